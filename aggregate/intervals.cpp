@@ -1,0 +1,1 @@
+#include "aggregate/intervals.hpp"

@@ -1,0 +1,44 @@
+# One room = one folder = one namespace = one static target. Arrows between rooms are PUBLIC/PRIVATE link lines here.
+#
+# nkigrid_room(NAME log SOURCES a.cpp HEADERS a.hpp PUBLIC nkigrid::jobs PRIVATE HDF5)
+function(nkigrid_room)
+  cmake_parse_arguments(R "" "NAME" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+  set(target nkigrid_${R_NAME})
+  if(R_SOURCES)
+    add_library(${target} STATIC ${R_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(nkigrid::${R_NAME} ALIAS ${target})
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+  target_link_libraries(${target} ${scope} ${R_PUBLIC})
+  if(R_SOURCES)
+    target_link_libraries(${target} PRIVATE ${R_PRIVATE})
+  endif()
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${R_HEADERS})
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# nkigrid_test(ROOM log SOURCES a_test.cpp LINK nkigrid::log [LABELS slow] [PROPERTIES ...])
+# One executable a room; gtest_main unless MAIN names another source.
+function(nkigrid_test)
+  cmake_parse_arguments(T "" "ROOM;MAIN" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
+  string(REPLACE "/" "_" suffix ${T_ROOM})
+  set(target nkigrid_${suffix}_tests)
+  add_executable(${target} ${T_SOURCES} ${T_MAIN})
+  target_link_libraries(${target} PRIVATE ${T_LINK} GTest::gmock)
+  if(NOT T_MAIN)
+    target_link_libraries(${target} PRIVATE GTest::gmock_main)
+  endif()
+  target_compile_definitions(${target} PRIVATE
+    NKIGRID_SOURCE_DIR="${CMAKE_SOURCE_DIR}" NKIGRID_BUILD_DIR="${CMAKE_BINARY_DIR}" NKIGRID_PYTHON="${NKIGRID_PYTHON}"
+    NKIGRID_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  if(NKIGRID_PCH)
+    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <string> <vector>)
+  endif()
+  # PRE_TEST: nothing runs at build time.
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}" ${T_PROPERTIES})
+endfunction()

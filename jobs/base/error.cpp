@@ -1,0 +1,53 @@
+#include "jobs/base/error.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace nkigrid {
+
+Error::Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+Error& Error::add_context(std::string_view context) {
+  message_ = fmt::format("{}: {}", context, message_);
+  return *this;
+}
+
+int exit_code(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::usage:
+    case ErrorCode::config: return 2;
+    case ErrorCode::io:
+    case ErrorCode::corrupt: return 3;
+    case ErrorCode::external:
+    case ErrorCode::timeout: return 4;
+    case ErrorCode::interrupted: return 130;
+    case ErrorCode::internal: return 70;
+  }
+  return 70;
+}
+
+std::string_view to_string(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::usage: return "usage";
+    case ErrorCode::config: return "config";
+    case ErrorCode::io: return "io";
+    case ErrorCode::corrupt: return "corrupt";
+    case ErrorCode::external: return "external";
+    case ErrorCode::timeout: return "timeout";
+    case ErrorCode::interrupted: return "interrupted";
+    case ErrorCode::internal: return "internal";
+  }
+  return "internal";
+}
+
+void throw_errno(int errno_value, std::string_view doing, std::string_view object) {
+  const std::string reason = std::generic_category().message(errno_value);
+  const auto code = errno_value == ETIMEDOUT ? ErrorCode::timeout : ErrorCode::io;
+  if (object.empty()) throw Error(code, fmt::format("cannot {}: {}", doing, reason));
+  throw Error(code, fmt::format("cannot {} '{}': {}", doing, object, reason));
+}
+
+}  // namespace nkigrid

@@ -1,0 +1,98 @@
+#include "jobs/base/files.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid {
+namespace fs = std::filesystem;
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = other.release();
+  }
+  return *this;
+}
+int Fd::release() noexcept { return std::exchange(fd_, -1); }
+void Fd::close() {
+  if (fd_ >= 0 && ::close(release()) != 0 && errno != EINTR) throw_errno(errno, "close file");
+}
+
+std::string read_file(const fs::path& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open", path.native());
+  std::string bytes;
+  std::size_t used = 0;
+  for (;;) {
+    if (bytes.size() - used < 65536) bytes.resize(bytes.size() * 2 + 65536);
+    const auto got = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(errno, "read", path.native());
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+void write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const auto put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_errno(errno, "write", path.native());
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void fsync_directory(const fs::path& folder) {
+  Fd fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open folder", folder.native());
+  if (::fsync(fd.get()) != 0) throw_errno(errno, "sync folder", folder.native());
+}
+
+void write_file_atomic(const fs::path& path, std::string_view bytes) {
+  std::string beside = fmt::format("{}.XXXXXX", path.native());
+  Fd fd(::mkostemp(beside.data(), O_CLOEXEC));
+  if (!fd) throw_errno(errno, "write", path.native());
+  try {
+    write_all(fd.get(), bytes, path);
+    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "write", path.native());
+    fd.close();
+    if (::rename(beside.c_str(), path.c_str()) != 0) throw_errno(errno, "replace", path.native());
+  } catch (...) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+  fsync_directory(path.parent_path());
+}
+
+void make_directories(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw_errno(error.value(), "create folder", folder.native());
+}
+
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
+  const char* base = ::getenv("TMPDIR");
+  std::string pattern = fmt::format("{}/{}.XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp", prefix);
+  if (::mkdtemp(pattern.data()) == nullptr) throw_errno(errno, "create folder", pattern);
+  path_ = pattern;
+}
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace nkigrid

@@ -1,0 +1,65 @@
+#include "jobs/base/hash.hpp"
+
+#include <openssl/evp.h>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid {
+
+struct Sha256::Context {
+  EVP_MD_CTX* raw = EVP_MD_CTX_new();
+  ~Context() { EVP_MD_CTX_free(raw); }
+};
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+  if (context_->raw == nullptr || EVP_DigestInit_ex(context_->raw, EVP_sha256(), nullptr) != 1) {
+    throw Error(ErrorCode::internal, "OpenSSL cannot start SHA-256");
+  }
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+Sha256& Sha256::update(std::string_view bytes) {
+  EVP_DigestUpdate(context_->raw, bytes.data(), bytes.size());
+  return *this;
+}
+
+Sha256& Sha256::field(std::string_view bytes) {
+  std::array<char, 8> size;
+  for (std::size_t i = 0; i < size.size(); ++i) size[i] = static_cast<char>((std::uint64_t{bytes.size()} >> (8 * i)) & 0xff);
+  return update({size.data(), size.size()}).update(bytes);
+}
+
+std::array<std::uint8_t, 32> Sha256::digest() {
+  std::array<std::uint8_t, 32> out{};
+  EVP_DigestFinal_ex(context_->raw, out.data(), nullptr);
+  return out;
+}
+
+std::string Sha256::hex() {
+  std::string text;
+  text.reserve(64);
+  for (const auto byte : digest()) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string sha256_hex(std::string_view bytes) { return Sha256().update(bytes).hex(); }
+
+std::uint64_t keyed_hash(std::initializer_list<std::string_view> fields) {
+  Sha256 hash;
+  for (const auto field : fields) hash.field(field);
+  const auto digest = hash.digest();
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{digest[i]} << (8 * i);
+  return value;
+}
+
+std::uint32_t sampling_seed(std::uint64_t run_seed, std::string_view cell, std::string_view task, std::uint32_t replicate) {
+  const auto hash = keyed_hash({std::to_string(run_seed), "sample", cell, task, std::to_string(replicate)});
+  return static_cast<std::uint32_t>(hash & 0x7fffffffU);
+}
+
+}  // namespace nkigrid

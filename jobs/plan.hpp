@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/base/ids.hpp"
+#include "jobs/benchmark.hpp"
+#include "jobs/grid.hpp"
+
+namespace nkigrid::jobs {
+
+/// One planned episode, small on purpose: plans of 10^6 are held in memory.
+struct PlannedEpisode {
+  std::uint32_t cell = 0;       ///< index into Plan::cells
+  std::uint32_t task = 0;       ///< index into Plan::tasks
+  std::uint32_t replicate = 1;  ///< from 1
+  std::uint32_t shard = 0;
+};
+
+struct PlannedTask {
+  std::string id, level, category;
+};
+
+/// What a run shall do. The denominator of every rate comes from here, never from the results found.
+struct Plan {
+  std::vector<CellSpec> cells;
+  std::vector<PlannedTask> tasks;        ///< every task of any cell, sorted by id
+  std::vector<PlannedEpisode> episodes;  ///< in the order cell, task, replicate
+  std::uint32_t shards = 1;
+
+  /// Key of (cell, task): 16 hex digits (docs/formats/run_directory.md).
+  const std::string& key(std::uint32_t cell, std::uint32_t task) const { return keys[cell * tasks.size() + task]; }
+  std::vector<std::string> keys;  ///< cells x tasks, row-major; "" where the cell has not the task
+
+  EpisodeId id_of(const PlannedEpisode& episode) const {
+    return {cells[episode.cell].id, tasks[episode.task].id, episode.replicate};
+  }
+};
+
+/// The episodes of a grid with their shards: balanced, stable under growth of the grid, and decorrelated from the order
+/// of tasks and replicates (a keyed permutation dealt round-robin).
+Plan make_plan(const Grid& grid, const Benchmark& benchmark);
+
+/// SHA-256 (hex) of all sorted (cell, task, key) triples.
+std::string grid_hash(const Plan& plan);
+
+/// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first
+/// (mode turns x level as the prior until there are measured costs), ties by a keyed hash.
+std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard);
+
+}  // namespace nkigrid::jobs

@@ -1,0 +1,1 @@
+#include "runner/agent/agent.hpp"

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runner/log/records.hpp"
+
+namespace nkigrid::log {
+
+/// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
+struct LogHeader {
+  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
+};
+
+/// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32C, sequence
+/// number and payload. One writer thread; append() hands a record over and returns when it is on the disk; one fdatasync
+/// serves all that wait (group commit).
+///
+/// @threads append() from any number of lanes.
+class Journal {
+ public:
+  /// Creates `folder`/<name>.journal; never opens an existing one: a new owner writes a new file. Holds an flock.
+  /// @throws Error{io} when it cannot be created and written.
+  Journal(std::filesystem::path folder, std::string name, const LogHeader& header);
+  ~Journal();
+  Journal(const Journal&) = delete;
+
+  /// Appends and waits until the record is durable.
+  /// @throws Error{io} naming the file, on this and every later call, once a write or sync has failed (the writer is poisoned).
+  void append(const Record& record);
+
+  const std::filesystem::path& path() const noexcept;
+
+  /// Waits for what was handed over and closes the file. @throws Error{io}
+  void close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What reading one journal found.
+struct JournalReport {
+  LogHeader header;
+  std::uint64_t records = 0;
+  std::uint64_t first_sequence = 0, last_sequence = 0;
+  std::uint64_t torn_tail_bytes = 0;   ///< an unfinished last frame: no damage, the writer died
+  std::uint64_t damaged_bytes = 0;     ///< bytes skipped in mid-file because CRC, length or sequence do not fit
+};
+
+/// Reads every whole record in order. Tolerates a torn tail and resynchronises after damage.
+/// @param visit gets (sequence number, record)
+/// @throws Error{corrupt} when the magic or the major version is wrong; Error{io}.
+JournalReport read_journal(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
+
+}  // namespace nkigrid::log

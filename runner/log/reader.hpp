@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/log/journal.hpp"
+#include "runner/log/records.hpp"
+
+namespace nkigrid::log {
+
+/// Which parts of turn rows to read: tables need no texts.
+enum class Texts { skip, load };
+
+/// Everything the log of a run knows, sealed and unsealed alike, in no particular order between files and in order within one.
+/// Journal records that a segment covers are skipped. From segments, begins and replies come back as Turn/End rows only,
+/// except the Begin of an attempt that has not ended.
+struct LogVisitor {
+  std::function<void(const Begin&)> begin;
+  std::function<void(const Reply&)> reply;
+  std::function<void(const Turn&)> turn;
+  std::function<void(const End&)> end;
+  std::function<void(const std::string& warning)> warning;  ///< damage, with file and bytes
+};
+
+/// @param folder RUN/log; absent or empty is no error. @throws Error{io}, Error{corrupt}
+void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor& visitor);
+
+/// Reply and Turn of one turn number, joined.
+struct LoggedTurn {
+  Reply reply;
+  std::optional<Turn> turn;  ///< absent: the reply was durable, its tools' answers were not
+};
+
+/// The turns from which an attempt continues, oldest first: those of the episode's newest attempt, with what it inherited.
+/// Only the last may lack its Turn. Texts are loaded.
+std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode, const std::string& key);
+
+}  // namespace nkigrid::log

@@ -1,0 +1,1 @@
+#include "runner/mpi/comm.hpp"

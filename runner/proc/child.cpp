@@ -1,0 +1,1 @@
+#include "runner/proc/child.hpp"

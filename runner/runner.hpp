@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/run_directory.hpp"
+#include "runner/device/device.hpp"
+#include "runner/log/journal.hpp"
+#include "runner/mpi/comm.hpp"
+
+namespace nkigrid::runner {
+
+struct RunOptions {
+  std::optional<ShardId> shard;       ///< none: all shards
+  std::uint32_t lanes = 0;            ///< a rank; 0: auto
+  bool with_parked = false;
+  bool quiet = false;
+};
+
+/// What run_shard() came to, the same on every rank.
+struct RunResult {
+  std::uint64_t episodes = 0;      ///< planned in this shard
+  std::uint64_t scored = 0;
+  std::uint64_t outstanding = 0;
+  std::string stopped_by;          ///< "" or why it stopped early (signal, endpoint, ...)
+  int exit_code = 0;               ///< by the contract
+};
+
+/// Runs the outstanding episodes of a frozen run: rank 0 deals, every rank's lanes work, each rank journals and seals.
+/// @param stop becomes true on SIGTERM, SIGINT or SIGUSR1: no turn is begun, what runs is drained
+/// @ranks collective; the main thread of each calls it
+RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
+                    const RunOptions& options, const std::atomic<int>& stop);
+
+}  // namespace nkigrid::runner
