@@ -27,25 +27,28 @@ struct ProgramArguments {
   char*** argv = nullptr;
 };
 
-// One file a verb: cli/<name>.cpp defines it, verbs() in main.cpp lists it.
+/// Every verb in the order of `--help`.
+std::vector<Verb> all_verbs(ProgramArguments arguments);
+
+// One file a verb: cli/<name>.cpp defines it, cli/verbs.cpp lists it.
 Verb check_verb();
 Verb plan_verb();
-Verb run_verb();
+Verb run_verb(ProgramArguments arguments);
 Verb submit_verb();
 Verb status_verb();
-Verb resume_verb();
+Verb resume_verb(ProgramArguments arguments);
 Verb cancel_verb();
 Verb tables_verb();
-Verb figures_verb();
-Verb report_verb();
 Verb show_verb();
 Verb export_verb();
 Verb seal_verb();
 Verb log_verb();
-Verb reverify_verb();
 Verb kernel_verb();
 Verb bench_verb();
 Verb serve_verb();
 Verb doctor_verb();
+
+/// A verb of the contract that this version does not have: it says so, exit 2, instead of doing half of it.
+Verb absent_verb(std::string name, std::string help, std::string what_to_do);
 
 }  // namespace nkigrid::cli

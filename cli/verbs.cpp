@@ -1,0 +1,28 @@
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::cli {
+
+Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
+  return {name, help + " (not in this version)", [name, what_to_do](CLI::App& app) -> Action {
+            app.allow_extras();
+            return [name, what_to_do]() -> int {
+              throw Error(ErrorCode::usage, fmt::format("`{}` is not in this version; {}", name, what_to_do));
+            };
+          }};
+}
+
+std::vector<Verb> all_verbs([[maybe_unused]] ProgramArguments arguments) {
+  return {
+      absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
+      absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),
+      absent_verb("reverify", "checks a run's kernels anew on another device", "`kernel FILE --task ID` checks one kernel"),
+  };
+}
+
+}  // namespace nkigrid::cli
