@@ -8,10 +8,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "cli/version.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/base/version.hpp"
 
 namespace nkigrid::cli {
 namespace {
