@@ -1,0 +1,36 @@
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/run_session.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+struct Options {
+  std::string run;
+  std::uint32_t lanes = 0;
+  bool local = false, parked = false, quiet = false;
+};
+
+}  // namespace
+
+Verb resume_verb(ProgramArguments arguments) {
+  return {"resume", "continues what is outstanding", [arguments](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
+            app.add_flag("--local", options->local, "here instead of on the cluster");
+            app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
+            app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
+            app.add_flag("-q,--quiet", options->quiet, "no progress");
+            return [options, arguments]() -> int {
+              if (!options->local) throw Error(ErrorCode::usage, "resume on a cluster is not built yet; `resume RUN --local` continues here");
+              return run_session({.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet}, arguments);
+            };
+          }};
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,64 @@
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/run_session.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/run_directory.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+struct Options {
+  std::string subject, run;
+  int shard = -1;
+  std::uint32_t lanes = 0;
+  bool quiet = false;
+};
+
+std::optional<ShardId> shard_of(const Options& options) {
+  if (options.shard >= 0) return ShardId{static_cast<std::uint32_t>(options.shard)};
+  const char* element = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (element == nullptr || *element == '\0') return std::nullopt;
+  char* end = nullptr;
+  const auto number = std::strtoul(element, &end, 10);
+  if (*end != '\0') throw Error(ErrorCode::usage, fmt::format("SLURM_ARRAY_TASK_ID '{}' is no shard number; give --shard", element));
+  return ShardId{static_cast<std::uint32_t>(number)};
+}
+
+int run(const Options& options, ProgramArguments arguments) {
+  SessionOptions session{.lanes = options.lanes, .quiet = options.quiet};
+  if (jobs::is_run(options.subject)) {
+    if (!options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
+    session.run = options.subject;
+    session.shard = shard_of(options);
+  } else {
+    if (options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
+    if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
+    session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
+    session.run = options.run;
+  }
+  return run_session(session, arguments);
+}
+
+}  // namespace
+
+Verb run_verb(ProgramArguments arguments) {
+  return {"run", "runs a grid, or continues a run, on this machine (alone or as one process of many under mpirun)",
+          [arguments](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("subject", options->subject, "GRID file (with -o RUN), or a frozen RUN")->required()->type_name("GRID|RUN");
+            app.add_option("-o,--output", options->run, "where the run lives; an existing run of the same grid is continued")->type_name("RUN");
+            app.add_option("--shard", options->shard, "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
+                ->check(CLI::NonNegativeNumber);
+            app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
+            app.add_flag("-q,--quiet", options->quiet, "no progress");
+            return [options, arguments] { return run(*options, arguments); };
+          }};
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,90 @@
+#include "cli/run_session.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "aggregate/tables.hpp"
+#include "jobs/base/clock.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/run_directory.hpp"
+#include "runner/device/device.hpp"
+#include "runner/mpi/comm.hpp"
+#include "runner/runner.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+/// The only state that a signal handler may touch.
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_stop_signal(int signal) {
+  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT) std::_Exit(130);  // a second Ctrl-C does not wait for the drain
+}
+
+void catch_stop_signals() {
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
+    struct sigaction action = {};
+    action.sa_handler = on_stop_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// Rank 0 freezes; the others find it frozen.
+jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
+  if (!options.grid) return jobs::load_run(options.run);
+  std::optional<jobs::Run> run;
+  if (comm.rank() == 0) run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run);
+  comm.barrier("freeze the run");
+  return run ? std::move(*run) : jobs::load_run(options.run);
+}
+
+int finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
+  if (!options.shard) aggregate::write_tables(run);
+  if (result.outstanding > 0 && !options.quiet) {
+    fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n", result.outstanding,
+               result.episodes, run.folder.native());
+  }
+  if (!result.stopped_by.empty()) fmt::print(stderr, "nkigrid: stopped by {}\n", result.stopped_by);
+  return result.exit_code;
+}
+
+int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths) {
+  const auto run = open_run(options, comm);
+  std::shared_ptr<device::Device> device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
+  const SystemClock clock;
+  const auto result = runner::run_shard(run, comm, std::move(device), clock,
+                                        {options.shard, options.lanes, options.with_parked, options.quiet}, stop_signal);
+  return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
+}
+
+}  // namespace
+
+int run_session(const SessionOptions& options, ProgramArguments arguments) {
+  catch_stop_signals();
+  const auto check = options.grid ? options.grid->check : jobs::load_run(options.run).grid.check;
+  const auto paths = device::default_device_paths();
+  // Before MPI and before any thread: the servers' children must hold nothing of ours.
+  auto servers = device::start_fork_servers(paths, check, options.lanes > 0 ? options.lanes : options.grid ? options.grid->lanes : 0);
+  const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
+  try {
+    return run_rank(options, *comm, std::move(servers), paths);
+  } catch (const Error& error) {
+    if (comm->size() == 1) throw;
+    fmt::print(stderr, "nkigrid: rank {}: {}\n", comm->rank(), error.what());
+    comm->abort(exit_code(error.code()));
+  } catch (const std::exception& error) {
+    if (comm->size() == 1) throw;
+    fmt::print(stderr, "nkigrid: rank {}: internal error: {}; please report it\n", comm->rank(), error.what());
+    comm->abort(exit_code(ErrorCode::internal));
+  }
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/verb.hpp"
+#include "jobs/base/ids.hpp"
+#include "jobs/grid.hpp"
+
+namespace nkigrid::cli {
+
+struct SessionOptions {
+  std::optional<jobs::Grid> grid;  ///< freeze this into `run` first; none: `run` is frozen already
+  std::filesystem::path run;
+  std::optional<ShardId> shard;
+  std::uint32_t lanes = 0;
+  bool with_parked = false;
+  bool quiet = false;
+};
+
+/// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank 0 writes
+/// RUN/tables when the whole run was asked for. Prints why it stopped as the last line of stderr.
+/// @returns the exit code of the contract. Never returns on a rank whose error would leave the others waiting: it aborts the job.
+int run_session(const SessionOptions& options, ProgramArguments arguments);
+
+}  // namespace nkigrid::cli

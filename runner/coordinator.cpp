@@ -1,0 +1,97 @@
+#include "runner/coordinator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace nkigrid::runner {
+
+int worse_exit_code(int a, int b) noexcept {
+  constexpr std::array<int, 7> kOrder = {70, 3, 4, 130, 2, 1, 0};
+  const auto place = [&](int code) { return std::find(kOrder.begin(), kOrder.end(), code) - kOrder.begin(); };
+  return place(a) <= place(b) ? a : b;
+}
+
+Coordinator::Coordinator(const jobs::Run& run, mpi::Comm& comm, Dealer dealer, Progress progress, const Clock& clock)
+    : comm_(comm), dealer_(std::move(dealer)), permits_(run.grid), progress_(std::move(progress)), clock_(clock), started_(clock.monotonic()) {}
+
+void Coordinator::handle(const mpi::Incoming& message) {
+  switch (static_cast<Tag>(message.tag)) {
+    case Tag::want: wants_[message.source] = decode_want(message.bytes); break;
+    case Tag::done:
+      for (const auto& done : decode_done(message.bytes)) dealer_.take(done);
+      break;
+    case Tag::trouble: take_trouble(decode_trouble(message.bytes)); break;
+    case Tag::permit_wanted:
+      if (permits_.want(message.bytes, message.source)) {
+        comm_.send(message.source, static_cast<int>(Tag::permit_granted), message.bytes, "grant a permit");
+      }
+      break;
+    case Tag::permit_returned:
+      if (const int next = permits_.give_back(message.bytes); next >= 0) {
+        comm_.send(next, static_cast<int>(Tag::permit_granted), message.bytes, "pass a permit on");
+      }
+      break;
+    case Tag::sealed:
+      ++sealed_;
+      if (const auto trouble = decode_trouble(message.bytes); !trouble.reason.empty()) take_trouble(trouble);
+      break;
+    default: break;
+  }
+  deal_to_hungry();
+  maybe_finish();
+}
+
+void Coordinator::tick() {
+  dealer_.set_elapsed(clock_.monotonic() - started_);
+  if (dealer_.stopped()) drain();
+  progress_.show(state());
+  maybe_finish();
+}
+
+void Coordinator::take_trouble(const Trouble& trouble) {
+  exit_code_ = worse_exit_code(exit_code_, trouble.exit_code);
+  if (stopped_by_.empty()) stopped_by_ = trouble.reason;
+  if (trouble.model.empty()) {
+    dealer_.stop_all(trouble.reason);
+    drain();
+  } else {
+    dealer_.stop_model(trouble.model, trouble.reason);
+  }
+}
+
+void Coordinator::stop(const std::string& reason, int exit_code) { take_trouble({.exit_code = exit_code, .reason = reason, .model = {}}); }
+
+void Coordinator::drain() {
+  if (std::exchange(draining_, true)) return;
+  send_all(Tag::drain, {}, "drain");
+}
+
+void Coordinator::deal_to_hungry() {
+  if (draining_) return;
+  for (auto& [rank, want] : wants_) {
+    if (want.episodes == 0) continue;
+    auto work = dealer_.deal(want.episodes, want.node);
+    if (work.empty()) continue;
+    want.episodes -= static_cast<std::uint32_t>(work.size());
+    comm_.send(rank, static_cast<int>(Tag::work), encode(work), "deal episodes");
+  }
+}
+
+void Coordinator::maybe_finish() {
+  if (finishing_ || !dealer_.idle() || !(draining_ || dealer_.exhausted())) return;
+  finishing_ = true;
+  send_all(Tag::finish, {}, "end the run");
+}
+
+void Coordinator::send_all(Tag tag, const std::string& bytes, std::string_view hint) {
+  for (int rank = 0; rank < comm_.size(); ++rank) comm_.send(rank, static_cast<int>(tag), bytes, hint);
+}
+
+Progress::State Coordinator::state() const {
+  return {dealer_.episodes(), dealer_.scored(), dealer_.passed(), dealer_.in_flight(), dealer_.failed_attempts()};
+}
+
+void Coordinator::finish_progress() { progress_.finish(state()); }
+
+}  // namespace nkigrid::runner

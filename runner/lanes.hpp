@@ -1,0 +1,81 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "jobs/run_directory.hpp"
+#include "runner/device/device.hpp"
+#include "runner/log/journal.hpp"
+#include "runner/messages.hpp"
+#include "runner/model/model.hpp"
+
+namespace nkigrid::runner {
+
+/// What every lane of a rank works with. Outlives the lanes.
+struct LaneContext {
+  const jobs::Run& run;
+  device::Device& device;
+  log::Journal& journal;
+  const Clock& clock;
+  std::map<std::string, std::unique_ptr<model::ChatModel>> models;
+  std::string node;
+  std::uint32_t rank = 0;
+};
+
+/// The main thread's bell: lanes ring, the main thread sleeps until someone does or a time has passed.
+class Bell {
+ public:
+  void ring();
+  void wait(Seconds at_most);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  bool pending_ = false;
+};
+
+/// The lanes of one rank: threads that each run one episode at a time, straight through.
+class LanePool {
+ public:
+  LanePool(const LaneContext& context, Bell& bell, std::uint32_t lanes);
+  ~LanePool();  ///< drains and joins
+
+  void give(std::vector<Assignment> work);
+  /// Lanes without work, less what waits for them.
+  std::uint32_t hungry() const;
+  /// Begins nothing more, stops between turns; what waits comes back as not begun.
+  void drain();
+
+  struct Events {
+    std::vector<Done> done;
+    std::vector<Trouble> troubles;
+  };
+  Events take_events();
+  bool idle() const;  ///< nothing waits, nothing runs
+
+ private:
+  void work(std::stop_token stop);
+  void run_one(const Assignment& assignment);
+  void report(Done done);
+  void report(Trouble trouble);
+
+  const LaneContext& context_;
+  Bell& bell_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any arrived_;
+  std::deque<Assignment> waiting_;
+  std::uint32_t running_ = 0;
+  Events events_;
+  std::stop_source drain_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace nkigrid::runner

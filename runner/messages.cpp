@@ -1,0 +1,35 @@
+#include "runner/messages.hpp"
+
+#include <nlohmann/json.hpp>
+
+// JSON between ranks of one build of one program: readable in a debugger, and dealing sends batches, so its cost is noise.
+namespace nkigrid::runner {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Want, episodes, node)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, dead_node)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, outcome, node, tokens, cost_usd)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, episodes, scored, outstanding, stopped_by, exit_code)
+
+namespace {
+
+using nlohmann::json;
+
+/// Reasons may quote what a server said: invalid UTF-8 is replaced, never thrown at.
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string encode(const Want& want) { return dump(want); }
+std::string encode(const std::vector<Assignment>& work) { return dump(work); }
+std::string encode(const std::vector<Done>& done) { return dump(done); }
+std::string encode(const Trouble& trouble) { return dump(trouble); }
+std::string encode(const Result& result) { return dump(result); }
+
+Want decode_want(std::string_view text) { return json::parse(text).get<Want>(); }
+std::vector<Assignment> decode_work(std::string_view text) { return json::parse(text).get<std::vector<Assignment>>(); }
+std::vector<Done> decode_done(std::string_view text) { return json::parse(text).get<std::vector<Done>>(); }
+Trouble decode_trouble(std::string_view text) { return json::parse(text).get<Trouble>(); }
+Result decode_result(std::string_view text) { return json::parse(text).get<Result>(); }
+
+}  // namespace nkigrid::runner

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobs/base/outcome.hpp"
+
+/// What ranks say to each other (tags of mpi::Comm). Workers speak to rank 0 only; rank 0 is a worker too.
+namespace nkigrid::runner {
+
+enum class Tag : int {
+  want = 1,         ///< worker: Want
+  done,             ///< worker: Done[]
+  trouble,          ///< worker: Trouble
+  permit_wanted,    ///< worker: model name
+  permit_returned,  ///< worker: model name
+  sealed,           ///< worker: Trouble (empty reason: sealed well)
+  work,             ///< rank 0: Assignment[]
+  permit_granted,   ///< rank 0: model name
+  drain,            ///< rank 0: begin nothing, stop between turns
+  finish,           ///< rank 0: nothing is left in flight; close and seal
+  result            ///< rank 0: Result
+};
+
+struct Want {
+  std::uint32_t episodes = 0;
+  std::string node;
+};
+
+/// One episode for one lane.
+struct Assignment {
+  std::uint32_t episode = 0;       ///< index into plan.episodes
+  std::uint32_t attempt = 1;
+  std::uint32_t dead_attempt = 0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
+  std::string dead_node;
+};
+
+struct Done {
+  std::uint32_t episode = 0;
+  bool ended = false;              ///< false: drained or never begun; the episode stays outstanding
+  bool begun = true;
+  Outcome outcome = Outcome::killed;
+  std::string node;
+  std::uint64_t tokens = 0;
+  double cost_usd = 0;
+};
+
+/// Something that stops the run or, where `model` is named, that model's episodes.
+struct Trouble {
+  int exit_code = 0;
+  std::string reason;
+  std::string model;
+};
+
+struct Result {
+  std::uint64_t episodes = 0, scored = 0, outstanding = 0;
+  std::string stopped_by;
+  int exit_code = 0;
+};
+
+std::string encode(const Want&);
+std::string encode(const std::vector<Assignment>&);
+std::string encode(const std::vector<Done>&);
+std::string encode(const Trouble&);
+std::string encode(const Result&);
+Want decode_want(std::string_view);
+std::vector<Assignment> decode_work(std::string_view);
+std::vector<Done> decode_done(std::string_view);
+Trouble decode_trouble(std::string_view);
+Result decode_result(std::string_view);
+
+}  // namespace nkigrid::runner

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "jobs/grid.hpp"
+#include "runner/model/model.hpp"
+
+namespace nkigrid::runner {
+
+/// A rank's side of the endpoints' concurrency: lanes wait here, the main thread asks rank 0 and brings grants back.
+/// @threads acquire and release from lanes; the rest from the main thread.
+class RankPermits final : public model::Permits {
+ public:
+  /// @param wake called (from a lane) when there is something for the main thread to fetch
+  explicit RankPermits(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  bool acquire(const std::string& model, std::stop_token stop) override;
+  void release(const std::string& model) override;
+
+  struct Outgoing {
+    std::vector<std::string> wanted, returned;  ///< model names, one entry a permit
+  };
+  Outgoing take_outgoing();
+  void grant(const std::string& model);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any granted_;
+  std::map<std::string, std::uint32_t> free_;     ///< granted, not yet taken by a lane
+  std::map<std::string, std::uint32_t> waiting_;  ///< lanes that wait
+  Outgoing outgoing_;
+  std::function<void()> wake_;
+};
+
+/// Rank 0's side: counts what is out, queues who waits. Models without a limit are granted at once.
+class PermitOffice {
+ public:
+  explicit PermitOffice(const jobs::Grid& grid);
+  /// @returns true when granted now; else the rank waits in line.
+  bool want(const std::string& model, int rank);
+  /// @returns the rank to which the permit goes on, or -1.
+  int give_back(const std::string& model);
+
+ private:
+  struct Desk {
+    std::uint32_t limit = 0, out = 0;
+    std::deque<int> line;
+  };
+  std::map<std::string, Desk> desks_;
+};
+
+}  // namespace nkigrid::runner

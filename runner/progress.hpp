@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "jobs/base/clock.hpp"
+
+namespace nkigrid::runner {
+
+/// Rank 0's line on stderr: rewritten ten times a second on a terminal, whole plain lines (each 5 %, at least every 30 s) on a pipe.
+class Progress {
+ public:
+  struct State {
+    std::uint64_t episodes = 0, scored = 0, passed = 0, in_flight = 0, failed_attempts = 0;
+  };
+
+  /// @param fd where it writes; @param terminal whether lines may be rewritten there; @param quiet prints nothing
+  Progress(int fd, bool terminal, bool quiet, const Clock& clock);
+  void show(const State& state);
+  void finish(const State& state);  ///< the last state, and a newline after a rewritten line
+
+ private:
+  std::string line_of(const State& state) const;
+  void print(const std::string& text);
+
+  int fd_;
+  bool terminal_, quiet_;
+  const Clock& clock_;
+  Seconds started_, last_shown_{-1e9};
+  std::uint64_t scored_at_start_ = 0, last_step_ = 0;
+  bool first_ = true;
+};
+
+/// True when `fd` is a terminal that understands rewriting (TERM is not dumb).
+bool is_terminal(int fd);
+
+}  // namespace nkigrid::runner
