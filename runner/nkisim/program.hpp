@@ -17,6 +17,7 @@ enum class Dtype : std::uint8_t {
 };
 std::size_t size_of(Dtype dtype) noexcept;
 std::string_view to_string(Dtype dtype) noexcept;  ///< numpy's names where there is one
+bool is_float(Dtype dtype) noexcept;               ///< float8 to float32
 
 /// Functions of map and fold steps. The number is the file's; only ever add at the end.
 enum class Fn : std::uint8_t {
@@ -34,6 +35,8 @@ enum class Fn : std::uint8_t {
 };
 inline constexpr int kFns = 56;
 int arity(Fn fn) noexcept;
+bool is_bitwise(Fn fn) noexcept;   ///< needs integer work
+bool is_foldable(Fn fn) noexcept;  ///< may be a fold's or an accumulation's function
 
 /// Instructions as the cost model knows them (dossier of measured Trn1 latencies). 0: part of the former instruction.
 enum class Instr : std::uint8_t {
@@ -47,6 +50,7 @@ inline constexpr int kInstrs = 34;
 enum class Engine : std::uint8_t { unknown = 0, tensor = 1, scalar = 2, gpsimd = 3, vector = 5, dma = 6 };
 enum class BufferKind : std::uint8_t { param, output, hbm, sbuf, psum, constant };
 enum class Work : std::uint8_t { float32, int32, raw };
+/// This version runs bn_stats, bn_aggr, max8, find_index8, match_replace8 and stream_shuffle; validate() refuses the others by name.
 enum class Special : std::uint8_t { bn_stats, bn_aggr, max8, find_index8, match_replace8, stream_shuffle, local_gather, random, print };
 
 struct Term {
@@ -115,6 +119,12 @@ struct Head {
 };
 
 inline constexpr std::uint8_t kNoAccumulate = 255;
+
+/// Caps of the format; parse_program() and validate() enforce them.
+inline constexpr std::size_t kMaxProgramBytes = 8u << 20;
+inline constexpr std::size_t kMaxNodes = 200'000, kMaxNesting = 64, kMaxBuffers = 16'384, kMaxRank = 8, kMaxTerms = 64;
+inline constexpr std::size_t kMaxAtoms = 4'096, kMaxConstantBytes = 64u << 20, kMaxConditions = 64, kMaxSources = 16, kMaxSteps = 64;
+inline constexpr std::size_t kMaxAttributes = 64, kMaxName = 1'024, kMaxGridRank = 3, kMaxSourcesOfAll = 1'000'000;
 
 struct Map {
   Head head;
