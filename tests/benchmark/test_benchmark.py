@@ -1,0 +1,147 @@
+"""The benchmark seed: its index is current, trivial answers fail, known kernels pass both rules in the simulator."""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import torch
+
+ROOT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
+BENCH = ROOT / "configs" / "nkigen-bench"
+CHECK = ROOT / "runner" / "device" / "check_index.py"
+INDEX = json.loads((BENCH / "index.json").read_text())
+TASKS = {task["id"]: task for task in INDEX["tasks"]}
+PRECISE = {"matmul", "matmul-epilogue", "attention", "mlp", "convolution"}  # bfloat16 inside must show here
+TRIALS = 5
+torch.set_num_threads(1)
+
+
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+check = load(CHECK, "check_index")
+
+
+def arguments(model, given):
+    """What the kernel gets, in the index's order: inputs, parameters, floating buffers."""
+    tensors = [g for g in given if isinstance(g, torch.Tensor)] + list(model.parameters())
+    tensors += [b for b in model.buffers() if b.is_floating_point()]
+    return [np.ascontiguousarray(t.detach().numpy().astype(np.int32 if not t.is_floating_point() else np.float32))
+            for t in tensors]
+
+
+def trials(task_id, count=TRIALS):
+    """(arguments, references) of `count` trials."""
+    names = check.load_task(BENCH / "tasks" / f"{task_id}.py")
+    for trial in range(count):
+        model, given = check.build(names, 5000 + trial)
+        given = check.shift(TASKS[task_id], given, trial)
+        yield arguments(model, given), [r.numpy() for r in check.outputs_of(model, given)]
+
+
+class Index(unittest.TestCase):
+    def test_make_index_gives_the_index_that_is_committed(self):
+        made = subprocess.run([sys.executable, BENCH / "make_index.py", "--print"], capture_output=True, text=True, check=True)
+        self.assertEqual(made.stdout, (BENCH / "index.json").read_text())
+
+    def test_the_seed_has_twelve_eight_and_four_tasks(self):
+        levels = [task_id.split("/")[0] for task_id in TASKS]
+        self.assertEqual([levels.count(level) for level in ("L1", "L2", "L3")], [12, 8, 4])
+        self.assertEqual(INDEX["subsets"]["nkigen-demo"], sorted(TASKS))
+        self.assertEqual(len(INDEX["subsets"]["nkigen-smoke"]), 4)
+        self.assertLessEqual(set(INDEX["subsets"]["nkigen-smoke"]), set(TASKS))
+
+    def test_every_kind_of_operation_and_rank_is_there(self):
+        kinds = {task["category"] for task in TASKS.values()}
+        self.assertLessEqual({"elementwise", "activation", "reduction", "normalisation", "softmax", "matmul", "matmul-epilogue",
+                              "attention", "pooling", "convolution", "transpose", "scan", "mlp", "loss"}, kinds)
+        ranks = {len(task["inputs"][0]["shape"]) for task in TASKS.values()}
+        self.assertEqual(ranks, {2, 3, 4})
+
+    def test_every_task_is_small(self):
+        for task_id, task in TASKS.items():
+            elements = sum(int(np.prod(i["shape"])) for i in task["inputs"])
+            self.assertLess(4 * elements, 4 << 20, task_id)
+
+    def test_every_task_has_a_kernel_of_few_lines(self):
+        for task_id in TASKS:
+            self.assertLess(len((BENCH / "kernels" / f"{task_id}.py").read_text().splitlines()), 80, task_id)
+
+    def test_a_wrong_index_is_found(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "tasks" / "L1").mkdir(parents=True)
+            (folder / "tasks" / "L1" / "001_add.py").write_text((BENCH / "tasks" / "L1" / "001_add.py").read_text())
+            entry = json.loads(json.dumps(TASKS["L1/001_add"]))
+            entry["inputs"].reverse()
+            (folder / "index.json").write_text(json.dumps({"tasks": [entry]}))
+            ran = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("the index lists inputs", json.loads(ran.stdout)["problems"][0])
+
+
+class TrivialAnswers(unittest.TestCase):
+    def test_zeros_a_copy_and_a_constant_fail_in_each_trial_of_each_task(self):
+        ran = subprocess.run([sys.executable, CHECK, BENCH], capture_output=True, text=True)
+        found = [json.loads(line) for line in ran.stdout.splitlines()]
+        self.assertEqual([f["id"] for f in found], sorted(TASKS))
+        self.assertEqual([f for f in found if not f["ok"]], [])
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_a_task_whose_answer_is_nearly_zero_is_found(self):
+        source = (BENCH / "tasks" / "L1" / "001_add.py").read_text().replace("x + self.alpha * y", "1e-5 * (x + y)")
+        problems = check.trial_problems(TASKS["L1/001_add"], self.run_source(source), 1)
+        self.assertIn("trial 0: zeros passes", problems)
+
+    def test_bfloat16_inside_fails_where_products_are_summed(self):
+        for task_id in [t for t in TASKS if TASKS[t]["category"] in PRECISE]:
+            names = check.load_task(BENCH / "tasks" / f"{task_id}.py")
+            model, given = check.build(names, 1)
+            wanted = [r.numpy() for r in check.outputs_of(model, given)]
+            rounded = [g.bfloat16().float() for g in given]
+            for parameter in model.parameters():
+                parameter.data = parameter.data.bfloat16().float()
+            self.assertFalse(check.passes([r.numpy() for r in check.outputs_of(model, rounded)], wanted), task_id)
+
+    @staticmethod
+    def run_source(source):
+        names = {"__name__": "task"}
+        exec(source, names)
+        return names
+
+
+class KnownKernels(unittest.TestCase):
+    def judge(self, task_id):
+        """Runs the known kernel on all trials; the paper's and the strict rule are asserted."""
+        from neuronxcc import nki
+        kernel = load(BENCH / "kernels" / f"{task_id}.py", "known_kernel").kernel
+        for given, wanted in trials(task_id):
+            result = nki.simulate_kernel(kernel, *given)
+            outputs = result if isinstance(result, tuple) else (result,)
+            self.assertEqual(len(outputs), len(wanted))
+            for got, want in zip(outputs, wanted):
+                got = np.asarray(got)
+                self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
+                self.assertTrue(np.isfinite(got).all(), "not finite")
+                self.assertTrue(np.allclose(got, want, atol=1e-3, rtol=1e-3), f"max error {np.abs(got - want).max():g}")
+                gap = np.linalg.norm((got.astype(np.float64) - want).ravel()) / np.linalg.norm(want.astype(np.float64).ravel())
+                self.assertLessEqual(gap, 1e-4)
+                self.assertGreater(np.ptp(got), 0)
+
+    def test_each_passes_the_paper_and_the_strict_rule(self):
+        for task_id in sorted(TASKS):
+            with self.subTest(task_id):
+                self.judge(task_id)
+
+
+if __name__ == "__main__":
+    unittest.main()
