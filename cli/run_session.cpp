@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "aggregate/tables.hpp"
+#include "cli/status_report.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -47,7 +48,8 @@ jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
 }
 
 int finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
-  if (!options.shard) aggregate::write_tables(run);
+  write_stopped_by(run, result.stopped_by);
+  if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
     fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n", result.outstanding,
                result.episodes, run.folder.native());

@@ -1,0 +1,51 @@
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/status_report.hpp"
+#include "cli/verb.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+/// How often --follow looks again.
+constexpr std::chrono::seconds kFollowInterval{2};
+
+struct Options {
+  std::string run;
+  bool json = false, follow = false, quiet = false;
+};
+
+StatusReport look(const std::string& folder) {
+  const auto run = jobs::load_run(folder);
+  return make_status(run, log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true));
+}
+
+int status(const Options& options) {
+  for (;;) {
+    const auto report = look(options.run);
+    if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
+    std::fflush(stdout);
+    if (!options.follow || report.outstanding == 0) return report.outstanding == 0 ? 0 : 1;
+    std::this_thread::sleep_for(kFollowInterval);
+  }
+}
+
+}  // namespace
+
+Verb status_verb() {
+  return {"status", "shows how far a run is and what is outstanding", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
+            app.add_flag("--json", options->json, "machine readable");
+            app.add_flag("--follow", options->follow, "looks again until nothing is outstanding");
+            app.add_flag("-q,--quiet", options->quiet, "prints nothing; the exit code says whether anything is outstanding");
+            return [options] { return status(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli
