@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include "jobs/base/files.hpp"
+
+namespace nkigrid::log {
+
+/// What trying to lock a file came to. `unsupported`: the file system has no flock (some NFS and FUSE mounts).
+enum class LockResult { held, busy, unsupported };
+
+/// flock(LOCK_EX | LOCK_NB) on an open file; released when the descriptor is closed. @throws Error{io} on other failures
+LockResult try_lock(const Fd& fd, const std::filesystem::path& path);
+
+}  // namespace nkigrid::log

@@ -1,0 +1,225 @@
+#include "runner/log/framing.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/core.h>
+#include <zlib.h>
+
+#include "jobs/base/error.hpp"
+#include "runner/log/bytes.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+constexpr std::string_view kMagic = "NKIGJRNL";
+enum Kind : std::uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+std::uint32_t crc(std::string_view bytes) noexcept {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+bool all_zero(std::string_view bytes) noexcept { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+
+void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index, std::string_view data) {
+  std::string rest;
+  put(rest, crc(data));
+  put(rest, sequence);
+  put(rest, static_cast<std::uint32_t>(data.size()));
+  put(rest, static_cast<std::uint8_t>(kind));
+  put(rest, std::uint8_t{0});
+  put(rest, index);
+  put(out, crc(rest));
+  out += rest;
+  out += data;
+}
+
+}  // namespace
+
+struct FrameReader::Head {
+  std::uint32_t data_crc;
+  std::uint64_t sequence;
+  std::uint32_t length;
+  std::uint8_t kind;
+  std::uint16_t index;
+};
+
+std::string prologue() {
+  std::string bytes(kMagic);
+  put(bytes, kJournalMajor);
+  put(bytes, kJournalMinor);
+  put(bytes, crc(bytes));
+  return bytes;
+}
+
+std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload) {
+  std::uint16_t index = 0;
+  bool first = true;
+  while (!payload.empty()) {
+    const std::size_t room = kBlockBytes - offset % kBlockBytes;
+    if (room <= kHeadBytes) {
+      out.append(room, '\0');
+      offset += room;
+      continue;
+    }
+    const auto data = payload.substr(0, room - kHeadBytes);
+    payload.remove_prefix(data.size());
+    const Kind kind = payload.empty() ? (first ? kWhole : kLast) : (first ? kFirst : kMiddle);
+    append_fragment(out, sequence, kind, index++, data);
+    offset += kHeadBytes + data.size();
+    first = false;
+  }
+  return offset;
+}
+
+FrameReader::FrameReader(int fd, std::filesystem::path name) : fd_(fd), name_(std::move(name)) {
+  read_block();
+  read_prologue();
+}
+
+bool FrameReader::read_block() {
+  size_ = at_ = 0;
+  if (last_block_) return false;
+  while (size_ < kBlockBytes) {
+    const auto got = ::read(fd_, block_.data() + size_, kBlockBytes - size_);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(errno, "read journal", name_.native());
+    if (got == 0) break;
+    size_ += static_cast<std::size_t>(got);
+  }
+  last_block_ = size_ < kBlockBytes;
+  return size_ > 0;
+}
+
+void FrameReader::read_prologue() {
+  const std::string_view bytes(block_.data(), size_);
+  const std::string ours = prologue();
+  const auto magic = bytes.substr(0, kMagic.size());
+  if (magic != kMagic.substr(0, magic.size())) {
+    throw Error(ErrorCode::corrupt, fmt::format("not a journal '{}' (its first bytes are not {})", name_.native(), kMagic));
+  }
+  if (size_ >= 12) {
+    const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
+    if (major != kJournalMajor || minor > kJournalMinor) {
+      throw Error(ErrorCode::corrupt, fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
+                                                  "that wrote it or a newer one", name_.native(), major, minor, kJournalMajor,
+                                                  kJournalMajor, kJournalMinor));
+    }
+  }
+  if (size_ < kPrologueBytes) {
+    torn_ += size_;
+    size_ = 0;
+    last_block_ = true;
+    return;
+  }
+  if (get<std::uint32_t>(bytes, 12) != crc(bytes.substr(0, 12))) damaged_ += 4;
+  at_ = kPrologueBytes;
+}
+
+/// Nothing follows: what was pending is what a killed writer leaves.
+void FrameReader::finish() noexcept {
+  torn_ += zeros_ + open_bytes_;
+  zeros_ = open_bytes_ = 0;
+  assembling_ = false;
+}
+
+/// Counts `bytes`, and with them all that was pending, as damage.
+void FrameReader::damage(std::uint64_t bytes) noexcept {
+  damaged_ += bytes + zeros_ + open_bytes_;
+  zeros_ = open_bytes_ = 0;
+  assembling_ = false;
+}
+
+bool FrameReader::drop_rest_of_block() {
+  const std::string_view rest(block_.data() + at_, size_ - at_);
+  // Zeros may be the end of a file that was extended before its data came; what follows decides.
+  if (all_zero(rest)) zeros_ += rest.size(); else damage(rest.size());
+  at_ = size_;
+  return true;
+}
+
+/// Moves to the next place where a fragment's head can be read whole. @returns false at the end of the file
+bool FrameReader::skip_to_fragment() {
+  for (;;) {
+    const std::size_t left = size_ - at_;
+    if (kBlockBytes - at_ <= kHeadBytes) {
+      const std::string_view padding(block_.data() + at_, left);
+      if (!all_zero(padding)) damaged_ += padding.size();
+    } else if (left >= kHeadBytes) {
+      return true;
+    } else {
+      torn_ += left;  // only the last block is short
+    }
+    if (!read_block()) return false;
+  }
+}
+
+bool FrameReader::accept_sequence(std::uint64_t sequence) noexcept {
+  if (sequence < next_sequence_) return false;
+  missing_ += sequence - next_sequence_;
+  next_sequence_ = sequence + 1;
+  return true;
+}
+
+/// Adds a proven fragment. @returns true when it completes a record
+bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& sequence, std::string& payload) {
+  const std::uint64_t bytes = kHeadBytes + data.size();
+  if (zeros_ > 0) damage(0);
+  const bool begins = head.kind == kWhole || head.kind == kFirst;
+  if (begins) {
+    if (assembling_) damage(0);
+    open_.clear();
+    open_sequence_ = head.sequence;
+    open_index_ = 0;
+  } else if (!assembling_ || head.sequence != open_sequence_ || head.index != open_index_ || open_.size() > kMaxRecordBytes) {
+    damage(bytes);
+    return false;
+  }
+  assembling_ = true;
+  open_ += data;
+  open_bytes_ += bytes;
+  ++open_index_;
+  if (head.kind == kFirst || head.kind == kMiddle) return false;
+  if (!accept_sequence(head.sequence)) {
+    damage(0);
+    return false;
+  }
+  assembling_ = false;
+  open_bytes_ = 0;
+  sequence = head.sequence;
+  payload = std::move(open_);
+  open_.clear();
+  return true;
+}
+
+bool FrameReader::next(std::uint64_t& sequence, std::string& payload) {
+  while (skip_to_fragment()) {
+    const std::string_view block(block_.data(), size_);
+    const auto bytes = block.substr(at_, kHeadBytes);
+    const Head head{get<std::uint32_t>(bytes, 4), get<std::uint64_t>(bytes, 8), get<std::uint32_t>(bytes, 16),
+                    get<std::uint8_t>(bytes, 20), get<std::uint16_t>(bytes, 22)};
+    const bool lies = get<std::uint32_t>(bytes, 0) != crc(bytes.substr(4)) || head.length == 0 ||
+                      head.length > kBlockBytes - at_ - kHeadBytes || head.kind < kWhole || head.kind > kLast;
+    if (lies) {
+      drop_rest_of_block();
+      continue;
+    }
+    if (head.length > size_ - at_ - kHeadBytes) {
+      if (zeros_ > 0) damage(0);
+      torn_ += size_ - at_;
+      at_ = size_;
+      continue;
+    }
+    const auto data = block.substr(at_ + kHeadBytes, head.length);
+    at_ += kHeadBytes + head.length;
+    if (crc(data) != head.data_crc) damage(kHeadBytes + head.length);
+    else if (take(head, data, sequence, payload)) return true;
+  }
+  finish();
+  return false;
+}
+
+}  // namespace nkigrid::log

@@ -1,0 +1,173 @@
+#include "runner/log/journal.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <iterator>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "runner/log/codec.hpp"
+#include "runner/log/file_lock.hpp"
+#include "runner/log/framing.hpp"
+
+namespace nkigrid::log {
+namespace fs = std::filesystem;
+
+struct Journal::State {
+  fs::path path;
+  Fd fd;
+  std::string warning;
+  std::thread writer;
+
+  std::mutex mutex;
+  std::condition_variable work, done;
+  std::vector<std::string> queue;        ///< encoded payloads nobody has written yet
+  std::uint64_t handed = 0, durable = 0; ///< records handed over, records on the disk
+  std::string poison;                    ///< "" or the failure that ended writing
+  bool closing = false;
+
+  // The writer thread's own.
+  std::uint64_t end = 0;                 ///< offset after the last durable byte
+  std::uint64_t next_sequence = 1;
+
+  void create(const fs::path& folder, const std::string& name, const LogHeader& header);
+  void run();
+  void write_batch(const std::vector<std::string>& batch);
+  void cut_back() noexcept;
+};
+
+/// Born under a hidden name and linked in when its header is durable: no reader meets half a header, no two writers share a
+/// file, and no sealer can lock it before its owner does.
+void Journal::State::create(const fs::path& folder, const std::string& name, const LogHeader& header) {
+  path = folder / (name + ".journal");
+  std::string hidden = (folder / ("." + name + ".journal.XXXXXX")).native();
+  fd = Fd(::mkostemp(hidden.data(), O_CLOEXEC));
+  if (!fd) throw_errno(errno, "create journal", path.native());
+  try {
+    const auto lock = try_lock(fd, path);
+    if (lock == LockResult::unsupported) {
+      warning = fmt::format("journal '{}' is not locked (its file system has no flock); let no two programs seal this folder at once",
+                            path.native());
+    }
+    std::string bytes = prologue();
+    end = append_frame(bytes, bytes.size(), 0, encode(header));
+    write_all(fd.get(), bytes, path);
+    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "sync journal", path.native());
+    // A segment of that name would hide our records: readers skip what a segment of the same stem covers.
+    if (fs::exists(folder / (name + ".h5"))) throw_errno(EEXIST, "create journal", path.native());
+    if (::link(hidden.c_str(), path.c_str()) != 0) throw_errno(errno, "create journal", path.native());
+    ::unlink(hidden.c_str());
+    fsync_directory(folder);
+  } catch (...) {
+    ::unlink(hidden.c_str());
+    throw;
+  }
+}
+
+void Journal::State::cut_back() noexcept {
+  // Best effort: a reader copes with a torn tail as well.
+  if (::ftruncate(fd.get(), static_cast<off_t>(end)) == 0) ::fsync(fd.get());
+}
+
+void Journal::State::write_batch(const std::vector<std::string>& batch) {
+  std::string bytes;
+  std::uint64_t offset = end;
+  std::uint64_t sequence = next_sequence;
+  for (const auto& payload : batch) offset = append_frame(bytes, offset, sequence++, payload);
+  write_all(fd.get(), bytes, path);
+  int result = 0;
+  do result = ::fdatasync(fd.get());
+  while (result != 0 && errno == EINTR);
+  if (result != 0) throw_errno(errno, "sync journal", path.native());
+  end = offset;
+  next_sequence = sequence;
+}
+
+void Journal::State::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    work.wait(lock, [this] { return closing || !queue.empty(); });
+    if (queue.empty()) return;
+    const auto batch = std::exchange(queue, {});
+    lock.unlock();
+    std::string failure;
+    try {
+      write_batch(batch);
+    } catch (const std::exception& error) {
+      failure = error.what();
+      cut_back();
+    }
+    lock.lock();
+    if (failure.empty()) durable += batch.size();
+    else poison = std::move(failure);
+    done.notify_all();
+    if (!poison.empty()) return;
+  }
+}
+
+Journal::Journal(fs::path folder, std::string name, const LogHeader& header) : state_(std::make_unique<State>()) {
+  state_->create(folder, name, header);
+  state_->writer = std::thread([state = state_.get()] { state->run(); });
+}
+
+Journal::~Journal() {
+  try {
+    close();
+  } catch (const std::exception&) {
+    // Whoever waited in append() has been told; nothing that was acknowledged is lost.
+  }
+}
+
+void Journal::append(const Record& record) { append(std::span(&record, 1)); }
+
+void Journal::append(std::span<const Record> records) {
+  std::vector<std::string> payloads;
+  for (const auto& record : records) {
+    payloads.push_back(encode(record));
+    if (payloads.back().size() > kMaxRecordBytes) {
+      throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})", payloads.back().size(),
+                                                   state_->path.native(), kMaxRecordBytes));
+    }
+  }
+  std::unique_lock lock(state_->mutex);
+  if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
+  if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
+  std::move(payloads.begin(), payloads.end(), std::back_inserter(state_->queue));
+  const auto ticket = state_->handed += payloads.size();
+  state_->work.notify_one();
+  state_->done.wait(lock, [&] { return state_->durable >= ticket || !state_->poison.empty(); });
+  if (state_->durable < ticket) throw Error(ErrorCode::io, state_->poison);
+}
+
+const fs::path& Journal::path() const noexcept { return state_->path; }
+const std::string& Journal::warning() const noexcept { return state_->warning; }
+
+void Journal::close() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->closing = true;
+  }
+  state_->work.notify_all();
+  if (state_->writer.joinable()) state_->writer.join();
+  if (!state_->fd) return;
+  try {
+    state_->fd.close();
+  } catch (Error& error) {
+    throw std::move(error.add_context(fmt::format("journal '{}'", state_->path.native())));
+  }
+  if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
+}
+
+}  // namespace nkigrid::log

@@ -1,0 +1,68 @@
+#include "runner/log/journal_reader.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "jobs/base/error.hpp"
+#include "runner/log/codec.hpp"
+#include "runner/log/framing.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+template <class... Fs>
+struct Overload : Fs... {
+  using Fs::operator()...;
+};
+template <class... Fs>
+Overload(Fs...) -> Overload<Fs...>;
+
+void count(JournalReport& report, std::uint64_t sequence) {
+  if (report.records++ == 0) report.first_sequence = sequence;
+  report.last_sequence = sequence;
+}
+
+}  // namespace
+
+bool selects(const Selection& selection, const Record& record) {
+  const bool kind = std::visit(Overload{[&](const Begin&) { return selection.begins; },
+                                        [&](const Reply&) { return selection.replies; },
+                                        [&](const Turn&) { return selection.turns; },
+                                        [&](const End&) { return selection.ends; }}, record);
+  return kind && (!selection.wanted || selection.wanted(attempt_of(record)));
+}
+
+JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, const Selection& selection,
+                           const std::function<void(std::uint64_t, Record&&)>& visit) {
+  FrameReader frames(fd.get(), name);
+  JournalReport report;
+  std::uint64_t sequence = 0;
+  std::string payload;
+  while (frames.next(sequence, payload)) {
+    auto decoded = decode(payload, selection.with_texts);
+    if (!decoded) {
+      frames.count_damage(payload.size());
+      continue;
+    }
+    std::visit(Overload{[&](LogHeader& header) { report.header = std::move(header); },
+                        [&](auto& entry) {
+                          count(report, sequence);
+                          Record record(std::move(entry));
+                          if (selects(selection, record)) visit(sequence, std::move(record));
+                        }}, *decoded);
+  }
+  report.torn_tail_bytes = frames.torn_bytes();
+  report.damaged_bytes = frames.damaged_bytes();
+  report.missing_records = frames.missing_records();
+  return report;
+}
+
+JournalReport read_journal(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open journal", file.native());
+  return read_journal(fd, file, Selection{}, visit);
+}
+
+}  // namespace nkigrid::log

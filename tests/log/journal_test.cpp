@@ -1,0 +1,296 @@
+#include "runner/log/journal.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "tests/log/make_log.hpp"
+#include "tests/log/records_equal.hpp"
+
+namespace nkigrid::log {
+namespace {
+namespace fs = std::filesystem;
+using test::same;
+using test::some_records;
+
+struct Read {
+  JournalReport report;
+  std::vector<std::uint64_t> sequences;
+  std::vector<Record> records;
+};
+Read read(const fs::path& file) {
+  Read result;
+  result.report = read_journal(file, [&](std::uint64_t sequence, Record&& record) {
+    result.sequences.push_back(sequence);
+    result.records.push_back(std::move(record));
+  });
+  return result;
+}
+
+class JournalFile : public testing::Test {
+ protected:
+  fs::path write(const std::string& name, const std::vector<Record>& records) {
+    Journal journal(folder_.path(), name, test::made_header());
+    journal.append(records);
+    journal.close();
+    return journal.path();
+  }
+  /// `bytes` as a journal of its own.
+  fs::path put(const std::string& bytes) {
+    const auto path = folder_.path() / "changed.journal";
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    return path;
+  }
+  TemporaryDirectory folder_;
+};
+
+/// The records of `got` are some of `all`, unchanged and in order.
+bool is_subsequence(const std::vector<Record>& got, const std::vector<Record>& all) {
+  std::size_t next = 0;
+  for (const auto& record : got) {
+    while (next < all.size() && !same(all[next], record)) ++next;
+    if (next++ == all.size()) return false;
+  }
+  return true;
+}
+
+TEST_F(JournalFile, GivesBackEveryRecordInOrder) {
+  const auto records = some_records(40'000);
+  const auto got = read(write("a", records));
+  ASSERT_EQ(got.records.size(), records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_TRUE(same(got.records[i], records[i])) << i;
+    EXPECT_EQ(got.sequences[i], i + 1);
+  }
+  EXPECT_EQ(got.report.header.grid_hash, "made-grid-hash");
+  EXPECT_EQ(got.report.header.host, "made-host");
+  EXPECT_EQ(got.report.first_sequence, 1u);
+  EXPECT_EQ(got.report.last_sequence, records.size());
+  EXPECT_EQ(got.report.torn_tail_bytes + got.report.damaged_bytes + got.report.missing_records, 0u);
+}
+
+TEST_F(JournalFile, RecordsOfEverySizeAroundABlockBorderComeBack) {
+  std::vector<Record> records;
+  for (std::size_t size = 32'500; size < 33'000; size += 7) {
+    Reply reply{.id = test::some_id(1), .turn = static_cast<std::uint32_t>(size)};
+    reply.reply.assign(size, 'x');
+    records.emplace_back(reply);
+  }
+  const auto got = read(write("a", records));
+  ASSERT_EQ(got.records.size(), records.size());
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_EQ(got.report.damaged_bytes, 0u);
+}
+
+TEST_F(JournalFile, CutAtEveryLengthGivesThePrefixAndNoDamage) {
+  const auto records = some_records(100);
+  const auto bytes = read_file(write("a", records));
+  ASSERT_LT(bytes.size(), 20'000u);
+  std::size_t last = 0;
+  for (std::size_t length = 0; length <= bytes.size(); ++length) {
+    const auto got = read(put(bytes.substr(0, length)));
+    ASSERT_GE(got.records.size(), last) << length;
+    last = got.records.size();
+    ASSERT_EQ(got.report.damaged_bytes, 0u) << length;
+    ASSERT_EQ(got.report.missing_records, 0u) << length;
+    if (!got.records.empty()) { ASSERT_TRUE(same(got.records.back(), records[last - 1])) << length; }
+  }
+  EXPECT_EQ(last, records.size());
+}
+
+TEST_F(JournalFile, CutInsideARecordOfSeveralBlocksIsATornTail) {
+  const auto records = some_records(100'000);
+  const auto bytes = read_file(write("a", records));
+  for (std::size_t length = 1; length < bytes.size(); length += 1009) {
+    const auto got = read(put(bytes.substr(0, length)));
+    ASSERT_EQ(got.report.damaged_bytes, 0u) << length;
+    for (std::size_t i = 0; i < got.records.size(); ++i) ASSERT_TRUE(same(got.records[i], records[i]));
+  }
+}
+
+TEST_F(JournalFile, EveryFlippedByteIsReportedAndCostsOnlyWhatItTouched) {
+  const auto records = some_records(100);
+  const auto bytes = read_file(write("a", records));
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    const auto file = put(changed);
+    if (at < 12) {
+      EXPECT_THROW(read(file), Error) << at;
+      continue;
+    }
+    const auto got = read(file);
+    ASSERT_TRUE(got.report.damaged()) << at;
+    ASSERT_TRUE(is_subsequence(got.records, records)) << at;
+  }
+}
+
+TEST_F(JournalFile, AFlippedByteOfDataCostsOneRecord) {
+  auto records = some_records(10);
+  std::get<Reply>(records[1]).reply = "MARKED";
+  auto bytes = read_file(write("a", records));
+  bytes[bytes.find("MARKED")] = 'X';
+  const auto got = read(put(bytes));
+  EXPECT_EQ(got.records.size(), records.size() - 1);
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_EQ(got.report.missing_records, 1u);
+}
+
+std::vector<Record> many_records() {
+  std::vector<Record> records;
+  for (int i = 0; i < 400; ++i) {
+    Reply reply{.id = test::some_id(1), .turn = static_cast<std::uint32_t>(i + 1)};
+    reply.reply.assign(700, static_cast<char>('a' + i % 26));
+    records.emplace_back(reply);
+  }
+  return records;
+}
+
+TEST_F(JournalFile, ReadingGoesOnAfterAZeroedBlock) {
+  const auto records = many_records();
+  auto bytes = read_file(write("a", records));
+  ASSERT_GT(bytes.size(), 5 * 32'768u);
+  std::fill_n(bytes.begin() + 2 * 32'768, 32'768, '\0');
+  const auto got = read(put(bytes));
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_LE(records.size() - got.records.size(), 32'768u / 700 + 2);
+  EXPECT_TRUE(same(got.records.back(), records.back()));
+  EXPECT_GE(got.report.damaged_bytes, 32'768u);
+  EXPECT_EQ(got.report.missing_records, records.size() - got.records.size());
+}
+
+TEST_F(JournalFile, ALyingLengthCostsItsBlockOnly) {
+  const auto records = many_records();
+  auto bytes = read_file(write("a", records));
+  bytes[32'768 + 18] = '\x7f';  // third byte of the length in the second block's first fragment
+  const auto got = read(put(bytes));
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_LE(records.size() - got.records.size(), 32'768u / 700 + 2);
+  EXPECT_TRUE(same(got.records.back(), records.back()));
+  EXPECT_TRUE(got.report.damaged());
+}
+
+TEST_F(JournalFile, ZerosUpToTheEndAreATornTail) {
+  const auto records = some_records(50);
+  const auto bytes = read_file(write("a", records));
+  for (const std::size_t zeros : {1, 24, 4096, 100'000}) {
+    const auto got = read(put(bytes + std::string(zeros, '\0')));
+    EXPECT_EQ(got.records.size(), records.size());
+    EXPECT_EQ(got.report.damaged_bytes, 0u) << zeros;
+    EXPECT_EQ(got.report.torn_tail_bytes, zeros);
+  }
+}
+
+TEST_F(JournalFile, ARemovedBlockIsReportedAsMissingRecords) {
+  const auto records = many_records();
+  auto bytes = read_file(write("a", records));
+  bytes.erase(2 * 32'768, 32'768);
+  const auto got = read(put(bytes));
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_EQ(got.report.missing_records, records.size() - got.records.size());
+}
+
+TEST_F(JournalFile, ARepeatedBlockIsNotReadTwice) {
+  const auto records = many_records();
+  auto bytes = read_file(write("a", records));
+  bytes.insert(3 * 32'768, bytes.substr(2 * 32'768, 32'768));
+  const auto got = read(put(bytes));
+  EXPECT_TRUE(is_subsequence(got.records, records));
+  EXPECT_TRUE(got.report.damaged());
+}
+
+TEST_F(JournalFile, TextThatLooksLikeAFrameIsNeverARecord) {
+  const auto inner = read_file(write("inner", some_records(10)));
+  Reply reply{.id = test::some_id(9), .turn = 1};
+  reply.reply = inner;
+  auto bytes = read_file(write("a", {reply}));
+  const auto head = bytes.find(inner) - 60;  // somewhere in the outer record, before the copy
+  bytes[head] = static_cast<char>(bytes[head] ^ 1);
+  const auto got = read(put(bytes));
+  EXPECT_TRUE(got.records.empty());
+  EXPECT_TRUE(got.report.damaged());
+}
+
+TEST_F(JournalFile, WrongMagicAndOtherVersionsAreRefusedByName) {
+  const auto bytes = read_file(write("a", {}));
+  auto magic = bytes, major = bytes, minor = bytes;
+  magic[0] = 'X', major[8] = 2, minor[10] = 1;
+  const auto message = [&](const std::string& changed) -> std::string {
+    try {
+      read(put(changed));
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::corrupt ? error.what() : "wrong code";
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message(magic), testing::AllOf(testing::HasSubstr("not a journal"), testing::HasSubstr("changed.journal")));
+  EXPECT_THAT(message(major), testing::HasSubstr("version 2.0"));
+  EXPECT_THAT(message(minor), testing::HasSubstr("version 1.1"));
+}
+
+TEST_F(JournalFile, ASecondWriterOfTheSameNameIsRefused) {
+  Journal first(folder_.path(), "a", test::made_header());
+  try {
+    Journal second(folder_.path(), "a", test::made_header());
+    FAIL() << "opened twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    EXPECT_THAT(error.what(), testing::HasSubstr("a.journal"));
+  }
+  first.append(some_records(1).front());
+  first.close();
+  EXPECT_EQ(read(first.path()).records.size(), 1u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1) << "litter was left";
+}
+
+TEST_F(JournalFile, TheNextOwnerCannotReopenAnOldFile) {
+  const auto path = write("a", some_records(1));
+  const auto before = read_file(path);
+  EXPECT_THROW(Journal(folder_.path(), "a", test::made_header()), Error);
+  EXPECT_EQ(read_file(path), before);
+}
+
+TEST_F(JournalFile, AppendAfterCloseIsAnErrorOfTheCaller) {
+  Journal journal(folder_.path(), "a", test::made_header());
+  journal.close();
+  journal.close();
+  try {
+    journal.append(some_records(1).front());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+  }
+}
+
+TEST_F(JournalFile, ManyThreadsAreEachAcknowledgedOnceAndInTheirOwnOrder) {
+  constexpr int kThreads = 16, kEach = 100;
+  Journal journal(folder_.path(), "a", test::made_header());
+  {
+    std::vector<std::jthread> lanes;
+    for (int lane = 0; lane < kThreads; ++lane) {
+      lanes.emplace_back([&, lane] {
+        for (int n = 1; n <= kEach; ++n) {
+          Turn turn{.id = test::some_id(static_cast<std::uint32_t>(lane + 1)), .turn = static_cast<std::uint32_t>(n)};
+          turn.kernel.assign(static_cast<std::size_t>(n * 37 % 5000), 'k');
+          journal.append(turn);
+        }
+      });
+    }
+  }
+  journal.close();
+  std::map<std::uint32_t, std::uint32_t> newest;
+  const auto got = read(journal.path());
+  for (const auto& record : got.records) {
+    const auto& turn = std::get<Turn>(record);
+    EXPECT_EQ(turn.turn, ++newest[turn.id.episode.replicate]);
+  }
+  EXPECT_EQ(got.records.size(), static_cast<std::size_t>(kThreads * kEach));
+  EXPECT_FALSE(got.report.damaged());
+}
+
+}  // namespace
+}  // namespace nkigrid::log
