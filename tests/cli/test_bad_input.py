@@ -1,0 +1,108 @@
+"""Bad input, dead endpoints, read-only and full disks: one clear error, the right exit code, nothing lost."""
+import json
+import os
+import subprocess
+import unittest
+
+import harness
+from harness import Case, nkigrid
+
+
+class BadInput(Case):
+    def grid(self, **replace):
+        text = harness.SMALL.read_text()
+        for old, new in replace.values():
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        return self.write("grid.yaml", text)
+
+    def test_unknown_verb_and_option_suggest_the_near_one(self):
+        self.check_refused(nkigrid("tabels"), 2, "tabels", "tables")
+        self.check_refused(nkigrid("run", "--lnes", "3"), 2, "--lnes", "--lanes")
+
+    def test_broken_yaml_names_file_line_and_column(self):
+        grid = self.write("grid.yaml", "name: x\nmodels: {a: [\n")
+        self.check_refused(nkigrid("check", grid), 2, "grid.yaml:")
+        self.check_refused(nkigrid("run", grid, "-o", self.folder / "run"), 2, "grid.yaml:")
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_every_problem_at_once(self):
+        grid = self.grid(a=("seed: 7", "sede: 7\nseed: 7"), b=("replicates: 2", "replicates: -2"), c=("mode: [ss, agent]", "mode: [ss, agnet]"))
+        done = nkigrid("check", grid, "--json")
+        self.assertEqual(done.returncode, 2)
+        problems = json.loads(done.stdout)["problems"]
+        messages = " ".join(problem["message"] for problem in problems)
+        for word in ("sede", "replicates", "agnet"):
+            self.assertIn(word, messages)
+        self.assertTrue(all(problem["line"] > 0 and problem["col"] > 0 for problem in problems))
+
+    def test_missing_task(self):
+        grid = self.grid(a=('"L2/00[1-2]_*"', '"L2/999_nothing"'))
+        self.check_refused(nkigrid("check", grid), 2, "L2/999_nothing")
+        self.check_refused(nkigrid("kernel", grid, "--task", "L9/1_x"), 2, "L9/1_x")
+
+    def test_missing_files(self):
+        self.check_refused(nkigrid("run", self.folder / "none.yaml", "-o", self.folder / "run"), 3, "none.yaml")
+        self.check_refused(nkigrid("tables", self.folder / "none"), 2, "none")
+        self.check_refused(nkigrid("show", self.folder / "none", "a.b.c/L1/1_x#1"), 2, "none")
+
+    def test_another_seed_in_an_existing_run_is_refused(self):
+        run = self.folder / "run"
+        self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
+        grid = self.grid(a=("seed: 7", "seed: 8"))
+        self.check_refused(nkigrid("run", grid, "-o", run), 2, "seed", "7", "8")
+
+    def test_dead_endpoint_stops_with_4_and_loses_nothing(self):
+        grid = self.grid(a=("{api: synthetic, profile: novice}", '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice}'))
+        run = self.folder / "run"
+        done = nkigrid("run", grid, "-o", run, "--quiet")
+        self.check_refused(done, 4, "http://127.0.0.1:9/v1")
+        state = harness.status(run)
+        scored = {cell["cell"]: cell["scored"] for cell in state["cells"]}
+        self.assertEqual(scored, {"novice.ss.rank-aware": 0, "novice.agent.rank-aware": 0, "expert.ss.rank-aware": 12, "expert.agent.rank-aware": 12})
+        self.assertIn("127.0.0.1:9", state["stopped_by"])
+
+    def test_env_key_that_is_not_set(self):
+        grid = self.grid(a=("{api: synthetic, profile: novice}",
+                            '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice, key: {env: NKIGRID_NO_SUCH_KEY}}'))
+        self.check_refused(nkigrid("run", grid, "-o", self.folder / "run", "--quiet"), 2, "NKIGRID_NO_SUCH_KEY")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "mounts need root")
+class BadDisk(Case):
+    def mount(self, size="64m"):
+        folder = self.folder / "disk"
+        folder.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "nkigrid-test", folder]).returncode != 0:
+            self.skipTest("tmpfs cannot be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", folder])
+        return folder
+
+    def test_read_only_run(self):
+        disk = self.mount()
+        run = disk / "run"
+        self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        self.check_refused(nkigrid("run", run, "--quiet"), 3, str(run), "ead-only")
+        self.check_refused(nkigrid("run", harness.SMALL, "-o", disk / "other", "--quiet"), 3, str(disk / "other"), "ead-only")
+        self.assertIn('"outstanding": 48', nkigrid("status", run, "--json").stdout)
+
+    def test_full_disk_in_mid_run_keeps_what_was_acknowledged(self):
+        disk = self.mount(size="16m")
+        run = disk / "run"
+        self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
+        free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+        with open(disk / "ballast", "wb") as ballast:
+            ballast.write(b"x" * (free - 160 * 1024))
+        done = nkigrid("run", run, "--quiet")
+        self.check_refused(done, 3, "space")
+        before = harness.status(run)
+        self.assertLess(before["scored"], 48)
+        os.unlink(disk / "ballast")
+        after = nkigrid("resume", run, "--local", "--quiet")
+        self.assertEqual(after.returncode, 0, after.stderr)
+        self.assertEqual(sorted(harness.scored_rows(run).values()), [1] * 48)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+"""kill -9, SIGTERM and resume: the same table as an undisturbed run, and no episode run twice to an end."""
+import os
+import signal
+import unittest
+
+import harness
+from harness import Case, environment, nkigrid
+
+
+def children_of(pid):
+    """Direct children, by /proc."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    fields = stat.read().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(entry))
+    return found
+
+
+class KillAndResume(Case):
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        folder = tempfile.TemporaryDirectory(prefix="nkigrid-test-")
+        cls.addClassCleanup(folder.cleanup)
+        run = folder.name + "/run"
+        done = nkigrid("run", harness.SMALL, "-o", run, "--quiet")
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.reference = harness.tables_json(run)
+
+    def start_until(self, scored, prefix=(), env=None):
+        run = self.folder / "run"
+        process = harness.start("run", harness.SMALL, "-o", run, "--quiet", prefix=prefix, env=env)
+        harness.wait_until(lambda: harness.status(run).get("scored", 0) >= scored, what=f"{scored} scored episodes")
+        return run, process
+
+    def check_resumed(self, run):
+        done = nkigrid("resume", run, "--local", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(harness.tables_json(run), self.reference)
+        self.assertEqual(sorted(harness.scored_rows(run).values()), [1] * 48)
+
+    def test_kill_9_of_the_only_process(self):
+        run, process = self.start_until(scored=10)
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        before = harness.status(run)
+        self.assertGreaterEqual(before["scored"], 10)
+        self.assertLess(before["scored"], 48)
+        partial = nkigrid("tables", run, "--format", "json")
+        self.assertEqual(partial.returncode, 1)
+        self.check_resumed(run)
+
+    def test_kill_9_of_one_rank_under_mpirun(self):
+        run, launcher = self.start_until(scored=10, prefix=harness.mpirun(3), env=environment(**harness.MPI_ENVIRONMENT))
+        os.kill(max(children_of(launcher.pid)), signal.SIGKILL)
+        self.assertNotEqual(launcher.wait(), 0)
+        launcher.stderr.close()
+        self.check_resumed(run)
+
+    def test_sigterm_drains_and_exits_1(self):
+        run, process = self.start_until(scored=5)
+        process.terminate()
+        self.assertEqual(process.wait(), 1)
+        last_line = process.stderr.read().strip().splitlines()[-1]
+        process.stderr.close()
+        self.assertIn("SIGTERM", last_line)
+        self.assertIn("SIGTERM", harness.status(run)["stopped_by"])
+        self.check_resumed(run)
+
+    def test_killed_again_and_again(self):
+        run, process = self.start_until(scored=4)
+        for scored in (8, 16, 30):
+            process.kill()
+            process.wait()
+            process.stderr.close()
+            process = harness.start("resume", run, "--local", "--quiet")
+            harness.wait_until(lambda: harness.status(run)["scored"] >= scored, what=f"{scored} scored episodes")
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        self.check_resumed(run)
+
+
+if __name__ == "__main__":
+    unittest.main()
