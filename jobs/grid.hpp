@@ -33,7 +33,9 @@ struct Budget {
 struct ModelSpec {
   std::string name;
   std::string api;       ///< synthetic | openai (anthropic, bedrock, replay are refused until they exist)
-  std::string profile;   ///< synthetic: name of the profile, configs/profiles/<name>.yaml
+  std::string profile;   ///< synthetic: name of the profile, configs/profiles/<name>.yaml; default: the model's name
+  std::filesystem::path profile_file;  ///< synthetic: where the profile was found
+  std::string profile_hash;            ///< synthetic: SHA-256 (hex) of the profile file
   std::string endpoint;  ///< openai: base URL, e.g. http://gpu01:8000/v1
   std::string model;     ///< openai: the request's `model`; default: the model's name in the grid
   std::optional<double> temperature;
@@ -101,7 +103,8 @@ struct Contrast {
 };
 
 struct SlurmSpec {
-  std::string partition, account, qos, constraint, reservation, gres, mem, exclude, mail_user;
+  std::string partition, account, qos, constraint, reservation, gres, exclude, mail_user;
+  std::string mem;                   ///< a node's memory as Slurm writes it: "65536M"; "0": all of it; "": the cluster's default
   std::uint32_t shards = 1;
   std::uint32_t nodes = 1;           ///< a shard
   std::uint32_t ranks_per_node = 1;
@@ -129,6 +132,7 @@ struct Grid {
   std::vector<PromptSpec> prompts;
   std::vector<CellSpec> cells;      ///< united, in order of first appearance
   std::vector<Contrast> contrasts;
+  /// The 2x2 of `factors`: name -> {model, mode or prompt -> its two values}, e.g. tools -> {mode -> [ss, agent]}. Empty: none.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> factors;
   Budget budget;
   SlurmSpec slurm;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,25 @@ struct Plan {
   }
 };
 
-/// The episodes of a grid with their shards: balanced, stable under growth of the grid, and decorrelated from the order
-/// of tasks and replicates (a keyed permutation dealt round-robin).
-Plan make_plan(const Grid& grid, const Benchmark& benchmark);
+/// What a run planned at some time before it grew: cell id -> its tasks (sorted) and replicates.
+struct PlanExtent {
+  struct Cell {
+    std::string id;
+    std::vector<std::string> tasks;
+    std::uint32_t replicates = 1;
+    bool operator==(const Cell&) const = default;
+  };
+  std::vector<Cell> cells;
+  bool operator==(const PlanExtent&) const = default;
+};
+PlanExtent extent_of(const Plan& plan);
 
-/// SHA-256 (hex) of all sorted (cell, task, key) triples.
+/// The episodes of a grid with their shards: balanced within one episode, the same for the same grid whatever the order in its
+/// file, and decorrelated from the order of tasks and replicates (a keyed permutation dealt round-robin).
+/// @param grown_from earlier extents of the same run, oldest first: their episodes keep the shards they had
+Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from = {});
+
+/// SHA-256 (hex) of all keys, sorted, as length-prefixed fields.
 std::string grid_hash(const Plan& plan);
 
 /// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first

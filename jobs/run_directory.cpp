@@ -1,0 +1,165 @@
+#include "jobs/run_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/version.hpp"
+#include "jobs/grid_parts.hpp"
+#include "jobs/run_difference.hpp"
+#include "jobs/run_inputs.hpp"
+
+namespace nkigrid::jobs {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint32_t kRunFormat = 1;
+
+/// One freezer at a time. The lock goes with the descriptor, so a killed process leaves none behind.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder) {
+    const auto path = folder / ".lock";
+    fd_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!fd_) throw_errno(errno, "write", path.native());
+    while (::flock(fd_.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) throw_errno(errno, "lock", path.native());
+    }
+  }
+
+ private:
+  Fd fd_;
+};
+
+std::string new_run_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+fs::path plan_file(const fs::path& folder) { return folder / "plan" / "plan.json"; }
+
+/// A frozen run with what a growth of it needs.
+struct OpenRun {
+  Run run;
+  std::vector<PlanExtent> grown_from;
+};
+
+OpenRun open_run(const fs::path& folder) {
+  if (!is_run(folder)) throw Error(ErrorCode::config, fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one", folder.native(), folder.native()));
+  const auto resolved_hashes = read_grid_file(folder / "grid.yaml", {});
+  // A changed input may show up as a problem of the grid (a prompt that is gone): its hash is the better message.
+  if (resolved_hashes.resolved) verify_inputs(folder / "inputs", resolved_hashes.resolved->inputs);
+  if (!resolved_hashes.grid) {
+    throw Error(ErrorCode::corrupt, fmt::format("the frozen grid was damaged; restore it, or freeze a new run:\n{}", to_text(resolved_hashes.problems)));
+  }
+  const auto& resolved = *resolved_hashes.resolved;
+  if (resolved.format != kRunFormat) {
+    throw Error(ErrorCode::config, fmt::format("'{}' is a run of format {} (this program reads {}); use nkigrid {}", folder.native(), resolved.format,
+                                               kRunFormat, resolved.nkigrid_version));
+  }
+  OpenRun open;
+  open.run.folder = folder;
+  open.run.grid = *resolved_hashes.grid;
+  open.run.benchmark = *resolved_hashes.benchmark;
+  open.run.run_id = resolved.run_id;
+  open.run.grid_hash = resolved.grid_hash;
+  const auto plan_text = read_file(plan_file(folder));
+  open.grown_from = extents_from_json(plan_text, plan_file(folder));
+  open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from);
+  if (grid_hash(open.run.plan) != resolved.grid_hash || open.run.grid.seed != resolved.seed) {
+    verify_plan_json(plan_text, open.run.plan, plan_file(folder));
+    throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the one under `resolved:`); restore it, or freeze "
+                                                "a new run", (folder / "grid.yaml").native(), open.run.grid.seed != resolved.seed ? "seed" : "grid hash"));
+  }
+  return open;
+}
+
+void refuse_other_grid(const Run& was, const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
+  const auto faults = growth_faults({was.grid, was.benchmark, was.plan}, {grid, benchmark, plan});
+  if (faults.empty()) return;
+  std::string text = fmt::format("'{}' holds a run that this grid does not grow from (a run may gain replicates, tasks and cells); choose another "
+                                 "folder, or undo:", was.folder.native());
+  constexpr std::size_t kShown = 20;
+  for (std::size_t i = 0; i < std::min(kShown, faults.size()); ++i) text += "\n  " + faults[i];
+  if (faults.size() > kShown) text += fmt::format("\n  and {} more", faults.size() - kShown);
+  throw Error(ErrorCode::config, text);
+}
+
+Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id, const std::map<std::string, std::string>& files) {
+  Resolved resolved;
+  resolved.format = kRunFormat;
+  resolved.nkigrid_version = kVersion;
+  resolved.run_id = run_id;
+  resolved.grid_hash = grid_hash(plan);
+  resolved.seed = grid.seed;
+  resolved.subset = grid.tasks;
+  for (const auto& cell : grid.cells) {
+    if (!cell.subset.empty()) resolved.cell_subsets[cell.id] = cell.subset;
+  }
+  resolved.inputs = frozen_hashes(grid, files);
+  return resolved;
+}
+
+/// Replaces a file unless it holds these bytes already: an unchanged run is not touched.
+void write_if_other(const fs::path& path, const std::string& bytes) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored) && read_file(path) == bytes) return;
+  write_file_atomic(path, bytes);
+}
+
+/// grid.yaml comes last: until it stands there, nothing of this is a run; while the old one stands, the old run is whole.
+void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const std::string& run_id,
+               const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
+  const auto files = input_files(grid, benchmark, plan);
+  const auto resolved = resolve(grid, plan, run_id, files);
+  for (const auto* name : {"inputs", "plan", "log"}) make_directories(folder / name);
+  write_inputs(folder / "inputs", files);
+  write_if_other(plan_file(folder), plan_to_json(plan, resolved.grid_hash, grown_from));
+  write_if_other(folder / "grid.yaml", to_yaml(grid, &resolved));
+}
+
+}  // namespace
+
+bool is_run(const fs::path& path) noexcept {
+  try {
+    std::error_code ignored;
+    const auto file = path / "grid.yaml";
+    return fs::is_regular_file(file, ignored) && read_file(file).find("\nresolved:\n") != std::string::npos;
+  } catch (...) {
+    return false;
+  }
+}
+
+Run load_run(const fs::path& folder) { return open_run(folder).run; }
+
+Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& folder) {
+  make_directories(folder);
+  const FolderLock lock(folder);
+  std::error_code ignored;
+  if (fs::exists(folder / "grid.yaml", ignored) && !is_run(folder)) {
+    throw Error(ErrorCode::config, fmt::format("'{}' is no frozen grid and would be overwritten; choose another folder", (folder / "grid.yaml").native()));
+  }
+  if (!is_run(folder)) {
+    write_run(grid, benchmark, make_plan(grid, benchmark), new_run_id(), {}, folder);
+    return load_run(folder);
+  }
+  auto open = open_run(folder);
+  auto plan = make_plan(grid, benchmark, open.grown_from);
+  refuse_other_grid(open.run, grid, benchmark, plan);
+  if (const auto before = extent_of(open.run.plan); before != extent_of(plan)) {
+    if (open.grown_from.empty() || open.grown_from.back() != before) open.grown_from.push_back(before);
+    plan = make_plan(grid, benchmark, open.grown_from);
+  }
+  write_run(grid, benchmark, plan, open.run.run_id, open.grown_from, folder);
+  return load_run(folder);
+}
+
+}  // namespace nkigrid::jobs
