@@ -52,6 +52,7 @@ struct ChatReply {
   Usage usage;
   std::string system_fingerprint;  ///< "nkigrid-synthetic" marks the synthetic model
   std::string raw;                 ///< response body as received; "" where there is no wire
+  std::uint32_t mended = 0;        ///< characters that were no Unicode (lone surrogates) and became U+FFFD
   std::uint32_t api_retries = 0;
   double llm_s = 0;                ///< the successful request
   double wait_s = 0;               ///< retries' waits and permits

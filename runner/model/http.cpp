@@ -1,0 +1,187 @@
+#include "runner/model/http.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <optional>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t kMostBodyBytes = 64U << 20U;
+constexpr int kPollMilliseconds = 200;
+
+/// One wrapper for every curl call that sets something up.
+void check(CURLcode code, const char* doing) {
+  if (code != CURLE_OK) throw Error(ErrorCode::internal, fmt::format("{}: {}", doing, curl_easy_strerror(code)));
+}
+void check(CURLMcode code, const char* doing) {
+  if (code != CURLM_OK) throw Error(ErrorCode::internal, fmt::format("{}: {}", doing, curl_multi_strerror(code)));
+}
+
+template <class Value>
+void set(CURL* easy, CURLoption option, Value value) {
+  check(curl_easy_setopt(easy, option, value), "cannot set up a request");
+}
+
+void start_curl_once() {
+  static std::once_flag once;
+  std::call_once(once, [] { check(curl_global_init(CURL_GLOBAL_DEFAULT), "cannot start libcurl"); });
+}
+
+struct Received {
+  HttpAnswer answer;
+  Steady::time_point last_byte = Steady::now();
+  bool begun = false;
+};
+
+std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* user) {
+  auto& received = *static_cast<Received*>(user);
+  received.last_byte = Steady::now();
+  received.begun = true;
+  if (received.answer.body.size() + bytes > kMostBodyBytes) return 0;
+  received.answer.body.append(data, bytes);
+  return bytes;
+}
+
+std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* user) {
+  auto& received = *static_cast<Received*>(user);
+  received.last_byte = Steady::now();
+  received.begun = true;
+  std::string_view line(data, bytes);
+  if (line.starts_with("HTTP/")) received.answer.headers.clear();  // an interim response went before
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return bytes;
+  std::string name(line.substr(0, colon));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string_view value = line.substr(colon + 1);
+  while (!value.empty() && std::isspace(static_cast<unsigned char>(value.front())) != 0) value.remove_prefix(1);
+  while (!value.empty() && std::isspace(static_cast<unsigned char>(value.back())) != 0) value.remove_suffix(1);
+  received.answer.headers[name] = std::string(value);
+  return bytes;
+}
+
+Transport transport_of(CURLcode code) {
+  switch (code) {
+    case CURLE_OK: return Transport::answered;
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT: return Transport::unreachable;
+    case CURLE_OPERATION_TIMEDOUT: return Transport::timed_out;
+    default: return Transport::broken;
+  }
+}
+
+long milliseconds(Seconds time) { return std::max(1L, static_cast<long>(time.count() * 1000)); }
+
+}  // namespace
+
+struct HttpClient::Handle {
+  CURL* easy = nullptr;
+  CURLM* multi = nullptr;
+
+  Handle() : easy(curl_easy_init()), multi(curl_multi_init()) {
+    if (easy == nullptr || multi == nullptr) throw Error(ErrorCode::internal, "libcurl gives no handle (out of memory)");
+  }
+  ~Handle() {
+    curl_easy_cleanup(easy);
+    curl_multi_cleanup(multi);
+  }
+  Handle(const Handle&) = delete;
+
+  void set_up(const HttpRequest& request, curl_slist* headers, Received& received) const {
+    curl_easy_reset(easy);
+    set(easy, CURLOPT_URL, request.url.c_str());
+    set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(easy, CURLOPT_NOSIGNAL, 1L);
+    set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    set(easy, CURLOPT_POST, 1L);
+    set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+    set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(easy, CURLOPT_HTTPHEADER, headers);
+    set(easy, CURLOPT_TIMEOUT_MS, milliseconds(request.timeout));
+    set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.connect_timeout, request.timeout)));
+    set(easy, CURLOPT_FRESH_CONNECT, request.fresh_connection ? 1L : 0L);
+    set(easy, CURLOPT_WRITEFUNCTION, on_body);
+    set(easy, CURLOPT_WRITEDATA, &received);
+    set(easy, CURLOPT_HEADERFUNCTION, on_header);
+    set(easy, CURLOPT_HEADERDATA, &received);
+  }
+
+  /// The transfer's end, if it has come.
+  std::optional<CURLcode> finished() const {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+      if (message->msg == CURLMSG_DONE) return message->data.result;
+    }
+    return std::nullopt;
+  }
+
+  /// Moves bytes until the transfer ends, stands still or is stopped. A plain reply is silent until it is ready, so silence
+  /// counts only after its first byte; libcurl's own low-speed watchdog cannot tell the two apart.
+  void drive(const HttpRequest& request, const std::stop_token& stop, Received& received) const {
+    const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi); });
+    std::optional<Steady::time_point> stopped;
+    for (;;) {
+      int running = 0;
+      check(curl_multi_perform(multi, &running), "cannot move a request");
+      if (const auto code = finished()) {
+        received.answer.transport = transport_of(*code);
+        if (*code != CURLE_OK) received.answer.problem = curl_easy_strerror(*code);
+        return;
+      }
+      const auto now = Steady::now();
+      if (received.begun && now - received.last_byte > request.idle_timeout) {
+        received.answer.transport = Transport::timed_out;
+        received.answer.problem = fmt::format("the answer stood still for {:.1f} s", request.idle_timeout.count());
+        return;
+      }
+      if (stop.stop_requested() && !stopped) stopped = now;
+      if (stopped && now - *stopped >= request.stop_grace) {
+        received.answer.transport = Transport::interrupted;
+        return;
+      }
+      check(curl_multi_poll(multi, nullptr, 0, kPollMilliseconds, nullptr), "cannot wait for a request");
+    }
+  }
+};
+
+HttpClient::HttpClient() { start_curl_once(); }
+HttpClient::~HttpClient() = default;
+
+std::unique_ptr<HttpClient::Handle> HttpClient::take() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return std::make_unique<Handle>();
+  auto handle = std::move(idle_.back());
+  idle_.pop_back();
+  return handle;
+}
+
+void HttpClient::give_back(std::unique_ptr<Handle> handle) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(handle));
+}
+
+HttpAnswer HttpClient::post(const HttpRequest& request, const std::stop_token& stop) {
+  auto handle = take();
+  Received received;
+  curl_slist* list = nullptr;
+  for (const std::string& header : request.headers) list = curl_slist_append(list, header.c_str());
+  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
+  handle->set_up(request, headers.get(), received);
+  check(curl_multi_add_handle(handle->multi, handle->easy), "cannot start a request");
+  handle->drive(request, stop, received);
+  check(curl_easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &received.answer.status), "cannot read a status");
+  check(curl_multi_remove_handle(handle->multi, handle->easy), "cannot end a request");
+  give_back(std::move(handle));
+  return std::move(received.answer);
+}
+
+}  // namespace nkigrid::model

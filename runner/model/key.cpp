@@ -1,0 +1,79 @@
+#include "runner/model/key.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "runner/proc/child.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+constexpr Seconds kCommandTimeout{30};
+
+std::string first_line(std::string text) {
+  text = text.substr(0, text.find_first_of("\r\n"));
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \t") + 1);
+  return text;
+}
+
+std::string from_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) throw Error(ErrorCode::config, fmt::format("no key in the environment variable '{}'; set it", name));
+  return first_line(value);
+}
+
+std::string from_file(const std::string& name) {
+  std::filesystem::path path = name;
+  if (const char* home = std::getenv("HOME"); home != nullptr && name.starts_with("~/")) path = std::string(home) + name.substr(1);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::config, fmt::format("no key file '{}'; write the key there and chmod 600 it", path.string()));
+  }
+  if (status.st_uid != ::geteuid()) {
+    throw Error(ErrorCode::config, fmt::format("key file '{}' belongs to another user (uid {}); use a file of your own",
+                                               path.string(), status.st_uid));
+  }
+  if ((status.st_mode & 077U) != 0) {
+    throw Error(ErrorCode::config, fmt::format("key file '{}' is open to others (mode {:04o}, legal 0600); chmod 600 it",
+                                               path.string(), status.st_mode & 07777U));
+  }
+  return first_line(read_file(path));
+}
+
+std::string from_command(const std::vector<std::string>& command) {
+  std::vector<std::string> environment;
+  for (const char* name : {"PATH", "HOME", "USER", "LANG"}) {
+    if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
+  }
+  const proc::CommandResult result = proc::run_command(command, kCommandTimeout, environment, 1 << 16);
+  const auto* exited = std::get_if<proc::Exited>(&result.end);
+  if (exited == nullptr || exited->status != 0) {
+    throw Error(ErrorCode::config, fmt::format("key command '{}' failed; run it by hand to see why", fmt::join(command, " ")));
+  }
+  return first_line(result.out);
+}
+
+}  // namespace
+
+std::string read_key(const jobs::KeySource& source) {
+  std::string key;
+  switch (source.kind) {
+    case jobs::KeySource::Kind::none: return "";
+    case jobs::KeySource::Kind::env: key = from_environment(source.value); break;
+    case jobs::KeySource::Kind::file: key = from_file(source.value); break;
+    case jobs::KeySource::Kind::command: key = from_command(source.command); break;
+  }
+  if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
+  return key;
+}
+
+}  // namespace nkigrid::model

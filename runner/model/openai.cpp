@@ -1,0 +1,158 @@
+#include "runner/model/openai.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+
+#include <fmt/format.h>
+
+#include "jobs/base/draws.hpp"
+#include "jobs/base/hash.hpp"
+#include "runner/model/permit.hpp"
+
+namespace nkigrid::model {
+
+struct OpenAiModel::Attempts {
+  std::string body;
+  std::uint32_t retries = 0;
+  std::uint32_t cut_uploads = 0;
+  Seconds wait_s{0}, llm_s{0};
+  std::optional<Seconds> server_wait;
+  std::string problem;  ///< of the newest failure
+};
+
+namespace {
+
+/// Sleeps until the time is over or the token fires. @returns false when it fired
+bool sleep_for(Seconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, stop, time, [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace
+
+OpenAiModel::OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning)
+    : spec_(std::move(spec)), key_(std::move(key)), permits_(permits), tuning_(tuning) {
+  while (spec_.endpoint.ends_with('/')) spec_.endpoint.pop_back();
+  if (spec_.model.empty()) spec_.model = spec_.name;
+}
+
+void OpenAiModel::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
+  ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name, spec_.endpoint, message));
+  error.api_retries = attempts.retries;
+  throw error;
+}
+
+HttpAnswer OpenAiModel::post(Attempts& attempts, const std::stop_token& stop) {
+  const Seconds asked = clock_.monotonic();
+  const PermitLease lease(permits_, spec_.name, stop);
+  const Seconds start = clock_.monotonic();
+  attempts.wait_s += start - asked;
+  HttpRequest http;
+  http.url = spec_.endpoint + "/chat/completions";
+  http.headers = {"content-type: application/json", "accept: application/json", "expect:"};
+  if (!key_.empty()) http.headers.push_back("authorization: Bearer " + key_);
+  http.body = attempts.body;
+  http.timeout = spec_.request_timeout;
+  http.idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout);
+  http.stop_grace = tuning_.stop_grace;
+  http.fresh_connection = attempts.retries == 1;  // the kept-alive one may be what failed
+  HttpAnswer answer = http_.post(http, stop);
+  attempts.llm_s = clock_.monotonic() - start;
+  return answer;
+}
+
+/// Gives up on an endpoint that has never answered; one that has is retried like any other fault.
+void OpenAiModel::unreachable(const std::string& problem, const Attempts& attempts) {
+  if (answered_) return;
+  const Seconds now = clock_.monotonic();
+  const std::lock_guard lock(mutex_);
+  if (!first_failure_) first_failure_ = now;
+  if (now - *first_failure_ < tuning_.first_answer_limit) return;
+  fail(ChatFailure::fatal,
+       fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem, spec_.name),
+       attempts);
+}
+
+/// @returns the reply, or nothing when the request is to be sent again
+std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& attempts) {
+  attempts.server_wait.reset();
+  if (answer.transport == Transport::interrupted) fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
+  if (answer.transport != Transport::answered) {
+    attempts.problem = answer.problem;
+    if (answer.transport == Transport::unreachable) unreachable(answer.problem, attempts);
+    return std::nullopt;
+  }
+  answered_ = true;
+  if (answer.status == 200 && !error_message(answer.body)) {
+    try {
+      return parse_chat_response(answer.body);
+    } catch (const Error& error) {
+      attempts.problem = error.what();
+      return std::nullopt;
+    }
+  }
+  const WireVerdict verdict = classify_error(answer.status, answer.headers, answer.body, spec_.retry_limit);
+  attempts.problem = verdict.message;
+  attempts.server_wait = verdict.server_wait;
+  switch (verdict.fault) {
+    case WireFault::retry: return std::nullopt;
+    case WireFault::retry_once:
+      if (++attempts.cut_uploads > 1) fail(ChatFailure::fatal, verdict.message, attempts);
+      return std::nullopt;
+    case WireFault::context_full: fail(ChatFailure::context_full, verdict.message, attempts);
+    case WireFault::refused: {
+      ChatReply reply;
+      reply.message = {Role::assistant, error_message(answer.body).value_or(""), {}, "", false};
+      reply.finish = Finish::refused;
+      reply.raw = answer.body;
+      return reply;
+    }
+    case WireFault::fatal: break;
+  }
+  std::string help;
+  if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
+  if (answer.status == 404) help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, spec_.model);
+  fail(ChatFailure::fatal, verdict.message + help, attempts);
+}
+
+void OpenAiModel::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
+  const double doubled = tuning_.first_backoff.count() * std::ldexp(1.0, static_cast<int>(std::min(attempts.retries, 20U)));
+  Seconds wait = std::min(Seconds(doubled), tuning_.longest_backoff);
+  if (!answered_) wait = std::min(wait, tuning_.first_answer_limit / 5);  // a dead endpoint is found out soon
+  if (attempts.server_wait) wait = std::max(wait, *attempts.server_wait);
+  Draws draws(keyed_hash({"retry jitter", spec_.name, std::to_string(request.seed.value_or(0)),
+                          std::to_string(request.messages.size()), std::to_string(attempts.retries)}));
+  wait += wait * (0.25 * draws.uniform());  // on top, never below what the server asked for
+  if (attempts.wait_s + wait > spec_.retry_limit) {
+    fail(ChatFailure::transient,
+         fmt::format("no reply after {} retries in {:.0f} s (retry_limit {:.0f} s); last: {}", attempts.retries,
+                     attempts.wait_s.count(), spec_.retry_limit.count(), attempts.problem),
+         attempts);
+  }
+  ++attempts.retries;
+  if (!sleep_for(wait, stop)) fail(ChatFailure::interrupted, "stopped while waiting to retry", attempts);
+  attempts.wait_s += wait;
+}
+
+ChatReply OpenAiModel::complete(const ChatRequest& request, std::stop_token stop) {
+  Attempts attempts;
+  attempts.body = chat_request_body(request, {spec_.model, spec_.temperature, spec_.top_p, spec_.max_tokens});
+  for (;;) {
+    const HttpAnswer answer = post(attempts, stop);
+    if (auto reply = judge(answer, attempts)) {
+      reply->api_retries = attempts.retries;
+      reply->llm_s = attempts.llm_s.count();
+      reply->wait_s = attempts.wait_s.count();
+      return std::move(*reply);
+    }
+    // What a failed try took is waiting, too: it brought nothing.
+    attempts.wait_s += attempts.llm_s;
+    wait_to_retry(request, attempts, stop);
+  }
+}
+
+}  // namespace nkigrid::model

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runner/model/http.hpp"
+#include "runner/model/model.hpp"
+#include "runner/model/openai_wire.hpp"
+
+namespace nkigrid::model {
+
+/// Times of the client that no grid states; tests shorten them.
+struct OpenAiTuning {
+  Seconds first_backoff{1};         ///< doubles with each retry
+  Seconds longest_backoff{60};
+  Seconds first_answer_limit{10};   ///< an endpoint that never answered is given up after this
+  Seconds idle_timeout{60};
+  Seconds stop_grace{20};
+};
+
+/// A chat-completions endpoint (OpenAI, vLLM, `nkigrid serve`), plain replies over libcurl.
+///
+/// Retries what may pass (classify_error) with exponential backoff, never earlier than the server asks, jitter on top from a
+/// draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an endpoint that has never
+/// answered is fatal after `first_answer_limit`.
+class OpenAiModel final : public ChatModel {
+ public:
+  /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to retry.
+  OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning = {});
+  ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
+
+ private:
+  struct Attempts;
+  HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
+  std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
+  void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
+  [[noreturn]] void fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const;
+  void unreachable(const std::string& problem, const Attempts& attempts);
+
+  jobs::ModelSpec spec_;
+  std::string key_;
+  Permits* permits_;
+  OpenAiTuning tuning_;
+  SystemClock clock_;
+  HttpClient http_;
+  std::atomic<bool> answered_{false};
+  std::mutex mutex_;
+  std::optional<Seconds> first_failure_;  ///< when the endpoint, not yet heard of, was first found dead
+};
+
+}  // namespace nkigrid::model

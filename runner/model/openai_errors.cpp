@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/text.hpp"
+#include "runner/model/json_text.hpp"
+#include "runner/model/openai_wire.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Wordings of "the conversation is too long", lower case; each was seen in a public report.
+constexpr std::array<std::string_view, 8> kTooLong = {
+    "maximum context length", "prompt is too long", "input is too long", "exceed context limit", "context_length_exceeded",
+    "exceeds the context", "max_tokens must be at least 1", "longer than the maximum model length"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+std::string field(const Json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key)) return "";
+  return object[key].is_string() ? object[key].get<std::string>() : object[key].is_null() ? "" : object[key].dump();
+}
+
+struct ErrorBody {
+  bool present = false;
+  std::string message, type, code;
+};
+
+/// `{"error": {...}}`, `{"error": "text"}` or `{"object": "error", "message": ...}`.
+ErrorBody read_error(std::string_view body) {
+  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  if (!json.is_object()) return {};
+  if (json.contains("error") && json["error"].is_string()) return {true, field(json, "error"), "", ""};
+  const bool nested = json.contains("error") && json["error"].is_object();
+  if (!nested && !json.contains("message")) return {};
+  const Json& error = nested ? json["error"] : json;
+  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
+}
+
+bool has_any(const std::string& text, const auto& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+bool is_too_long(long status, const ErrorBody& error) {
+  if (status == 413 || error.type == "request_too_large" || error.code == "context_length_exceeded") return true;
+  return status == 400 && has_any(lower(error.message), kTooLong);
+}
+
+bool is_quota(long status, const ErrorBody& error) {
+  return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" || error.type == "billing_error";
+}
+
+bool is_cut_upload(long status, const ErrorBody& error) {
+  return status == 400 && has_any(lower(error.message), std::array<std::string_view, 2>{"unexpected end of data", "unexpected eof"});
+}
+
+bool is_transient(long status) {
+  return status == 200 || status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
+}
+
+}  // namespace
+
+std::optional<std::string> error_message(std::string_view body) {
+  const ErrorBody error = read_error(body);
+  return error.present ? std::optional(error.message) : std::nullopt;
+}
+
+WireVerdict classify_error(long status, const Headers& headers, std::string_view body, Seconds longest_wait) {
+  const ErrorBody error = read_error(body);
+  WireVerdict verdict;
+  const std::string words = error.present ? error.message : to_valid_utf8(body.substr(0, 1024));
+  verdict.message = fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024));
+  verdict.server_wait = server_wait(headers);
+  if (is_too_long(status, error)) {
+    verdict.fault = WireFault::context_full;
+  } else if (is_quota(status, error)) {
+    verdict.fault = WireFault::fatal;
+    verdict.message += " (the quota is used up)";
+  } else if (error.code == "content_filter") {
+    verdict.fault = WireFault::refused;
+  } else if (is_cut_upload(status, error)) {
+    verdict.fault = WireFault::retry_once;
+  } else if (!is_transient(status)) {
+    verdict.fault = WireFault::fatal;
+  } else if (verdict.server_wait && *verdict.server_wait > longest_wait) {
+    verdict.fault = WireFault::fatal;
+    verdict.message += fmt::format(" (asks for a wait of {:.0f} s, more than retry_limit {:.0f} s: a quota, not load)",
+                                   verdict.server_wait->count(), longest_wait.count());
+  }
+  return verdict;
+}
+
+}  // namespace nkigrid::model
