@@ -16,6 +16,9 @@ import numpy as np
 import torch
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import reference_worker  # its shift of late trials is part of what a task must survive
+
 ATOL = RTOL = 1e-3  # the paper's rule
 KERNEL_DTYPES = {"torch.float32": "float32", "torch.bfloat16": "bfloat16", "torch.int32": "int32", "torch.int64": "int32",
                  "torch.bool": "uint8", "torch.uint8": "uint8"}
@@ -37,16 +40,9 @@ def build(names, seed):
 
 
 def shift(entry, given, trial):
-    """From trial 3 on `real` inputs are moved and stretched, so that a kernel cannot live off N(0, 1)."""
-    if trial < 3:
-        return given
+    """The inputs as trial `trial` of a check has them: late trials move and stretch `real` ones."""
     specs = iter([i for i in entry["inputs"] if i["role"] == "input"])
-    moved = []
-    for value in given:
-        if isinstance(value, torch.Tensor) and next(specs)["domain"] == "real":
-            value = value * 1.5 + 0.25
-        moved.append(value)
-    return moved
+    return [reference_worker.shifted(torch, v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
 
 
 def outputs_of(model, given):
