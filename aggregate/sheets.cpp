@@ -1,0 +1,124 @@
+#include "aggregate/sheets.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace nkigrid::aggregate {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string percent(double value) { return fmt::format("{:.1f}", rounded(value) * 100 + 0.0); }
+
+template <class Ends>
+std::string bracket(const Ends& ends) {
+  return fmt::format("[{}, {}]", percent(ends.low), percent(ends.high));
+}
+
+std::string rate_word(const Rate& rate) { return rate.rate ? percent(*rate.rate) : "-"; }
+std::string interval_word(const Rate& rate) { return rate.interval ? fmt::format("{} {}", bracket(*rate.interval), rate.interval->method) : "-"; }
+
+std::string head(const Tables& tables) {
+  return fmt::format("{}: pass rate in percent, rule {}, {:g} % intervals", tables.run, to_string(tables.rule), tables.level * 100);
+}
+
+Sheet display_cells(const Tables& tables) {
+  bool run_to_run = false;
+  for (const auto& row : tables.cells) run_to_run |= row.total.run_to_run.has_value();
+  Sheet sheet{"cells", head(tables), {{"cell"}, {"subset"}, {"tasks", Align::right}, {"K", Align::right}, {"passed", Align::right}, {"rate", Align::right}, {"interval"}}, {}, {}};
+  if (run_to_run) sheet.columns.push_back({"run to run"});
+  if (tables.outstanding > 0) sheet.columns.insert(sheet.columns.end(), {{"outstanding", Align::right}, {"bounds"}});
+  for (const auto& row : tables.cells) {
+    const auto& rate = row.total;
+    Words words{row.cell, row.subset.empty() ? "-" : row.subset, std::to_string(rate.tasks), std::to_string(rate.replicates),
+                fmt::format("{}/{}", rate.passed, rate.episodes), rate_word(rate), interval_word(rate)};
+    if (run_to_run) words.push_back(rate.run_to_run ? bracket(*rate.run_to_run) : "-");
+    if (tables.outstanding > 0) words.insert(words.end(), {std::to_string(rate.outstanding), rate.bounds ? bracket(*rate.bounds) : "-"});
+    sheet.rows.push_back(std::move(words));
+  }
+  if (run_to_run) sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again");
+  return sheet;
+}
+
+std::string level_word(const Rate& rate) {
+  if (rate.rate) return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate));
+  return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding, bracket(*rate.bounds));
+}
+
+Sheet display_levels(const Tables& tables) {
+  Sheet sheet{"levels", fmt::format("{}, by level", head(tables)), {{"cell"}}, {}, {}};
+  for (const auto& level : tables.level_names) sheet.columns.push_back({level});
+  for (const auto& row : tables.cells) {
+    Words words{row.cell};
+    for (const auto& level : tables.level_names) {
+      std::string word = "-";
+      for (const auto& part : row.levels) {
+        if (part.level == level) word = level_word(part.rate);
+      }
+      words.push_back(std::move(word));
+    }
+    sheet.rows.push_back(std::move(words));
+  }
+  return sheet;
+}
+
+const std::vector<Column> kRateColumns{{"tasks"}, {"replicates"}, {"episodes"}, {"passed"}, {"outstanding"}, {"rate"}, {"interval_method"},
+                                       {"interval_low"}, {"interval_high"}, {"bounds_low"}, {"bounds_high"}, {"run_to_run_low"}, {"run_to_run_high"}};
+
+template <class Ends>
+void push_ends(Words& words, const std::optional<Ends>& ends) {
+  words.push_back(ends ? fraction(ends->low) : "");
+  words.push_back(ends ? fraction(ends->high) : "");
+}
+
+void push_rate(Words& words, const Rate& rate) {
+  for (const std::uint64_t count : {std::uint64_t{rate.tasks}, std::uint64_t{rate.replicates}, rate.episodes, rate.passed, rate.outstanding}) {
+    words.push_back(std::to_string(count));
+  }
+  words.push_back(rate.rate ? fraction(*rate.rate) : "");
+  words.push_back(rate.interval ? rate.interval->method : "");
+  push_ends(words, rate.interval);
+  push_ends(words, rate.bounds);
+  push_ends(words, rate.run_to_run);
+}
+
+Sheet data_cells(const Tables& tables) {
+  Sheet sheet{"cells", "", {{"cell"}, {"model"}, {"mode"}, {"prompt"}, {"subset"}}, {}, {}};
+  sheet.columns.insert(sheet.columns.end(), kRateColumns.begin(), kRateColumns.end());
+  for (const auto& row : tables.cells) {
+    Words words{row.cell, row.model, row.mode, row.prompt, row.subset};
+    push_rate(words, row.total);
+    sheet.rows.push_back(std::move(words));
+  }
+  return sheet;
+}
+
+Sheet data_levels(const Tables& tables) {
+  Sheet sheet{"levels", "", {{"cell"}, {"level"}}, {}, {}};
+  sheet.columns.insert(sheet.columns.end(), kRateColumns.begin(), kRateColumns.end());
+  for (const auto& row : tables.cells) {
+    for (const auto& part : row.levels) {
+      Words words{row.cell, part.level};
+      push_rate(words, part.rate);
+      sheet.rows.push_back(std::move(words));
+    }
+  }
+  return sheet;
+}
+
+}  // namespace
+
+double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0.0; }
+
+std::string fraction(double value) { return fmt::format("{}", rounded(value)); }
+
+Sheet display_sheet(const Tables& tables, TableName name) {
+  return name == TableName::cells ? display_cells(tables) : display_levels(tables);
+}
+
+Sheet data_sheet(const Tables& tables, TableName name) {
+  return name == TableName::cells ? data_cells(tables) : data_levels(tables);
+}
+
+}  // namespace nkigrid::aggregate

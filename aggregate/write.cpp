@@ -1,0 +1,21 @@
+#include <fmt/format.h>
+
+#include "aggregate/render.hpp"
+#include "aggregate/tables.hpp"
+#include "jobs/base/files.hpp"
+
+namespace nkigrid::aggregate {
+
+Tables write_tables(const jobs::Run& run, const std::filesystem::path& folder) {
+  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  auto tables = make_tables(run, ledger);
+  make_directories(folder);
+  for (const auto name : parse_table_name("all")) {
+    write_file_atomic(folder / fmt::format("{}.txt", to_string(name)), render(tables, {name}, Format::text));
+    write_file_atomic(folder / fmt::format("{}.csv", to_string(name)), render(tables, {name}, Format::csv));
+  }
+  write_file_atomic(folder / "tables.json", render(tables, {}, Format::json));
+  return tables;
+}
+
+}  // namespace nkigrid::aggregate
