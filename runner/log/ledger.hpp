@@ -23,6 +23,7 @@ struct EpisodeState {
   std::uint32_t counted_attempt = 0;   ///< the highest attempt with a scored outcome; 0: none
   std::uint32_t infra_failures = 0;    ///< attempts that ended api_error, verifier_error or device_error, for parking
   Outstanding outstanding = Outstanding::pending;
+  Outstanding last_failure = Outstanding::none;  ///< how the newest attempt that ended without a score ended; also when parked
   std::string last_node;               ///< of the last failed attempt
   bool unfinished = false;             ///< the newest attempt has a begin and no end
 };
@@ -39,10 +40,12 @@ struct Ledger {
   std::uint64_t outstanding() const noexcept { return states.size() - scored(); }
 };
 
+/// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or device_error; killed ones do not count.
 /// @param live attempts without an end count as `running` when true (a writer may live), else as `killed`
+/// @throws Error{io}, Error{corrupt} as read_log()
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder, bool live);
 
-/// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`.
+/// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not those that are running.
 std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked);
 
 }  // namespace nkigrid::log

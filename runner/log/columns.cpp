@@ -1,0 +1,55 @@
+#include "runner/log/columns.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::log {
+
+ColumnWriter::Column& ColumnWriter::next(const char* name) {
+  if (!declared_) {
+    columns_.emplace_back().name = name;
+    return columns_.back();
+  }
+  return columns_[next_++];
+}
+
+void ColumnWriter::add_number(const char* name, h5::Number type, std::string_view bytes) {
+  auto& column = next(name);
+  column.type = type;
+  if (declared_) column.bytes += bytes;
+}
+
+void ColumnWriter::add_word(const char* name, std::string_view word) {
+  auto& column = next(name);
+  column.words = true;
+  if (!declared_) return;
+  column.bytes += word;
+  column.lengths.push_back(static_cast<std::uint32_t>(word.size()));
+  column.longest = std::max(column.longest, word.size());
+}
+
+void ColumnWriter::write(const h5::Group& group) const {
+  for (const auto& column : columns_) {
+    if (!column.words) {
+      h5::write_numbers(group, column.name, column.type, rows_, column.bytes.data());
+      continue;
+    }
+    std::string packed(rows_ * column.longest, '\0');
+    std::size_t from = 0;
+    for (std::uint64_t row = 0; row < rows_; ++row) {
+      std::memcpy(packed.data() + row * column.longest, column.bytes.data() + from, column.lengths[row]);
+      from += column.lengths[row];
+    }
+    h5::write_words(group, column.name, rows_, column.longest, packed.data());
+  }
+}
+
+void ColumnReader::unknown_word(const char* name, std::string_view word) {
+  throw Error(ErrorCode::corrupt, fmt::format("column '{}' holds an unknown word '{}'", name, word));
+}
+
+}  // namespace nkigrid::log

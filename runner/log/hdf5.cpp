@@ -1,0 +1,323 @@
+#include "runner/log/hdf5.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include <fmt/core.h>
+#include <hdf5.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::log::h5 {
+namespace {
+
+static_assert(sizeof(hid_t) == sizeof(Hid));
+
+constexpr hsize_t kColumnChunk = 16384;          // rows
+constexpr hsize_t kTextChunk = 256 * 1024;       // bytes; a transcript's texts are a few tens of kB
+constexpr std::size_t kTextCache = 16 << 20;
+constexpr std::size_t kGrowth = 4 << 20;
+constexpr unsigned kDeflateLevel = 4;
+constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{8} << 30;  // a column that claims more comes from a damaged file
+
+/// Held around every use of HDF5: locks the library and silences its own error printing.
+class Call {
+ public:
+  Call() : lock_(mutex()) {
+    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Call() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+  Call(const Call&) = delete;
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex one;
+    return one;
+  }
+  std::lock_guard<std::recursive_mutex> lock_;
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+herr_t keep_first(unsigned, const H5E_error2_t* error, void* text) {
+  auto& first = *static_cast<std::string*>(text);
+  if (first.empty() && error->desc != nullptr) first = error->desc;
+  return 0;
+}
+
+/// The most specific message of the pending failure. The stack that HDF5 hands over is ours and must be closed:
+/// left open it costs about 1.9 kB each time (HDF5 1.10.8).
+std::string take_message() {
+  std::string text;
+  const hid_t stack = H5Eget_current_stack();
+  if (stack < 0) return "no reason given";
+  H5Ewalk2(stack, H5E_WALK_UPWARD, keep_first, &text);
+  H5Eclose_stack(stack);
+  return text.empty() ? "no reason given" : text;
+}
+
+template <class T>
+T check(T result, ErrorCode code, std::string_view doing, std::string_view object) {
+  if (result < 0) throw Error(code, fmt::format("cannot {} '{}': {}", doing, object, take_message()));
+  return result;
+}
+template <class T>
+T made(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::internal, doing, object); }
+template <class T>
+T had(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::corrupt, doing, object); }
+
+int close_space(Hid id) noexcept { return H5Sclose(id); }
+int close_type(Hid id) noexcept { return H5Tclose(id); }
+int close_list(Hid id) noexcept { return H5Pclose(id); }
+int close_attribute(Hid id) noexcept { return H5Aclose(id); }
+using Space = Handle<close_space>;
+using Type = Handle<close_type>;
+using List = Handle<close_list>;
+using Attribute = Handle<close_attribute>;
+
+hid_t native(Number type) {
+  const std::array<hid_t, 6> types = {H5T_NATIVE_INT8, H5T_NATIVE_UINT8, H5T_NATIVE_INT32, H5T_NATIVE_UINT32, H5T_NATIVE_UINT64,
+                                      H5T_NATIVE_DOUBLE};
+  return types[static_cast<std::size_t>(type)];
+}
+
+Type word_type(std::size_t width) {
+  Type type(made(H5Tcopy(H5T_C_S1), "make string type", ""));
+  made(H5Tset_size(type.get(), std::max<std::size_t>(width, 1)), "size string type", "");
+  made(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "pad string type", "");
+  made(H5Tset_cset(type.get(), H5T_CSET_UTF8), "mark string type", "");
+  return type;
+}
+
+List file_access() {
+  List list(made(H5Pcreate(H5P_FILE_ACCESS), "make access list", ""));
+  // SEMI: closing a file with a handle left open is an error instead of a leak.
+  made(H5Pset_fclose_degree(list.get(), H5F_CLOSE_SEMI), "set close degree", "");
+  return list;
+}
+
+Dataset create_dataset(Hid where, const std::string& name, hid_t type, hsize_t rows, hsize_t chunk) {
+  const hsize_t most = H5S_UNLIMITED;
+  const Space space(made(H5Screate_simple(1, &rows, &most), "make space of", name));
+  const List list(made(H5Pcreate(H5P_DATASET_CREATE), "make list of", name));
+  made(H5Pset_chunk(list.get(), 1, &chunk), "chunk", name);
+  made(H5Pset_shuffle(list.get()), "shuffle", name);
+  made(H5Pset_deflate(list.get(), kDeflateLevel), "deflate", name);
+  return Dataset(made(H5Dcreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT), "create dataset", name));
+}
+
+void write_column(Hid where, const std::string& name, hid_t type, std::uint64_t rows, const void* values) {
+  const hsize_t chunk = std::clamp<hsize_t>(rows, 1, kColumnChunk);
+  auto dataset = create_dataset(where, name, type, rows, chunk);
+  if (rows > 0) made(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write dataset", name);
+  dataset.close();
+}
+
+void write_scalar(const File& file, const std::string& name, hid_t type, const void* value) {
+  const Space space(made(H5Screate(H5S_SCALAR), "make space of", name));
+  const Attribute attribute(made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "create attribute", name));
+  made(H5Awrite(attribute.get(), type, value), "write attribute", name);
+}
+
+std::uint64_t length_of(Hid dataset, std::string_view name) {
+  const Space space(had(H5Dget_space(dataset), "read space of", name));
+  hsize_t rows = 0;
+  if (had(H5Sget_simple_extent_ndims(space.get()), "read rank of", name) != 1) {
+    throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' is not one-dimensional", name));
+  }
+  had(H5Sget_simple_extent_dims(space.get(), &rows, nullptr), "read size of", name);
+  return rows;
+}
+
+/// Opens a column and checks that it has the rows it should have and a size that memory can hold.
+Dataset open_column(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width) {
+  Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
+  const auto length = length_of(dataset.get(), name);
+  if (length != rows) throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
+  if (width > 0 && rows > kMaxColumnBytes / width) throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' claims {} rows", name, rows));
+  return dataset;
+}
+
+}  // namespace
+
+int close_file(Hid id) noexcept { const Call call; return H5Fclose(id); }
+int close_group(Hid id) noexcept { const Call call; return H5Gclose(id); }
+int close_dataset(Hid id) noexcept { const Call call; return H5Dclose(id); }
+void throw_close_failed() {
+  const Call call;
+  throw Error(ErrorCode::internal, fmt::format("cannot close an HDF5 object: {}", take_message()));
+}
+
+std::size_t size_of(Number type) noexcept {
+  constexpr std::array<std::size_t, 6> sizes = {1, 1, 4, 4, 8, 8};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+File create_in_memory() {
+  const Call call;
+  const auto access = file_access();
+  made(H5Pset_fapl_core(access.get(), kGrowth, 0), "set memory driver", "");
+  // Object headers with checksums, readable since HDF5 1.8.
+  made(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18), "set format bounds", "");
+  return File(made(H5Fcreate("nkigrid-segment", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "create", "segment in memory"));
+}
+
+std::string image_of(const File& file) {
+  const Call call;
+  made(H5Fflush(file.get(), H5F_SCOPE_LOCAL), "flush", "segment in memory");
+  const auto size = made(H5Fget_file_image(file.get(), nullptr, 0), "size", "segment in memory");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  made(H5Fget_file_image(file.get(), bytes.data(), bytes.size()), "copy", "segment in memory");
+  return bytes;
+}
+
+Group create_group(const File& file, const std::string& name) {
+  const Call call;
+  return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));
+}
+
+void write_attribute(const File& file, const std::string& name, std::string_view word) {
+  const Call call;
+  const auto type = word_type(word.size());
+  const std::string padded = word.empty() ? std::string(1, '\0') : std::string(word);
+  write_scalar(file, name, type.get(), padded.data());
+}
+void write_attribute(const File& file, const std::string& name, std::uint64_t value) {
+  const Call call;
+  write_scalar(file, name, H5T_NATIVE_UINT64, &value);
+}
+void write_attribute(const File& file, const std::string& name, std::int32_t value) {
+  const Call call;
+  write_scalar(file, name, H5T_NATIVE_INT32, &value);
+}
+
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values) {
+  const Call call;
+  write_column(group.get(), name, native(type), rows, values);
+}
+void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width, const char* packed) {
+  const Call call;
+  const auto type = word_type(width);
+  write_column(group.get(), name, type.get(), rows, packed);
+}
+
+Dataset create_bytes(const File& file, const std::string& name) {
+  const Call call;
+  return create_dataset(file.get(), name, H5T_NATIVE_UINT8, 0, kTextChunk);
+}
+
+void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view bytes) {
+  const Call call;
+  const hsize_t start = at, count = bytes.size(), size = start + count;
+  made(H5Dset_extent(dataset.get(), &size), "grow", "text");
+  const Space file_space(made(H5Dget_space(dataset.get()), "get space of", "text"));
+  const Space memory_space(made(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
+  made(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in", "text");
+  made(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()), "write", "text");
+}
+
+File open_file(const std::filesystem::path& path) {
+  const Call call;
+  const auto access = file_access();
+  made(H5Pset_file_locking(access.get(), false, true), "set locking", "");
+  return File(had(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "open segment", path.native()));
+}
+Group open_group(const File& file, const std::string& name) {
+  const Call call;
+  return Group(had(H5Gopen2(file.get(), name.c_str(), H5P_DEFAULT), "open group", name));
+}
+Dataset open_dataset(const File& file, const std::string& name) {
+  const Call call;
+  const List access(had(H5Pcreate(H5P_DATASET_ACCESS), "make list of", name));
+  had(H5Pset_chunk_cache(access.get(), 521, kTextCache, H5D_CHUNK_CACHE_W0_DEFAULT), "set cache of", name);
+  return Dataset(had(H5Dopen2(file.get(), name.c_str(), access.get()), "open dataset", name));
+}
+bool has_dataset(const Group& group, const std::string& name) {
+  const Call call;
+  return had(H5Lexists(group.get(), name.c_str(), H5P_DEFAULT), "look for dataset", name) > 0;
+}
+
+std::string read_word_attribute(const File& file, const std::string& name) {
+  const Call call;
+  const Attribute attribute(had(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
+  const Type type(had(H5Aget_type(attribute.get()), "read type of", name));
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
+  }
+  const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
+  std::string word(H5Tget_size(type.get()), '\0');
+  had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
+  word.resize(word.find_last_not_of('\0') + 1);
+  return word;
+}
+std::uint64_t read_number_attribute(const File& file, const std::string& name) {
+  const Call call;
+  const Attribute attribute(had(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
+  const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
+  std::uint64_t value = 0;
+  had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
+  return value;
+}
+
+std::uint64_t rows_of(const Dataset& dataset) {
+  const Call call;
+  return length_of(dataset.get(), "text");
+}
+std::uint64_t rows_of(const Group& group, const std::string& column) {
+  const Call call;
+  const Dataset dataset(had(H5Dopen2(group.get(), column.c_str(), H5P_DEFAULT), "open dataset", column));
+  return length_of(dataset.get(), column);
+}
+
+std::string_view Words::at(std::uint64_t row) const noexcept {
+  const auto word = std::string_view(packed).substr(row * width, width);
+  return word.substr(0, word.find_last_not_of('\0') + 1);
+}
+
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows) {
+  const Call call;
+  const auto dataset = open_column(group, name, rows, size_of(type));
+  std::string values(rows * size_of(type), '\0');
+  if (rows > 0) had(H5Dread(dataset.get(), native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset", name);
+  return values;
+}
+
+Words read_words(const Group& group, const std::string& name, std::uint64_t rows) {
+  const Call call;
+  Words words;
+  {
+    const Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
+    const Type type(had(H5Dget_type(dataset.get()), "read type of", name));
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+      throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' holds no fixed-length strings", name));
+    }
+    words.width = H5Tget_size(type.get());
+  }
+  const auto dataset = open_column(group, name, rows, words.width);
+  const auto type = word_type(words.width);
+  words.packed.resize(rows * words.width);
+  if (rows > 0) had(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words.packed.data()), "read dataset", name);
+  return words;
+}
+
+std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t size) {
+  const Call call;
+  const hsize_t start = at, count = size;
+  if (size == 0) return {};
+  const auto length = length_of(dataset.get(), "text");
+  if (at > length || size > length - at) {
+    throw Error(ErrorCode::corrupt, fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
+  }
+  std::string bytes(size, '\0');
+  const Space file_space(had(H5Dget_space(dataset.get()), "get space of", "text"));
+  const Space memory_space(had(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
+  had(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in", "text");
+  had(H5Dread(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()), "read", "text");
+  return bytes;
+}
+
+}  // namespace nkigrid::log::h5

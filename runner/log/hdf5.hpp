@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The little of HDF5 that segments need: one wrapper a call, RAII for ids, errors as nkigrid::Error. hdf5.h stays in hdf5.cpp.
+///
+/// @threads Debian's HDF5 is not thread-safe: every call here takes one process-wide lock. A handle belongs to one thread at a time.
+namespace nkigrid::log::h5 {
+
+using Hid = std::int64_t;
+
+/// @returns HDF5's status, negative on failure
+int close_file(Hid id) noexcept;
+int close_group(Hid id) noexcept;
+int close_dataset(Hid id) noexcept;
+
+/// Owns one HDF5 id. close() reports; the destructor only closes.
+template <int (*Close)(Hid) noexcept>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(Hid id) noexcept : id_(id) {}
+  ~Handle() { if (id_ >= 0) Close(id_); }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      if (id_ >= 0) Close(id_);
+      id_ = std::exchange(other.id_, -1);
+    }
+    return *this;
+  }
+  Hid get() const noexcept { return id_; }
+  /// @throws Error{internal}: our files live in memory or are only read, so a failed close is a handle that was forgotten
+  void close() {
+    if (id_ >= 0 && Close(std::exchange(id_, -1)) < 0) fail_close();
+  }
+
+ private:
+  [[noreturn]] static void fail_close();
+  Hid id_ = -1;
+};
+
+[[noreturn]] void throw_close_failed();
+template <int (*Close)(Hid) noexcept>
+void Handle<Close>::fail_close() { throw_close_failed(); }
+
+using File = Handle<close_file>;
+using Group = Handle<close_group>;
+using Dataset = Handle<close_dataset>;
+
+enum class Number : std::uint8_t { int8, uint8, int32, uint32, uint64, float64 };
+std::size_t size_of(Number type) noexcept;
+
+// Writing. @throws Error{internal} with HDF5's most specific message.
+
+File create_in_memory();
+/// The bytes of a file, as they would stand on the disk. Other handles of the file must be closed.
+std::string image_of(const File& file);
+Group create_group(const File& file, const std::string& name);
+void write_attribute(const File& file, const std::string& name, std::string_view word);
+void write_attribute(const File& file, const std::string& name, std::uint64_t value);
+void write_attribute(const File& file, const std::string& name, std::int32_t value);
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values);
+/// @param packed rows x width bytes, NUL padded
+void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width, const char* packed);
+/// A growing 1-D uint8 dataset of the file.
+Dataset create_bytes(const File& file, const std::string& name);
+void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view bytes);
+
+// Reading. @throws Error{corrupt} with HDF5's most specific message.
+
+/// Opens a finished file read only, without HDF5's own file locks: it is immutable.
+File open_file(const std::filesystem::path& path);
+Group open_group(const File& file, const std::string& name);
+Dataset open_dataset(const File& file, const std::string& name);
+bool has_dataset(const Group& group, const std::string& name);
+std::string read_word_attribute(const File& file, const std::string& name);
+std::uint64_t read_number_attribute(const File& file, const std::string& name);
+std::uint64_t rows_of(const Dataset& dataset);
+std::uint64_t rows_of(const Group& group, const std::string& column);
+
+/// A column of fixed-length words.
+struct Words {
+  std::size_t width = 0;
+  std::string packed;
+  std::string_view at(std::uint64_t row) const noexcept;
+};
+/// @param rows what the group's other columns have; another length is corrupt
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows);
+Words read_words(const Group& group, const std::string& name, std::uint64_t rows);
+std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t size);
+
+}  // namespace nkigrid::log::h5

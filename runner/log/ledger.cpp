@@ -1,0 +1,178 @@
+#include "runner/log/ledger.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "runner/log/reader.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+constexpr std::uint32_t kUnplanned = std::numeric_limits<std::uint32_t>::max();
+
+/// Finds an episode's place in a plan by its id.
+class PlanIndex {
+ public:
+  explicit PlanIndex(const jobs::Plan& plan) : plan_(plan), first_(plan.cells.size() * plan.tasks.size(), kUnplanned) {
+    for (std::uint32_t c = 0; c < plan.cells.size(); ++c) cells_.emplace(plan.cells[c].id, c);
+    for (std::uint32_t t = 0; t < plan.tasks.size(); ++t) tasks_.emplace(plan.tasks[t].id, t);
+    for (std::uint32_t i = 0; i < plan.episodes.size(); ++i) {
+      auto& first = first_[at(plan.episodes[i].cell, plan.episodes[i].task)];
+      if (first == kUnplanned) first = i;
+    }
+  }
+
+  /// @returns kUnplanned when the plan has no such episode, or has it under another key
+  std::uint32_t find(const AttemptId& id) const {
+    const auto cell = cells_.find(id.episode.cell);
+    const auto task = tasks_.find(id.episode.task);
+    if (cell == cells_.end() || task == tasks_.end()) return kUnplanned;
+    const auto first = first_[at(cell->second, task->second)];
+    if (first == kUnplanned || plan_.key(cell->second, task->second) != id.key) return kUnplanned;
+    // Replicates of a (cell, task) stand side by side, usually 1, 2, 3, ...
+    for (std::size_t i = first; i < plan_.episodes.size(); ++i) {
+      const auto& episode = plan_.episodes[i];
+      if (episode.cell != cell->second || episode.task != task->second) break;
+      if (episode.replicate == id.episode.replicate) return static_cast<std::uint32_t>(i);
+    }
+    return kUnplanned;
+  }
+
+ private:
+  std::size_t at(std::uint32_t cell, std::uint32_t task) const noexcept { return std::size_t{cell} * plan_.tasks.size() + task; }
+
+  const jobs::Plan& plan_;
+  std::vector<std::uint32_t> first_;
+  std::unordered_map<std::string_view, std::uint32_t> cells_, tasks_;
+};
+
+/// One attempt that ended without a score.
+struct Failure {
+  std::uint32_t attempt = 0;
+  Outcome outcome = Outcome::killed;
+  std::string node;
+};
+
+Outstanding reason_of(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::api_error: return Outstanding::api_error;
+    case Outcome::verifier_error: return Outstanding::verifier_error;
+    case Outcome::device_error: return Outstanding::device_error;
+    default: return Outstanding::killed;
+  }
+}
+
+class Folder {
+ public:
+  Folder(const jobs::Plan& plan, Ledger& ledger) : index_(plan), ledger_(ledger) {
+    ledger.states.resize(plan.episodes.size());
+    ledger.ends.resize(plan.episodes.size());
+  }
+
+  void add(const Begin& begin) {
+    const auto i = index_.find(begin.id);
+    if (i == kUnplanned) return;
+    auto& state = ledger_.states[i];
+    if (begin.id.attempt > state.attempts || state.last_node.empty()) state.last_node = begin.node;
+    state.attempts = std::max(state.attempts, begin.id.attempt);
+  }
+
+  void add(const End& end) {
+    const auto i = index_.find(end.id);
+    if (i == kUnplanned) {
+      ++ledger_.ignored_rows;
+      return;
+    }
+    auto& state = ledger_.states[i];
+    state.attempts = std::max(state.attempts, end.id.attempt);
+    if (!is_scored(end.outcome)) {
+      add_failure(i, end);
+    } else if (end.id.attempt > state.counted_attempt) {
+      state.counted_attempt = end.id.attempt;
+      ledger_.ends[i] = end;
+    } else if (end.id.attempt == state.counted_attempt && end.outcome != ledger_.ends[i]->outcome) {
+      ledger_.warnings.push_back(fmt::format("attempt {} of {} ended twice, {} and {}; the first one read counts", end.id.attempt,
+                                             to_string(end.id.episode), to_string(ledger_.ends[i]->outcome), to_string(end.outcome)));
+    }
+  }
+
+  void settle(std::uint32_t infra_retries, bool live) {
+    for (std::uint32_t i = 0; i < ledger_.states.size(); ++i) settle(i, infra_retries, live);
+  }
+
+ private:
+  void add_failure(std::uint32_t i, const End& end) {
+    auto& failures = failures_[i];
+    const bool known = std::any_of(failures.begin(), failures.end(), [&](const auto& f) { return f.attempt == end.id.attempt; });
+    if (!known) failures.push_back({end.id.attempt, end.outcome, end.node});
+  }
+
+  void settle(std::uint32_t i, std::uint32_t infra_retries, bool live) {
+    auto& state = ledger_.states[i];
+    const Failure* newest = nullptr;
+    if (const auto found = failures_.find(i); found != failures_.end()) {
+      for (const auto& failure : found->second) {
+        if (newest == nullptr || failure.attempt > newest->attempt) newest = &failure;
+        if (failure.outcome != Outcome::killed) ++state.infra_failures;
+      }
+    }
+    const bool newest_failed = newest != nullptr && newest->attempt == state.attempts;
+    state.unfinished = state.attempts > 0 && !newest_failed && state.counted_attempt != state.attempts;
+    if (newest != nullptr) {
+      state.last_failure = reason_of(newest->outcome);
+      if (!state.unfinished) state.last_node = newest->node;
+    }
+    if (state.counted_attempt > 0) state.outstanding = Outstanding::none;
+    else if (state.attempts == 0) state.outstanding = Outstanding::pending;
+    else if (state.unfinished && live) state.outstanding = Outstanding::running;
+    else if (state.infra_failures > 0 && state.infra_failures >= infra_retries) state.outstanding = Outstanding::parked;
+    else state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;
+  }
+
+  PlanIndex index_;
+  Ledger& ledger_;
+  std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
+};
+
+}  // namespace
+
+std::string_view to_string(Outstanding reason) noexcept {
+  constexpr std::array<std::string_view, 8> names = {"none", "pending", "running", "killed", "api_error", "verifier_error",
+                                                     "device_error", "parked"};
+  return names[static_cast<std::size_t>(reason)];
+}
+
+std::uint64_t Ledger::scored() const noexcept {
+  return static_cast<std::uint64_t>(
+      std::count_if(states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+}
+
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder, bool live) {
+  Ledger ledger;
+  Folder folder(plan, ledger);
+  LogVisitor visitor;
+  visitor.begin = [&](const Begin& begin) { folder.add(begin); };
+  visitor.end = [&](const End& end) { folder.add(end); };
+  visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
+  read_log(log_folder, Texts::skip, visitor);
+  folder.settle(infra_retries, live);
+  return ledger;
+}
+
+std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked) {
+  std::vector<std::uint32_t> episodes;
+  for (std::uint32_t i = 0; i < ledger.states.size(); ++i) {
+    const auto reason = ledger.states[i].outstanding;
+    if (reason == Outstanding::none || reason == Outstanding::running) continue;
+    if (reason == Outstanding::parked && !with_parked) continue;
+    episodes.push_back(i);
+  }
+  return episodes;
+}
+
+}  // namespace nkigrid::log
