@@ -19,6 +19,8 @@ Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
 
 std::vector<Verb> all_verbs([[maybe_unused]] ProgramArguments arguments) {
   return {
+      check_verb(),
+      plan_verb(),
       tables_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
       absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),

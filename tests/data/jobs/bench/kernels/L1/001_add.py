@@ -1,0 +1,2 @@
+# the known kernel of L1/001_add
+import neuronxcc.nki as nki
