@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/proc/child.hpp"
+#include "runner/proc/frame.hpp"
+#include "runner/proc/spawn.hpp"
+
+namespace nkigrid::proc {
+
+/// How a single-use child ended, told by its server.
+struct JobEnd {
+  ChildEnd end;
+  std::string note;  ///< what the child was denied, in words; the child itself wrote it, so it is evidence of nothing but style
+};
+
+/// One single-use child at work. Move-only; killing it is a matter of letting go.
+class Job {
+ public:
+  Job(Fd work, Fd status) : work_(std::move(work)), status_(std::move(status)) {}
+
+  /// The stream to and from the child.
+  int work() const noexcept { return work_.get(); }
+  /// Tells the child that nothing more will come.
+  void finish() noexcept;
+  /// Asks the server to kill the child now.
+  void cancel() noexcept;
+  /// Waits for the end of the child. @returns nothing when the server itself is gone or answers nothing in time.
+  std::optional<JobEnd> wait(Deadline deadline);
+
+ private:
+  Fd work_, status_;
+};
+
+/// A program that forks one single-use child a job, held by us over a socket (docs/formats/child_protocol.md). It dies with us:
+/// when our end of the socket closes it kills its children and leaves.
+class ForkServer {
+ public:
+  struct Spec {
+    std::string name;                      ///< for messages: "tracer server"
+    std::vector<std::string> argv;
+    std::vector<std::string> environment;
+  };
+  /// Starts the server, with its end of the control socket as descriptor 3. @throws Error{external} naming it.
+  explicit ForkServer(Spec spec);
+  ~ForkServer();
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+
+  /// Waits for the server's first packet. @returns its text. @throws Error{external} when it died or is late; the text holds
+  /// what it said on its way out.
+  std::string wait_ready(Seconds timeout);
+
+  /// Hands a job to a child. @throws Error{external} when the server is gone. @threads safe
+  Job start();
+
+  const std::string& name() const noexcept { return spec_.name; }
+  pid_t pid() const noexcept { return process_.pid; }
+
+ private:
+  Spec spec_;
+  Fd control_;
+  Fd errors_;  // read end of the server's stderr
+  Process process_;
+
+  std::string last_words();
+};
+
+}  // namespace nkigrid::proc

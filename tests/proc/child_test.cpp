@@ -1,0 +1,122 @@
+#include "runner/proc/child.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "jobs/base/files.hpp"
+
+namespace nkigrid::proc {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+CommandResult shell(const std::string& script, double seconds = 20, std::size_t keep = 1 << 20) {
+  return run_command({"/bin/sh", "-c", script}, Seconds(seconds), {"PATH=/usr/bin:/bin"}, keep);
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool is_running(const std::string& pid) {
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string number, name, state;
+  stat >> number >> name >> state;
+  return !state.empty() && state != "Z";
+}
+
+TEST(RunCommand, GivesStatusAndBothStreams) {
+  const auto result = shell("echo out; echo err >&2; exit 3");
+  EXPECT_EQ(std::get<Exited>(result.end).status, 3);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+  EXPECT_EQ(result.out_bytes, 4U);
+}
+
+TEST(RunCommand, EnvironmentIsExactlyWhatIsGiven) {
+  const auto result = run_command({"/usr/bin/env"}, Seconds(20), {"ONLY=this"});
+  EXPECT_EQ(result.out, "ONLY=this\n");
+}
+
+TEST(RunCommand, StandardInputIsEmpty) { EXPECT_EQ(shell("cat; echo done").out, "done\n"); }
+
+TEST(RunCommand, SignalIsASignal) {
+  const auto result = shell("kill -SEGV $$");
+  EXPECT_EQ(std::get<Signaled>(result.end).signal, SIGSEGV);
+  EXPECT_THAT(describe(result.end), StartsWith("killed by signal 11"));
+}
+
+TEST(RunCommand, ProgramThatDoesNotExistIsNotStarted) {
+  const auto result = run_command({"/no/such/program"}, Seconds(20), {});
+  EXPECT_THAT(std::get<NotStarted>(result.end).reason, HasSubstr("/no/such/program"));
+}
+
+TEST(RunCommand, GrandchildThatHoldsThePipeDoesNotHoldUs) {
+  CommandResult result;
+  const double took = seconds_of([&] { result = shell("sleep 30 & echo started"); });
+  EXPECT_LT(took, 5);
+  EXPECT_EQ(result.out, "started\n");
+  EXPECT_TRUE(is_success(result.end));
+}
+
+TEST(RunCommand, DeadlineKillsTheWholeGroup) {
+  CommandResult result;
+  const double took = seconds_of([&] { result = shell("sleep 40 & echo $!; wait", 0.2); });
+  EXPECT_TRUE(std::holds_alternative<TimedOut>(result.end));
+  EXPECT_LT(took, 5);
+  EXPECT_FALSE(is_running(result.out.substr(0, result.out.find('\n'))));
+}
+
+TEST(RunCommand, DeadlineHoldsAgainstAProgramThatIgnoresSignalsAndFloods) {
+  const double took = seconds_of([&] {
+    const auto result = shell("trap '' TERM INT HUP; exec yes", 0.3, 4096);
+    EXPECT_TRUE(std::holds_alternative<TimedOut>(result.end));
+    EXPECT_GT(result.out_bytes, 4096U);
+  });
+  EXPECT_LT(took, 5);
+}
+
+/// Peak resident set of this process [KiB].
+long peak_kib() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(RunCommand, HugeLogIsDrainedInBoundedMemory) {
+  // Errors at both ends of 48 MB of escape codes, overwritten lines and bytes that are not UTF-8.
+  const TemporaryDirectory folder;
+  const auto script = folder.path() / "log.py";
+  std::ofstream(script) << "import sys\n"
+                           "o = sys.stdout.buffer\n"
+                           "o.write(b'neuronx-cc 2.x start\\nERROR: first cause: partition dim 256 > 128 at k.py:12\\n')\n"
+                           "line = '\\x1b[33mWARNING\\x1b[0m: \\u00e9tape ignor\\u00e9e \\u2013 tile 123456\\r'.encode()\n"
+                           "for i in range(1000):\n    o.write(line * 1000)\n"
+                           "o.write(bytes.fromhex('fffe00c3') + b'\\nERROR: last line: exit code 70\\n')\n"
+                           "o.flush()\nsys.exit(70)\n";
+  shell("true");  // what the first call costs is not the log's
+  const long before = peak_kib();
+  const auto result = run_command({NKIGRID_PYTHON, script.native()}, Seconds(60), {});
+  EXPECT_LT(peak_kib() - before, 4096);
+  EXPECT_EQ(std::get<Exited>(result.end).status, 70);
+  EXPECT_GT(result.out_bytes, 40'000'000U);
+  EXPECT_LE(result.out.size(), (1U << 20) + 100);
+  EXPECT_THAT(result.out.substr(0, 200), HasSubstr("ERROR: first cause"));
+  EXPECT_THAT(result.out, EndsWith("ERROR: last line: exit code 70\n"));
+  EXPECT_EQ(result.out_sha256.size(), 64U);
+}
+
+}  // namespace
+}  // namespace nkigrid::proc
