@@ -2,79 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 
-#include <fmt/core.h>
-#include <hdf5.h>
-
-#include "jobs/base/error.hpp"
+#include "runner/log/hdf5_call.hpp"
 
 namespace nkigrid::log::h5 {
 namespace {
 
-static_assert(sizeof(hid_t) == sizeof(Hid));
-
 constexpr hsize_t kColumnChunk = 16384;          // rows
 constexpr hsize_t kTextChunk = 256 * 1024;       // bytes; a transcript's texts are a few tens of kB
 constexpr std::size_t kTextCache = 16 << 20;
-constexpr std::size_t kGrowth = 4 << 20;
 constexpr unsigned kDeflateLevel = 4;
 constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{8} << 30;  // a column that claims more comes from a damaged file
 
-/// Held around every use of HDF5: locks the library and silences its own error printing.
-class Call {
- public:
-  Call() : lock_(mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~Call() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-  Call(const Call&) = delete;
-
- private:
-  static std::recursive_mutex& mutex() {
-    static std::recursive_mutex one;
-    return one;
-  }
-  std::lock_guard<std::recursive_mutex> lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* data_ = nullptr;
-};
-
-herr_t keep_first(unsigned, const H5E_error2_t* error, void* text) {
-  auto& first = *static_cast<std::string*>(text);
-  if (first.empty() && error->desc != nullptr) first = error->desc;
-  return 0;
-}
-
-/// The most specific message of the pending failure. The stack that HDF5 hands over is ours and must be closed:
-/// left open it costs about 1.9 kB each time (HDF5 1.10.8).
-std::string take_message() {
-  std::string text;
-  const hid_t stack = H5Eget_current_stack();
-  if (stack < 0) return "no reason given";
-  H5Ewalk2(stack, H5E_WALK_UPWARD, keep_first, &text);
-  H5Eclose_stack(stack);
-  return text.empty() ? "no reason given" : text;
-}
-
-template <class T>
-T check(T result, ErrorCode code, std::string_view doing, std::string_view object) {
-  if (result < 0) throw Error(code, fmt::format("cannot {} '{}': {}", doing, object, take_message()));
-  return result;
-}
-template <class T>
-T made(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::internal, doing, object); }
-template <class T>
-T had(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::corrupt, doing, object); }
-
 int close_space(Hid id) noexcept { return H5Sclose(id); }
 int close_type(Hid id) noexcept { return H5Tclose(id); }
-int close_list(Hid id) noexcept { return H5Pclose(id); }
 int close_attribute(Hid id) noexcept { return H5Aclose(id); }
 using Space = Handle<close_space>;
 using Type = Handle<close_type>;
-using List = Handle<close_list>;
 using Attribute = Handle<close_attribute>;
 
 hid_t native(Number type) {
@@ -89,13 +33,6 @@ Type word_type(std::size_t width) {
   made(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "pad string type", "");
   made(H5Tset_cset(type.get(), H5T_CSET_UTF8), "mark string type", "");
   return type;
-}
-
-List file_access() {
-  List list(made(H5Pcreate(H5P_FILE_ACCESS), "make access list", ""));
-  // SEMI: closing a file with a handle left open is an error instead of a leak.
-  made(H5Pset_fclose_degree(list.get(), H5F_CLOSE_SEMI), "set close degree", "");
-  return list;
 }
 
 Dataset create_dataset(Hid where, const std::string& name, hid_t type, hsize_t rows, hsize_t chunk) {
@@ -155,24 +92,6 @@ std::size_t size_of(Number type) noexcept {
   return sizes[static_cast<std::size_t>(type)];
 }
 
-File create_in_memory() {
-  const Call call;
-  const auto access = file_access();
-  made(H5Pset_fapl_core(access.get(), kGrowth, 0), "set memory driver", "");
-  // Object headers with checksums, readable since HDF5 1.8.
-  made(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18), "set format bounds", "");
-  return File(made(H5Fcreate("nkigrid-segment", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "create", "segment in memory"));
-}
-
-std::string image_of(const File& file) {
-  const Call call;
-  made(H5Fflush(file.get(), H5F_SCOPE_LOCAL), "flush", "segment in memory");
-  const auto size = made(H5Fget_file_image(file.get(), nullptr, 0), "size", "segment in memory");
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  made(H5Fget_file_image(file.get(), bytes.data(), bytes.size()), "copy", "segment in memory");
-  return bytes;
-}
-
 Group create_group(const File& file, const std::string& name) {
   const Call call;
   return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));
@@ -221,7 +140,6 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
 File open_file(const std::filesystem::path& path) {
   const Call call;
   const auto access = file_access();
-  made(H5Pset_file_locking(access.get(), false, true), "set locking", "");
   return File(had(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "open segment", path.native()));
 }
 Group open_group(const File& file, const std::string& name) {

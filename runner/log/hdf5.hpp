@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,9 +59,20 @@ std::size_t size_of(Number type) noexcept;
 
 // Writing. @throws Error{internal} with HDF5's most specific message.
 
-File create_in_memory();
-/// The bytes of a file, as they would stand on the disk. Other handles of the file must be closed.
-std::string image_of(const File& file);
+/// A new file that lives in memory: HDF5 copes badly with a disk that fills up under it, so it never meets one.
+class MemoryFile {
+ public:
+  MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  const File& file() const noexcept { return file_; }
+  /// Closes the file and hands out its bytes. Other handles of the file must be closed. Call once.
+  std::string take();
+
+ private:
+  struct Image;
+  std::unique_ptr<Image, void (*)(Image*)> image_;  ///< outlives the file
+  File file_;
+};
 Group create_group(const File& file, const std::string& name);
 void write_attribute(const File& file, const std::string& name, std::string_view word);
 void write_attribute(const File& file, const std::string& name, std::uint64_t value);

@@ -83,32 +83,31 @@ void SegmentBuilder::mark_superseded() {
 
 void SegmentBuilder::write_header(const JournalReport& report, const std::string& stem) {
   const auto& h = report.header;
-  h5::write_attribute(file_, "format", "nkigrid-log");
-  h5::write_attribute(file_, "version", std::int32_t{1});
-  h5::write_attribute(file_, "grid_hash", h.grid_hash);
-  h5::write_attribute(file_, "run_id", h.run_id);
-  h5::write_attribute(file_, "nkigrid_version", h.nkigrid_version);
-  h5::write_attribute(file_, "sdk", h.sdk);
-  h5::write_attribute(file_, "backend", h.backend);
-  h5::write_attribute(file_, "compiler", h.compiler);
-  h5::write_attribute(file_, "host", h.host);
-  h5::write_attribute(file_, "journal", stem);
-  h5::write_attribute(file_, "seq_first", report.first_sequence);
-  h5::write_attribute(file_, "seq_last", report.last_sequence);
-  h5::write_attribute(file_, "damaged_bytes", report.damaged_bytes);
-  h5::write_attribute(file_, "missing_records", report.missing_records);
+  const auto& file = memory_.file();
+  h5::write_attribute(file, "format", "nkigrid-log");
+  h5::write_attribute(file, "version", std::int32_t{1});
+  h5::write_attribute(file, "grid_hash", h.grid_hash);
+  h5::write_attribute(file, "run_id", h.run_id);
+  h5::write_attribute(file, "nkigrid_version", h.nkigrid_version);
+  h5::write_attribute(file, "sdk", h.sdk);
+  h5::write_attribute(file, "backend", h.backend);
+  h5::write_attribute(file, "compiler", h.compiler);
+  h5::write_attribute(file, "host", h.host);
+  h5::write_attribute(file, "journal", stem);
+  h5::write_attribute(file, "seq_first", report.first_sequence);
+  h5::write_attribute(file, "seq_last", report.last_sequence);
+  h5::write_attribute(file, "damaged_bytes", report.damaged_bytes);
+  h5::write_attribute(file, "missing_records", report.missing_records);
 }
 
 std::string SegmentBuilder::finish(const JournalReport& report, const std::string& stem) {
   heap_.close();
   mark_superseded();
   write_header(report, stem);
-  write_group(file_, "episodes", episodes_);
-  write_group(file_, "turns", turns_);
-  write_group(file_, "begins", begins_);
-  auto bytes = h5::image_of(file_);
-  file_.close();
-  return bytes;
+  write_group(memory_.file(), "episodes", episodes_);
+  write_group(memory_.file(), "turns", turns_);
+  write_group(memory_.file(), "begins", begins_);
+  return memory_.take();
 }
 
 }  // namespace nkigrid::log

@@ -17,7 +17,7 @@ namespace nkigrid::log {
 /// Collects a journal's records into the rows of a segment. Texts go into the file at once; rows wait in memory for finish().
 class SegmentBuilder {
  public:
-  SegmentBuilder() : file_(h5::create_in_memory()), heap_(file_) {}
+  SegmentBuilder() : heap_(memory_.file()) {}
 
   void add(std::uint64_t sequence, Record&& record);
 
@@ -35,7 +35,7 @@ class SegmentBuilder {
   void mark_superseded();
   void write_header(const JournalReport& report, const std::string& stem);
 
-  h5::File file_;
+  h5::MemoryFile memory_;
   TextHeap heap_;
   std::vector<BeginRow> begins_;
   std::vector<TurnRow> turns_;
