@@ -1,0 +1,392 @@
+"""Index algebra: affine expressions over loop variables, program ids and axis positions, and conjunctions of conditions on them.
+
+`Aff = c + sum(coefficient * atom) + sum(slots[k] * point[k])` with a broadcast shape; a slot is an axis *position* of the index space.
+"""
+
+import operator
+
+from .context import fail
+
+
+class Atom:
+    """A symbol of the program form. lo and hi are inclusive bounds of its value; `region` is the loop that makes it alive."""
+
+    __slots__ = ("kind", "key", "operand", "divisor", "lo", "hi", "region", "name", "number")
+    LOOP, PROGRAM_ID, FLOOR_DIV, MOD = range(4)
+
+    def __init__(self, kind, key, lo, hi, name, operand=None, divisor=1, region=None):
+        self.kind, self.key, self.lo, self.hi, self.name = kind, key, lo, hi, name
+        self.operand, self.divisor, self.region, self.number = operand, divisor, region, -1
+
+    def mentions(self, atom):
+        return self is atom or (self.operand is not None and self.operand.mentions(atom))
+
+
+def broadcast_shapes(a, b):
+    """Numpy's rule, or None when the shapes do not fit."""
+    if a == b:
+        return a
+    rank = max(len(a), len(b))
+    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    out = []
+    for x, y in zip(a, b):
+        if x != y and x != 1 and y != 1:
+            return None
+        out.append(y if x == 1 else x)
+    return tuple(out)
+
+
+def as_int(value):
+    """A plain int of an int, bool or numpy integer; None for anything else."""
+    if type(value) is int:
+        return value
+    if isinstance(value, (float, Aff)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def _foreign(value):
+    """True for operands that know how to combine with an index themselves (tensors)."""
+    return hasattr(value, "memory")
+
+
+class Aff:
+    """An index. Immutable."""
+
+    __slots__ = ("c", "terms", "slots", "shape")
+    __array_ufunc__ = None
+
+    def __init__(self, c, terms=None, slots=(), shape=()):
+        self.c, self.terms, self.slots, self.shape = c, terms or {}, slots, shape
+
+    # -- facts
+    @property
+    def is_constant(self):
+        return not self.terms and not any(self.slots)
+
+    @property
+    def has_slots(self):
+        return any(self.slots)
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    def mentions(self, atom):
+        return any(a.mentions(atom) for a in self.terms)
+
+    def bounds(self, shape=None):
+        """Inclusive [lo, hi] over all atoms and the index space."""
+        shape = self.shape if shape is None else shape
+        lo = hi = self.c
+        for atom, k in self.terms.items():
+            lo += k * (atom.lo if k > 0 else atom.hi)
+            hi += k * (atom.hi if k > 0 else atom.lo)
+        for n, d in zip(shape, self.slots):
+            if d > 0:
+                hi += d * (n - 1)
+            elif d < 0:
+                lo += d * (n - 1)
+        return lo, hi
+
+    def spread(self, shape):
+        """This index over a larger space: slots right-aligned, size-1 axes repeated."""
+        pad = len(shape) - len(self.slots)
+        return Aff(self.c, self.terms, (0,) * pad + self.slots, shape)
+
+    def same(self, other):
+        return self.c == other.c and self.terms == other.terms and self.slots == other.slots
+
+    def substitute(self, indices, shape):
+        """Slots replaced by `indices` (one Aff a slot), all over the space `shape`."""
+        out = Aff(self.c, self.terms, (0,) * len(shape), shape)
+        for d, index in zip(self.slots, indices):
+            if d:
+                out = out.plus(index.spread(shape), d)
+        return out
+
+    def plus(self, other, scale=1):
+        """self + scale * other for operands over the same space."""
+        terms = dict(self.terms)
+        for atom, k in other.terms.items():
+            value = terms.get(atom, 0) + scale * k
+            if value:
+                terms[atom] = value
+            else:
+                terms.pop(atom, None)
+        slots = tuple(a + scale * b for a, b in zip(self.slots, other.slots))
+        return Aff(self.c + scale * other.c, terms, slots, self.shape)
+
+    # -- arithmetic
+    def _combine(self, other, scale):
+        if not isinstance(other, Aff):
+            value = as_int(other)
+            if value is None:
+                return _refuse_operand(self, other, "+" if scale > 0 else "-")
+            return Aff(self.c + scale * value, self.terms, self.slots, self.shape)
+        if self.shape == other.shape:
+            return self.plus(other, scale)
+        shape = broadcast_shapes(self.shape, other.shape)
+        if shape is None:
+            fail("INDEXING", f"indices of shapes {list(self.shape)} and {list(other.shape)} do not broadcast",
+                 rule="indices of one expression broadcast as numpy arrays do",
+                 fix="give each arange its own axis: nl.arange(p)[:, None] and nl.arange(f)[None, :]")
+        return self.spread(shape).plus(other.spread(shape), scale)
+
+    def __add__(self, other):
+        return NotImplemented if _foreign(other) else self._combine(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return NotImplemented if _foreign(other) else self._combine(other, -1)
+
+    def __rsub__(self, other):
+        return (-self)._combine(other, 1)
+
+    def __neg__(self):
+        return self.scaled(-1)
+
+    def __pos__(self):
+        return self
+
+    def scaled(self, k):
+        if k == 0:
+            return Aff(0, {}, (0,) * len(self.slots), self.shape)
+        return Aff(self.c * k, {a: v * k for a, v in self.terms.items()}, tuple(d * k for d in self.slots), self.shape)
+
+    def __mul__(self, other):
+        if _foreign(other):
+            return NotImplemented
+        if isinstance(other, Aff):
+            if other.is_constant and not other.shape:
+                return self.scaled(other.c)
+            if self.is_constant and not self.shape:
+                return other.scaled(self.c)
+            fail("INDEXING", f"index {self} * {other} is not affine", rule="an index is a sum of constants times loop variables and aranges",
+                 fix="restructure the loops so that each index is multiplied by a compile-time constant only")
+        value = as_int(other)
+        return _refuse_operand(self, other, "*") if value is None else self.scaled(value)
+
+    __rmul__ = __mul__
+
+    def _split(self, other, sign):
+        """(quotient part, rest, divisor) of a division by a constant."""
+        q = as_int(other)
+        if q is None or q <= 0:
+            fail("INDEXING", f"index {self} {sign} {other} is not affine",
+                 rule=f"{sign} is legal between a loop variable and a positive compile-time integer", fix="divide by a constant")
+        if self.has_slots:
+            fail("INDEXING", f"{sign} is applied to an arange grid", rule=f"{sign} is legal on loop variables, not on nl.arange or nl.mgrid",
+                 fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one")
+        whole = {a: k // q for a, k in self.terms.items() if k % q == 0}
+        rest = Aff(self.c % q, {a: k for a, k in self.terms.items() if k % q}, self.slots, self.shape)
+        return Aff(self.c // q, whole, self.slots, self.shape), rest, q
+
+    def __floordiv__(self, other):
+        whole, rest, q = self._split(other, "//")
+        lo, hi = rest.bounds()
+        if lo // q == hi // q:
+            return whole + lo // q
+        return whole + _derived(Atom.FLOOR_DIV, rest, q, lo // q, hi // q)
+
+    def __mod__(self, other):
+        _, rest, q = self._split(other, "%")
+        lo, hi = rest.bounds()
+        if lo // q == hi // q:
+            return rest - q * (lo // q)
+        return Aff(0, {}, self.slots, self.shape) + _derived(Atom.MOD, rest, q, 0, q - 1)
+
+    def __truediv__(self, other):
+        if _foreign(other):
+            return NotImplemented
+        fail("INDEXING", f"index {self} / {other} is not an integer", rule="indices are integers", fix="use // with a constant")
+
+    def _no_symbolic(self, other, sign):
+        if _foreign(other):
+            return NotImplemented
+        fail("INDEXING", f"{sign} with index {self} is not affine", rule="indices are affine", fix="compute with compile-time constants")
+
+    def __rtruediv__(self, other): return self._no_symbolic(other, "/")
+    def __rfloordiv__(self, other): return self._no_symbolic(other, "//")
+    def __rmod__(self, other): return self._no_symbolic(other, "%")
+    def __pow__(self, other): return self._no_symbolic(other, "**")
+    def __rpow__(self, other): return self._no_symbolic(other, "**")
+
+    # -- conditions
+    def __lt__(self, other): return compare("<", self, other)
+    def __le__(self, other): return compare("<=", self, other)
+    def __gt__(self, other): return compare(">", self, other)
+    def __ge__(self, other): return compare(">=", self, other)
+    def __eq__(self, other): return compare("==", self, other)
+    def __ne__(self, other): return compare("!=", self, other)
+
+    def __hash__(self):
+        fail("CONTROL_FLOW", f"loop index {self} is used as a dictionary key or set member",
+             rule="a loop body is traced once, with a symbolic index", fix="use nl.static_range, or one tensor with a leading index")
+
+    def __index__(self):
+        if self.is_constant and not self.shape:
+            return self.c
+        fail("CONTROL_FLOW", f"list indices must be integers or slices, not LoopVar: index {self} is used where Python needs an integer",
+             rule="a loop body is traced once, with a symbolic index", kind=TypeError,
+             fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)")
+
+    def __bool__(self):
+        fail("CONTROL_FLOW", f"the truth of index {self} is asked for", rule="a loop body is traced once, with a symbolic index",
+             fix="compare it: `if i == 0:`; join conditions with &")
+
+    # -- arange[:, None]
+    def __getitem__(self, key):
+        key = key if isinstance(key, tuple) else (key,)
+        axis, slots, shape = 0, [], []
+        for item in key:
+            if item is None:
+                slots.append(0)
+                shape.append(1)
+            elif isinstance(item, slice) and item == slice(None) and axis < len(self.shape):
+                slots.append(self.slots[axis])
+                shape.append(self.shape[axis])
+                axis += 1
+            else:
+                fail("INDEXING", f"an index grid is subscripted with {item}", rule="an arange takes only `:` and None",
+                     fix="nl.arange(n)[:, None] or nl.arange(n)[None, :]; shift it with + and scale it with *")
+        slots += self.slots[axis:]
+        shape += self.shape[axis:]
+        return type(self)._plain(self.c, self.terms, tuple(slots), tuple(shape))
+
+    @staticmethod
+    def _plain(c, terms, slots, shape):
+        return Aff(c, terms, slots, shape)
+
+    def __setitem__(self, key, value):
+        fail("INDEXING", "an index is assigned to", rule="indices are compile-time values", fix="use nisa.iota to make a tile of indices",
+             official="cannot_assign_to_index")
+
+    def __iter__(self):
+        fail("INDEXING", f"index {self} is iterated over", rule="indices are compile-time values", fix="loop with nl.affine_range")
+
+    def expand_dims(self, axis):
+        axis = axis if axis >= 0 else axis + self.ndim + 1
+        key = [slice(None)] * self.ndim
+        key.insert(axis, None)
+        return self[tuple(key)]
+
+    def __repr__(self):
+        parts = [(f"{k}*" if k not in (1,) else "") + a.name for a, k in self.terms.items()]
+        parts += [(f"{d}*" if d != 1 else "") + f"arange({n})" for d, n in zip(self.slots, self.shape) if d]
+        if self.c or not parts:
+            parts.append(str(self.c))
+        return " + ".join(parts)
+
+
+class LoopVar(Aff):
+    """The variable of a loop over affine_range, sequential_range or range."""
+
+    __slots__ = ()
+
+
+def _refuse_operand(aff, other, sign):
+    if isinstance(other, float) and other.is_integer():
+        return {"+": lambda: aff + int(other), "-": lambda: aff - int(other), "*": lambda: aff.scaled(int(other))}[sign]()
+    fail("INDEXING", f"index {aff} {sign} {other!r} ({type(other).__name__})", rule="indices are integers and affine",
+         fix="combine indices with compile-time integers only")
+
+
+def _derived(kind, operand, divisor, lo, hi):
+    from .context import trace_or_fail
+    trace = trace_or_fail("index arithmetic")
+    flat = Aff(operand.c, operand.terms)
+    for atom in trace.atoms:
+        if atom.kind == kind and atom.divisor == divisor and atom.operand.same(flat):
+            break
+    else:
+        sign = "//" if kind == Atom.FLOOR_DIV else "%"
+        atom = trace.add_atom(Atom(kind, 0, lo, hi, f"(({flat}) {sign} {divisor})", flat, divisor))
+    return Aff(0, {atom: 1})
+
+
+def arange(start, stop, step=1):
+    n = max(0, -(-(stop - start) // step))
+    return Aff(start, {}, (step if n > 1 else 0,), (n,))
+
+
+class Cond:
+    """A conjunction of (kind, Aff): kind 0 e >= 0, 1 e == 0, 2 e != 0."""
+
+    __slots__ = ("items", "shape")
+    __array_ufunc__ = None
+    NOT_NEGATIVE, ZERO, NOT_ZERO = range(3)
+
+    def __init__(self, items, shape):
+        self.items, self.shape = items, shape
+
+    @property
+    def has_slots(self):
+        return any(e.has_slots for _, e in self.items)
+
+    def __and__(self, other):
+        if isinstance(other, Cond):
+            shape = broadcast_shapes(self.shape, other.shape)
+            if shape is None:
+                fail("INDEXING", f"conditions over {list(self.shape)} and {list(other.shape)} do not broadcast",
+                     rule="conditions of one mask broadcast as numpy arrays do", fix="give each index its own axis")
+            return Cond(self.items + other.items, shape)
+        if _foreign(other):
+            fail("INDEXING", "a mask is joined with a tensor value", operands=[("value", other)],
+                 rule="a mask is a compile-time condition on indices", fix="use nl.where(condition, x, y) for values",
+                 official="unsupported_expression_in_mask")
+        if type(other).__name__ in ("bool", "bool_"):
+            return self if other else Cond([(0, Aff(-1))], self.shape)
+        fail("INDEXING", f"a condition is joined with {other!r}", rule="conditions are joined with & and parentheses", fix="(a < n) & (b < m)")
+
+    __rand__ = __and__
+
+    def __or__(self, other):
+        fail("INDEXING", "| in a mask or condition", rule="only & joins conditions on indices",
+             fix="split the operation in two, one for each condition", official="unsupported_expression_in_mask")
+
+    __ror__ = __or__
+
+    def __invert__(self):
+        fail("INDEXING", "~ in a mask or condition", rule="only & joins conditions on indices", fix="write the opposite comparison",
+             official="unsupported_expression_in_mask")
+
+    def __bool__(self):
+        if self.has_slots:
+            fail("INDEXING", "a mask is built with and, or, not, min, or a chained comparison", rule="masks are joined with & only",
+                 fix="(i_p < n) & (i_f < m), each comparison in parentheses", official="unsupported_expression_in_mask")
+        fail("CONTROL_FLOW", "a condition on loop variables is used as a Python truth value (and, or, not, while, ternary, min, assert)",
+             rule="conditions on loop variables are compile-time symbols; `if` alone understands them",
+             fix="join conditions with & and write a plain `if` statement: `if (i > 0) & (j == 0):`")
+
+
+def compare(sign, a, b):
+    """The condition `a sign b`; a bool when nothing symbolic is left."""
+    if _foreign(b):
+        return NotImplemented
+    if isinstance(b, float):
+        b = _round_bound(sign, b)
+    elif not isinstance(b, Aff) and as_int(b) is None:
+        if sign in ("==", "!="):
+            return sign == "!="
+        fail("INDEXING", f"index {a} is compared with {b!r}", rule="conditions compare indices with integers", fix="compare with an integer")
+    if sign in ("<", "<="):
+        e, kind = (b - a) - (sign == "<"), Cond.NOT_NEGATIVE
+    elif sign in (">", ">="):
+        e, kind = (a - b) - (sign == ">"), Cond.NOT_NEGATIVE
+    else:
+        e, kind = a - b, Cond.ZERO if sign == "==" else Cond.NOT_ZERO
+    if e.is_constant and not e.shape:
+        return e.c >= 0 if kind == 0 else (e.c == 0) == (kind == 1)
+    return Cond([(kind, e)], e.shape)
+
+
+def _round_bound(sign, value):
+    whole = int(value // 1)
+    if value == whole or sign in ("<=", ">"):
+        return whole
+    return whole + 1  # i < 2.5 is i < 3, i >= 2.5 is i >= 3; equality with a fraction never holds for the sum of integers

@@ -1,0 +1,1 @@
+"""The documented functions, by family; nki.language and nki.isa re-export them."""

@@ -1,0 +1,88 @@
+"""nisa: matmul, transposes, DMA, version."""
+
+from .. import checks, context
+from ..affine import Aff, broadcast_shapes
+from ..emit import emit_map, new_tile
+from ..names import api
+from ..tables import function_name
+from ..tensor import Tensor, need_dtype
+from .nisa_common import dge_mode, engine, engine_name, nc_version, oob_mode
+from .nl_linear import emit_matmul, emit_transpose, on_sbuf
+
+fail = context.fail
+
+
+@api("nisa")
+def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False, tile_position=(), tile_size=(),
+              mask=None, **kwargs):
+    label = "nisa.nc_matmul"
+    tiles = []
+    for name, tile in (("stationary", stationary), ("moving", moving)):
+        checks.require_tensor(tile, label, name)
+        tiles.append(on_sbuf(tile, label, name))
+    if bool(tile_position) != bool(tile_size):
+        fail("BAD_SIGNATURE", f"{label}: tile_position and tile_size", rule="both or none are given", fix="leave both out")
+    if is_transpose:
+        fail("UNSUPPORTED_OP", f"{label}: is_transpose=True is not in this version of the simulator", rule="documented, but not implemented here",
+             fix="nisa.nc_transpose(data)")
+    return emit_matmul(label, tiles[0], tiles[1], mask)
+
+
+@api("nisa")
+def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown, **kwargs):
+    label = "nisa.nc_transpose"
+    checks.require_tensor(data, label, "data")
+    where = engine_name(engine, label, ("tensor", "vector"))
+    if where == "unknown":
+        small = data.ndim == 2 and data.shape[0] <= 32 and data.shape[1] <= 32
+        where = "vector" if small and data.memory == "psum" else "tensor"
+    if where == "tensor" and data.memory == "psum" and not data.buffer_.from_transpose:
+        checks.check_tile(data, label, "data", ("sbuf",))
+    return emit_transpose(label, data, where, mask, need_dtype(dtype, label) if dtype is not None else None)
+
+
+@api("nisa")
+def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, dge_mode=dge_mode.unknown, **kwargs):
+    label = "nisa.dma_copy"
+    for name, tensor in (("dst", dst), ("src", src)):
+        checks.require_tensor(tensor, label, name)
+        checks.check_alive(tensor, label)
+        if tensor.memory == "psum":
+            fail("WRONG_MEMORY", f"{label}: {name} is in psum", operands=[("dst", dst), ("src", src)], rule="DMA moves between hbm and sbuf",
+                 fix="copy it to sbuf first", official="unsupported_memory")
+    checks.check_mutable(dst, label)
+    if dst.shape != src.shape and broadcast_shapes(src.shape, dst.shape) != dst.shape:
+        fail("SHAPE_BROADCAST", f"{label}: shapes differ", operands=[("dst", dst), ("src", src)], rule="dst and src have one shape",
+             fix="index both to the same shape", official="store_dst_shape_smaller_than_other_shape")
+    accumulate = None
+    if dst_rmw_op is not None:
+        if function_name(dst_rmw_op) != "add":
+            fail("UNSUPPORTED_OP", f"{label}: dst_rmw_op={getattr(dst_rmw_op, '__name__', dst_rmw_op)}", rule="np.add only", fix="dst_rmw_op=np.add")
+        accumulate = "add"
+    if getattr(oob_mode, "name", "error") == "skip":
+        for side in (dst, src):
+            if side.dyn is not None:
+                side.dyn = (side.dyn[0], side.dyn[1], True)
+    emit_map(dst, [src], [], "dma_copy", "dma", mask, label, accumulate=accumulate)
+
+
+@api("nisa")
+def dma_transpose(src, *, axes=None, dtype=None, mask=None, **kwargs):
+    label = "nisa.dma_transpose"
+    checks.require_tensor(src, label, "src")
+    legal = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
+    order = tuple(axes) if axes is not None else legal.get(src.ndim)
+    if legal.get(src.ndim) != order:
+        fail("RANK_LAYOUT", f"{label}: rank {src.ndim} with axes {order}", operands=[("src", src)], rule="2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]",
+             fix="index the tensor to two axes")
+    shape = tuple(src.shape[a] for a in order)
+    if shape[0] > checks.PMAX:
+        checks.fail_partitions(label, "src", src, shape[0])
+    view = Tensor(src.buffer_, [Aff(a.c, a.terms, tuple(a.slots[k] for k in order), shape) for a in src.dims], shape, src.dyn)
+    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
+    return emit_map(out, [view], [], "dma_transpose", "dma", None, label)
+
+
+@api("nisa")
+def get_nc_version():
+    return nc_version.gen2

@@ -1,0 +1,166 @@
+"""nl: elementwise functions, all made from one table, the operators of tiles, where."""
+
+from .. import checks, context, dtypes
+from ..affine import Aff, as_int
+from ..emit import emit_map, new_tile, result_shape
+from ..names import api
+from ..tables import ACTIVATIONS, BITVEC, COMPARISONS, LOGICAL
+from ..tensor import Tensor, need_dtype
+
+fail = context.fail
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) or (not isinstance(value, (Tensor, Aff)) and hasattr(value, "dtype")
+                                               and getattr(value, "shape", None) == ())
+
+
+def check_operand(value, name, argument):
+    if isinstance(value, Tensor):
+        checks.check_tile(value, name, argument)
+    elif not isinstance(value, Aff) and not is_number(value):
+        checks.require_tensor(value, name, argument)
+
+
+def operand_dtype(value):
+    if isinstance(value, Tensor):
+        return value.dtype
+    return dtypes.int32 if isinstance(value, Aff) else dtypes.of_scalar(value)
+
+
+def _float_operand(label, pairs):
+    """Bitwise functions take integers only."""
+    for argument, value in pairs:
+        if operand_dtype(value).is_float:
+            fail("DTYPE", f"{label}: {argument} is {operand_dtype(value)}", operands=pairs, rule="bitwise functions take integer tiles",
+                 fix="use nl.logical_and / nl.multiply for conditions, or cast to an integer type")
+
+
+def check_not_both_psum(label, pairs):
+    tiles = [v for _, v in pairs if isinstance(v, Tensor)]
+    if len(tiles) == 2 and all(t.memory == "psum" and not t.buffer_.from_transpose for t in tiles):
+        fail("WRONG_MEMORY", f"{label}: both operands are in psum", operands=pairs, rule="at most one operand of a two-operand instruction is in psum",
+             fix="copy one first: nl.copy(t)", official="unsupported_memory")
+
+
+def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, label=None):
+    label = label or f"nl.{name}"
+    pairs = [("x", x), ("y", y)]
+    check_operand(x, label, "x")
+    check_operand(y, label, "y")
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+        if not isinstance(x, Aff) and not isinstance(y, Aff):
+            checks.require_tensor(x, label, "x")
+        if not getattr(x, "shape", ()) and not getattr(y, "shape", ()):
+            checks.require_tensor(x, label, "x")
+    if name in BITVEC:
+        _float_operand(label, pairs)
+    check_rank_of_index(label, pairs)
+    shape = result_shape(label, pairs, partition_broadcast)
+    if dtype is not None:
+        target = need_dtype(dtype, label)
+    elif name in COMPARISONS + LOGICAL:
+        target = dtypes.bool_
+    else:
+        target = dtypes.promote(operand_dtype(x), operand_dtype(y))
+    if shape[0] > checks.PMAX:
+        fail("PARTITION_LIMIT", f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128", operands=pairs,
+             rule="at most 128 partitions", fix="use a smaller index grid", official="num_partition_exceed_arch_limit")
+    out = new_tile(shape, target, api=label)
+    return emit_map(out, [x, y], [(name, 0, 1)], _binary_instr(x, y), "unknown", mask, label)
+
+
+def check_rank_of_index(label, pairs):
+    for argument, value in pairs:
+        if isinstance(value, Aff) and len(value.shape) == 1:
+            fail("INDEXING", f"{label}: {argument} is a one-axis arange", operands=pairs, rule="index grids have at least two axes",
+                 fix="nl.arange(n)[None, :]", official="1d_arange_not_supported")
+
+
+def _binary_instr(x, y):
+    """(p, 1) operands and numbers ride in tensor_scalar."""
+    for value, other in ((x, y), (y, x)):
+        if not isinstance(value, Tensor) or (isinstance(other, Tensor) and value.shape != other.shape
+                                             and all(n == 1 for n in value.shape[1:])):
+            return "tensor_scalar"
+    return "tensor_tensor"
+
+
+def operator_call(name, x, y):
+    """The Python operators on tiles; None means that Python should try elsewhere."""
+    other = y if isinstance(x, Tensor) else x
+    if not isinstance(other, (Tensor, Aff)) and not is_number(other):
+        if as_int(other) is None:
+            return NotImplemented
+    trace = context.trace_or_fail("an operator")
+    if trace.error is not None:
+        raise trace.error
+    if name.startswith("bitwise_") and _is_bool(x) and _is_bool(y):
+        name = "logical_" + name[len("bitwise_"):]
+    return binary_call(name, x, y, None, None, False, f"operator {_SIGNS.get(name, name)}")
+
+
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "mod": "%", "less": "<", "less_equal": "<=",
+          "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+
+
+def _is_bool(value):
+    return isinstance(value, bool) or (isinstance(value, Tensor) and value.dtype is dtypes.bool_)
+
+
+def unary_call(name, x, dtype=None, mask=None, label=None):
+    label = label or f"nl.{name}"
+    checks.check_tile(x, label, "x") if isinstance(x, Tensor) else checks.require_tensor(x, label, "x")
+    target = need_dtype(dtype, label) if dtype is not None else dtypes.bool_ if name == "logical_not" else x.dtype
+    if name == "invert" and x.dtype.is_float:
+        _float_operand(label, [("x", x)])
+    if name in ("sin", "arctan"):
+        context.warn(f"{label}: results hold for {'[-pi, pi]' if name == 'sin' else '[-pi/2, pi/2]'} only")
+    out = new_tile(x.shape, target, api=label)
+    instr, engine = ("reciprocal", "vector") if name == "reciprocal" else ("activation", "scalar") if name in _TABLE_FUNCTIONS else (
+        "tensor_scalar", "vector")
+    return emit_map(out, [x], [(name, 0)], instr, engine, mask, label)
+
+
+_TABLE_FUNCTIONS = ACTIVATIONS + ("cos", "tan")
+
+
+def _make_binary(public, name):
+    def function(x, y, *, dtype=None, mask=None, **kwargs):
+        return binary_call(name, x, y, dtype, mask, True, f"nl.{public}")
+    function.__name__ = function.__qualname__ = public
+    return api("nl", public)(function)
+
+
+def _make_unary(public, name):
+    def function(x, *, dtype=None, mask=None, **kwargs):
+        return unary_call(name, x, dtype, mask, f"nl.{public}")
+    function.__name__ = function.__qualname__ = public
+    return api("nl", public)(function)
+
+
+BINARY_NAMES = {n: n for n in "add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor equal "
+                "not_equal greater greater_equal less less_equal logical_and logical_or logical_xor".split()}
+BINARY_NAMES.update({"left_shift": "shift_left", "right_shift": "shift_right"})
+UNARY_NAMES = """abs negative sign trunc floor ceil exp log sqrt rsqrt reciprocal square sin cos tan tanh arctan sigmoid relu gelu gelu_dx
+gelu_apprx_tanh gelu_apprx_sigmoid silu silu_dx erf erf_dx softplus mish invert logical_not""".split()
+for _public, _name in BINARY_NAMES.items():
+    _make_binary(_public, _name)
+for _name in UNARY_NAMES:
+    _make_unary(_name, _name)
+
+
+@api("nl")
+def where(condition, x, y, *, dtype=None, mask=None, **kwargs):
+    label = "nl.where"
+    if hasattr(condition, "has_slots") and not isinstance(condition, Aff):
+        fail("INDEXING", f"{label}: the condition is a condition on indices", rule="nl.where selects by the values of a tile",
+             fix="use nisa.affine_select(pred=condition, on_true_tile=x, on_false_value=number)")
+    triple = [("condition", condition), ("x", x), ("y", y)]
+    for argument, value in triple:
+        check_operand(value, label, argument)
+    checks.require_tensor(condition, label, "condition")
+    shape = result_shape(label, triple)
+    target = need_dtype(dtype, label) if dtype is not None else dtypes.promote(operand_dtype(x), operand_dtype(y))
+    out = new_tile(shape, target, api=label)
+    return emit_map(out, [condition, x, y], [("select", 0, 1, 2)], "select", "vector", mask, label)

@@ -1,0 +1,137 @@
+"""nl.matmul, nl.transpose and the pieces that nisa.nc_matmul and nc_transpose share."""
+
+from .. import checks, context, dtypes
+from ..affine import Aff
+from ..emit import access, emit_map, emit_op, new_tile
+from ..names import api
+from ..nodes import Op
+from ..tensor import Tensor, need_dtype
+from .nl_memory import swap, swap_mask
+
+fail = context.fail
+STATIONARY_FMAX, MOVING_FMAX = 128, 512
+
+
+def on_sbuf(tile, label, name):
+    """A matmul operand in sbuf. Results of nc_transpose are copied out of psum, as the compiler does."""
+    checks.require_tensor(tile, label, name)
+    if tile.memory == "psum" and tile.buffer_.from_transpose:
+        checks.check_tile(tile, label, name)
+        out = new_tile(tile.shape, tile.dtype, api=label)
+        return emit_map(out, [tile], [], "tensor_copy", "unknown", (), label)
+    checks.check_tile(tile, label, name, ("sbuf",))
+    return tile
+
+
+def _check_types(label, operands):
+    wide = {"float32", "tfloat32"}
+    names = [t.dtype.name for _, t in operands]
+    for (argument, tile) in operands:
+        if tile.dtype.is_integer:
+            fail("DTYPE", f"{label}: {argument} is {tile.dtype}", operands=operands, rule="matmul takes fp8, bf16, fp16, tf32 or fp32 tiles",
+                 fix=f"cast it: nl.copy({argument}, dtype=nl.bfloat16)")
+    if (names[0] in wide) != (names[1] in wide):
+        fail("DTYPE", f"{label}: {names[0]} is multiplied with {names[1]}", operands=operands,
+             rule="both operands are float32/tfloat32, or neither", fix="cast one: nl.copy(tile, dtype=other.dtype)")
+
+
+def _check_sizes(label, stationary, moving):
+    operands = [("stationary", stationary), ("moving", moving)]
+    for argument, tile in operands:
+        if tile.ndim != 2:
+            fail("RANK_LAYOUT", f"{label}: {argument} has rank {tile.ndim}", operands=operands, rule="matmul operands are 2-D tiles (contraction, free)",
+                 fix="index the tile to two axes", official="exceed_max_supported_dimension")
+    if stationary.shape[0] != moving.shape[0]:
+        swapped = stationary.shape[1] == moving.shape[0]
+        fail("MATMUL_LAYOUT", f"{label}: contraction sizes differ, stationary has {stationary.shape[0]} partitions, moving {moving.shape[0]}",
+             operands=operands, rule="result = stationary^T @ moving: stationary is (K, M), moving is (K, N), K on partitions",
+             fix=("the left operand is not transposed: load it with nl.load_transpose2d, or use nl.matmul(x, y)" if swapped else
+                  "give both operands the same K on axis 0"), official="num_partition_mismatch")
+    for argument, tile, limit, step in (("stationary", stationary, STATIONARY_FMAX, "M by 128"), ("moving", moving, MOVING_FMAX, "N by 512")):
+        if tile.shape[1] > limit:
+            fail("MATMUL_LIMIT", f"{label}: free size {tile.shape[1]} of {argument} exceeds architecture limit of {limit}", operands=operands,
+                 rule=f"{argument} free axis at most nl.tile_size.gemm_{argument}_fmax = {limit}", fix=f"tile {step}",
+                 official="size_of_dimension_exceed_arch_limit")
+
+
+def _slotless(items, label):
+    for _, e in items:
+        if e.has_slots:
+            fail("INDEXING", f"{label}: the mask depends on an arange", rule="a matmul takes conditions on loop variables only; mask its operands",
+                 fix="index the operands to the valid part, or zero their tail (nl.zeros, then a masked load into it)")
+
+
+def emit_matmul(label, stationary, moving, mask=None):
+    """stationary^T @ moving in a new PSUM tile."""
+    _check_sizes(label, stationary, moving)
+    _check_types(label, [("stationary", stationary), ("moving", moving)])
+    (k, m), n = stationary.shape, moving.shape[1]
+    shape = (k, m, n)
+    items = _matmul_mask(mask, (m, n), label)
+    out = new_tile((m, n), dtypes.float32, "psum", api=label)
+    place = lambda tile, slots: Tensor(tile.buffer_, [Aff(a.c, a.terms, tuple(a.slots[s] if s is not None else 0 for s in slots), shape)
+                                                      for a in tile.dims], shape, tile.dyn)
+    lhs = access(place(stationary, (0, 1, None)), shape, (), label)
+    rhs = access(place(moving, (0, None, 1)), shape, (), label)
+    dst = access(place(out, (None, 0, 1)), shape, (), label, writes=True)
+    if lhs.dyn is not None or rhs.dyn is not None:
+        fail("INDEXING", f"{label}: an indirect operand", rule="matmul operands take compile-time indices", fix="load the rows first")
+    emit_op(Op(Op.MATMUL, context.kernel_line(), "matmul", "tensor", shape, items, dst, accumulate=0, extra=(lhs, rhs)))
+    return out
+
+
+def _matmul_mask(mask, shape, label):
+    items = checks.check_mask(mask, shape, label)
+    _slotless(items, label)
+    return tuple((kind, Aff(e.c, e.terms, (0, 0, 0), (1, 1, 1))) for kind, e in items)
+
+
+def emit_transpose(label, data, engine, mask=None, dtype=None):
+    """(p, f) -> (f, p) in PSUM (tensor engine) or sbuf (vector engine)."""
+    checks.check_tile(data, label, "data")
+    if data.ndim != 2:
+        fail("RANK_LAYOUT", f"{label}: data has rank {data.ndim}", operands=[("data", data)], rule="2-D tiles only",
+             fix="index or reshape the tile to (p, f)", official="exceed_max_supported_dimension")
+    p, f = data.shape
+    limit = 32 if engine == "vector" else 128
+    if p > limit or f > limit:
+        if limit == 128:
+            fail("RANK_LAYOUT", f"{label}: size {f if f > limit else p} exceeds {limit}", operands=[("data", data)],
+                 rule="a transposed tile is at most 128 x 128: its free axis becomes the partition axis",
+                 fix="transpose 128 columns at a time: nl.transpose(t[:, j*128:(j+1)*128])", official="size_of_dimension_exceed_arch_limit", kind=ValueError)
+        fail("UNSUPPORTED_OP", f"{label}: {p} x {f} on the vector engine", operands=[("data", data)], rule="the vector engine transposes up to 32 x 32",
+             fix="engine=nisa.tensor_engine", official="size_of_dimension_exceed_arch_limit", kind=ValueError)
+    items = checks.check_mask(mask, data.shape, label)
+    out = new_tile((f, p), dtype or data.dtype, "sbuf" if engine == "vector" else "psum", api=label)
+    out.buffer_.from_transpose = True
+    return emit_map(out, [swap(data)], [], "transpose", "vector" if engine == "vector" else "tensor", swap_mask(items, (f, p)), label)
+
+
+@api("nl")
+def transpose(x, *, dtype=None, mask=None, **kwargs):
+    return emit_transpose("nl.transpose", x, "tensor", mask, need_dtype(dtype, "nl.transpose") if dtype is not None else None)
+
+
+@api("nl")
+def matmul(x, y, *, transpose_x=False, mask=None, **kwargs):
+    label = "nl.matmul"
+    x = _matmul_operand(x, label, "x")
+    y = on_sbuf(y, label, "y")
+    if transpose_x:
+        return emit_matmul(label, x, y, mask)
+    operands = [("x", x), ("y", y)]
+    if x.ndim == 2 and y.ndim == 2 and x.shape[1] != y.shape[0]:
+        hint = "pass transpose_x=True: x is (K, M) already" if x.shape[0] == y.shape[0] else "give y the same K on axis 0 as x has on axis 1"
+        fail("MATMUL_LAYOUT", f"{label}: x {list(x.shape)} @ y {list(y.shape)}, contraction sizes {x.shape[1]} and {y.shape[0]} differ", operands=operands,
+             rule="x is (M, K), y is (K, N); with transpose_x=True x is (K, M)", fix=hint, official="num_partition_mismatch")
+    if x.ndim == 2 and x.shape[1] > 128:
+        fail("MATMUL_LIMIT", f"{label}: free size {x.shape[1]} of x exceeds architecture limit of 128", operands=operands,
+             rule="K (the free axis of x) is at most 128 a call", fix="loop over K in tiles of 128 and accumulate: acc += nl.matmul(x_k, y_k)",
+             official="size_of_dimension_exceed_arch_limit")
+    _check_types(label, operands)
+    turned = emit_transpose(label, x, "tensor")
+    return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask)
+
+
+def _matmul_operand(x, label, name):
+    return on_sbuf(x, label, name)

@@ -1,0 +1,98 @@
+"""The trace: regions, buffers, atoms and nodes of one kernel while its Python runs."""
+
+from . import context
+from .affine import Aff, Atom
+from .nodes import Alloc, Buffer, If, Loop, Region
+
+SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
+PSUM_BYTES = 16 * 1024
+MAX_NODES = 190_000      # the reader refuses more than 200,000
+
+
+class Options:
+    """What the trace assumes. sdk: (major, minor); legacy_outputs: parameters may be stored to and become outputs."""
+
+    __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs")
+
+    def __init__(self, sdk="2.24", target="trn1", strict_paper_names=False, legacy_outputs=False):
+        numbers = [int(p) for p in str(sdk).split(".")[:2] if p.isdigit()]
+        self.sdk = tuple(numbers) if len(numbers) == 2 else (2, 24)
+        self.target, self.strict_paper_names, self.legacy_outputs = target, bool(strict_paper_names), legacy_outputs
+
+
+class Trace:
+    """One recording. `files` are the names whose lines count as the kernel's."""
+
+    def __init__(self, options, grid, files, file_label="kernel.py"):
+        self.options, self.grid, self.files, self.file_label = options, tuple(grid), set(files), file_label
+        self.atoms, self.buffers, self.body, self.params = [], [], [], []
+        self.warnings, self.error, self.unknown = [], None, []
+        self.region = self.top = Region("kernel", self.body, None, None)
+        self.loops = self.nodes = 0
+        self.depth = 0  # of traced calls; shared_hbm must be made at depth 1
+        self.pid_atoms = {}
+
+    # -- symbols
+    def add_atom(self, atom):
+        atom.number = len(self.atoms)
+        self.atoms.append(atom)
+        return atom
+
+    def program_id(self, axis):
+        if axis not in self.pid_atoms:
+            self.pid_atoms[axis] = self.add_atom(Atom(Atom.PROGRAM_ID, axis, 0, self.grid[axis] - 1, f"program_id({axis})"))
+        return Aff(0, {self.pid_atoms[axis]: 1})
+
+    # -- nodes
+    def emit(self, node):
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            context.fail("CAPACITY", f"the program has more than {MAX_NODES} instructions", rule=f"at most {MAX_NODES} recorded nodes",
+                         fix="use nl.affine_range or nl.sequential_range in place of nl.static_range")
+        self.region.block.append(node)
+
+    def add_buffer(self, kind, dtype, name, shape, pdim, memory, fill=None, alloc=True):
+        line = context.kernel_line()
+        buffer = Buffer(kind, dtype, name, tuple(shape), pdim, memory, line, self.region)
+        self.buffers.append(buffer)
+        if alloc:
+            buffer.filled = fill is not None
+            self.emit(Alloc(line, buffer, fill))
+        return buffer
+
+    # -- regions
+    def open_region(self, kind, block, node, conditions=()):
+        self.region = Region(kind, block, node, self.region, conditions)
+        return self.region
+
+    def close_region(self, region):
+        if self.region is not region:
+            inner = self.region
+            context.fail("CONTROL_FLOW", f"a {inner.kind} at line {inner.node.line if inner.node else 0} was left by break or return",
+                         rule="a loop with a symbolic index runs all its trips", fix="use nl.static_range, or guard the body with `if`")
+        region.open = False
+        self.region = region.parent
+
+    def open_loop(self, sequential, start, trips, step):
+        node = Loop(context.kernel_line(), self.loops, sequential, start, trips, step)
+        self.loops += 1
+        self.emit(node)
+        region = self.open_region("loop", node.body, node)
+        node.atom = self.add_atom(Atom(Atom.LOOP, node.number, 0, trips - 1, f"i{node.number}", region=region))
+        return node, region
+
+    def open_if(self, items):
+        node = If(context.kernel_line(), items)
+        self.emit(node)
+        return node
+
+    def enclosing(self, upto=None):
+        """Regions from the innermost outwards, down to (without) `upto`."""
+        region = self.region
+        while region is not None and region is not upto:
+            yield region
+            region = region.parent
+
+    @property
+    def in_symbolic_region(self):
+        return self.region is not self.top

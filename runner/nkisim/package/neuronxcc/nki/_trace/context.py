@@ -1,0 +1,69 @@
+"""The trace in progress (one an interpreter), and how to fail in it."""
+
+import sys
+
+from . import errors
+
+_active = []
+
+
+def current():
+    """The innermost trace, or None outside of any."""
+    return _active[-1] if _active else None
+
+
+def push(trace):
+    _active.append(trace)
+
+
+def pop():
+    _active.pop()
+
+
+def trace_or_fail(api="this API"):
+    """The active trace. @raises nki_api_outside_of_nki_kernel"""
+    if _active:
+        return _active[-1]
+    raise errors.make_error("CONTROL_FLOW", f"{api} is called outside of a kernel", rule="NKI calls are legal only while a kernel is traced",
+                            fix="call it inside a function decorated with @nki.jit", official="nki_api_outside_of_nki_kernel")
+
+
+def kernel_line():
+    """The line of the kernel's file that is being executed, 0 if none is on the stack."""
+    trace = current()
+    if trace is None:
+        return 0
+    files = trace.files
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename in files:
+            return frame.f_lineno
+        frame = frame.f_back
+    return 0
+
+
+def build_error(code, problem, **details):
+    """An error at the current line; the first one of a trace sticks to it."""
+    trace = current()
+    details.setdefault("line", kernel_line())
+    if trace is not None:
+        details.setdefault("where", trace.file_label)
+    error = errors.make_error(code, problem, **details)
+    if trace is not None and trace.error is None and code != "UNKNOWN_API":
+        trace.error = error
+    return error
+
+
+def fail(code, problem, **details):
+    """Raises the error of build_error()."""
+    raise build_error(code, problem, **details)
+
+
+def warn(text):
+    """Records a warning; it never blocks."""
+    trace = current()
+    if trace is not None:
+        line = kernel_line()
+        message = f"warning (not blocking): {text}" + (f" ({trace.file_label}:{line})" if line else "")
+        if message not in trace.warnings:
+            trace.warnings.append(message)

@@ -1,0 +1,122 @@
+"""Element types of NKI on NeuronCore-v2 and how two of them combine."""
+
+
+class DType:
+    """One element type. `number` is the program form's; equal to numpy's type of the same name and to its own name."""
+
+    __slots__ = ("name", "number", "size", "kind", "bits")
+
+    def __init__(self, name, number, size, kind, bits):
+        self.name, self.number, self.size, self.kind, self.bits = name, number, size, kind, bits
+
+    @property
+    def itemsize(self):
+        return self.size
+
+    def __repr__(self):
+        return self.name
+
+    def __str__(self):
+        return self.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __eq__(self, other):
+        if isinstance(other, DType):
+            return self is other
+        return lookup(other) is self
+
+    def __ne__(self, other):
+        return not self == other
+
+    @property
+    def is_float(self):
+        return self.kind == "f"
+
+    @property
+    def is_integer(self):
+        return self.kind in "iub"
+
+
+uint8 = DType("uint8", 0, 1, "u", 8)
+int8 = DType("int8", 1, 1, "i", 8)
+uint16 = DType("uint16", 2, 2, "u", 16)
+int16 = DType("int16", 3, 2, "i", 16)
+uint32 = DType("uint32", 4, 4, "u", 32)
+int32 = DType("int32", 5, 4, "i", 32)
+float8_e4m3 = DType("float8_e4m3", 6, 1, "f", 8)
+float8_e5m2 = DType("float8_e5m2", 7, 1, "f", 8)
+float16 = DType("float16", 8, 2, "f", 16)
+bfloat16 = DType("bfloat16", 9, 2, "f", 16)
+tfloat32 = DType("tfloat32", 10, 4, "f", 19)
+float32 = DType("float32", 11, 4, "f", 32)
+bool_ = DType("bool", 12, 1, "b", 8)
+
+ALL = (uint8, int8, uint16, int16, uint32, int32, float8_e4m3, float8_e5m2, float16, bfloat16, tfloat32, float32, bool_)
+_BY_NAME = {d.name: d for d in ALL}
+_BY_NAME.update({"bool_": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16, "tf32": tfloat32,
+                 "float8_e4m3fn": float8_e4m3})
+SUPPORTED = ", ".join(d.name for d in ALL)
+
+
+def lookup(what):
+    """The DType that `what` names (ours, numpy's dtype or scalar type, a string), or None."""
+    if isinstance(what, DType):
+        return what
+    if isinstance(what, str):
+        return _BY_NAME.get(what)
+    if what is bool:
+        return bool_
+    name = getattr(what, "name", None)
+    if not isinstance(name, str):
+        name = getattr(what, "__name__", None)
+    return _BY_NAME.get(name) if isinstance(name, str) else None
+
+
+def describe(what):
+    """How to write an unsupported type in a message."""
+    name = getattr(what, "__name__", None) or getattr(what, "name", None)
+    return str(name if isinstance(name, str) else what)
+
+
+def of_scalar(value):
+    """Scalars of Python are weak only in the wide direction; numpy's keep their type."""
+    known = lookup(getattr(value, "dtype", None)) if hasattr(value, "dtype") else None
+    if known is not None:
+        return known
+    if isinstance(value, bool):
+        return uint8
+    if isinstance(value, int):
+        return int32
+    return float32
+
+
+def _promote_floats(a, b):
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    if {a, b} == {float8_e4m3, float8_e5m2}:
+        return bfloat16
+    return a if a.bits >= b.bits else b
+
+
+def _promote_integers(a, b):
+    a = uint8 if a is bool_ else a
+    b = uint8 if b is bool_ else b
+    if a.kind == b.kind:
+        return a if a.bits >= b.bits else b
+    signed, unsigned = (a, b) if a.kind == "i" else (b, a)
+    if signed.bits > unsigned.bits:
+        return signed
+    return {8: int16, 16: int32, 32: float32}[unsigned.bits]
+
+
+def promote(a, b):
+    """The type of `a op b` on tiles."""
+    if a is b:
+        return a
+    if a.is_float and b.is_float:
+        return _promote_floats(a, b)
+    if a.is_float or b.is_float:
+        return a if a.is_float else b
+    return _promote_integers(a, b)

@@ -1,0 +1,180 @@
+"""From tensors to nodes: accesses over an operation's space with bounds checked, temporaries, maps and folds."""
+
+from . import checks, context, dtypes
+from .affine import Aff, broadcast_shapes
+from .builder import PSUM_BYTES, SBUF_BYTES
+from .nodes import Access, Buffer, Op
+from .tables import EXACT_INTEGER, FN, FN_NAMES, WORK_F32, WORK_I32, WORK_RAW
+from .tensor import Tensor, repeat
+
+fail = context.fail
+
+
+def spread(tensor, shape):
+    """`tensor` over the operation's space (axes right-aligned, size-1 axes repeated)."""
+    if tensor.shape == shape:
+        return tensor
+    pad = len(shape) - tensor.ndim
+    dims = [repeat(a, tensor.shape, shape, pad) for a in tensor.dims]
+    dyn = tensor.dyn
+    if dyn is not None:
+        dyn = (dyn[0], spread(dyn[1], shape), dyn[2])
+    return Tensor(tensor.buffer_, dims, shape, dyn)
+
+
+def partition_aligned(tensor, rank):
+    """A tile with size-1 free axes added at the end, so that axis 0 stays the partition axis."""
+    while tensor.ndim < rank:
+        tensor = tensor.expand_dims(tensor.ndim)
+    return tensor
+
+
+def access(tensor, shape, mask=(), api="", writes=False):
+    """The access of a tensor over `shape`; proves its bounds or leaves masked ones to the run-time check."""
+    checks.check_alive(tensor, api)
+    tensor = spread(tensor, tuple(shape))
+    buffer = tensor.buffer_
+    for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):
+        if tensor.dyn is not None and tensor.dyn[0] == dim:
+            continue
+        _check_bounds(tensor, dim, aff, size, mask, shape, api)
+    dyn = None
+    if tensor.dyn is not None:
+        dim, tile, skip = tensor.dyn
+        dyn = (dim, access(tile, shape, mask, api), skip)
+    if writes:
+        checks.check_mutable(tensor, api)
+        buffer.root.written = True
+    return Access(buffer, tensor.dims, dyn)
+
+
+def _check_bounds(tensor, dim, aff, size, mask, shape, api):
+    lo, hi = aff.bounds(shape)
+    if lo >= 0 and hi < size:
+        return
+    conditions = list(mask)
+    for region in context.current().enclosing():
+        conditions += region.conditions
+    if conditions:  # proved by a condition, or checked when it runs
+        return
+    name = tensor.name or "tensor"
+    fail("OOB", f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{lo}, {hi}] exceeds dimension size of {size}",
+         operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
+         rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops",
+         fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
+         official="tensor_access_out_of_bound")
+
+
+def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
+    """A fresh on-chip temporary, checked against partition count and bytes."""
+    shape = tuple(shape)
+    checks.check_partition_bytes(api, shape, pdim, dtype, memory, SBUF_BYTES, PSUM_BYTES)
+    kind = Buffer.PSUM if memory == "psum" else Buffer.SBUF
+    return Tensor.whole(context.current().add_buffer(kind, dtype, name, shape, pdim, memory, fill))
+
+
+def source_of(value, shape, mask, api):
+    """A map's source: tensor, index or number."""
+    if isinstance(value, Tensor):
+        return access(value, shape, mask, api)
+    if isinstance(value, Aff):
+        for atom in value.terms:
+            checks.check_atom(atom)
+        return value.spread(tuple(shape))
+    return float(value)
+
+
+def _work(dst, values, steps):
+    """float32 unless every operand and the result are integers and every step is exact on them."""
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    if not steps:
+        if len(tensors) == 1 and tensors[0].dtype is dst.dtype:
+            return WORK_RAW
+    if not dst.dtype.is_integer:
+        return WORK_F32
+    for v in values:
+        integer = v.dtype.is_integer if isinstance(v, Tensor) else isinstance(v, Aff) or float(v).is_integer()
+        if not integer:
+            return WORK_F32
+    if all(FN_NAMES[s[0]] in EXACT_INTEGER + ("select",) for s in steps):
+        return WORK_I32
+    return WORK_F32
+
+
+def _checked_mask(mask, shape, api):
+    """A mask of the API's, or one already over this space."""
+    if isinstance(mask, tuple):
+        return mask
+    return checks.check_mask(mask, tuple(shape), api)
+
+
+def emit_map(dst, values, steps, instr, engine="unknown", mask=None, api="", accumulate=None, loops=(), shape=None, work=None):
+    """dst = steps(values) point by point over dst's shape. @returns dst"""
+    shape = tuple(shape or dst.shape)
+    items = _checked_mask(mask, shape, api)
+    sources = [source_of(v, shape, items, api) for v in values]
+    target = access(dst, shape, items, api, writes=True)
+    checks.check_affine_output(target, accumulate is not None, api)
+    steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
+    if work is None:
+        work = _work(dst, values, steps)
+        if accumulate is not None and work == WORK_RAW:
+            work = WORK_I32 if dst.dtype.is_integer else WORK_F32
+    _emit(Op(Op.MAP, context.kernel_line(), instr, engine, shape, items, target, sources, steps, work,
+             255 if accumulate is None else FN[accumulate], loops))
+    if items:
+        dst.mask = items
+    return dst
+
+
+def emit_fold(dst, values, steps, function, axes, instr, engine="vector", mask=None, api="", negate=False, accumulate=None, shape=None):
+    """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there."""
+    shape = tuple(shape)
+    items = _checked_mask(mask, shape, api)
+    sources = [source_of(v, shape, items, api) for v in values]
+    keep = tuple(1 if k in axes else n for k, n in enumerate(shape))
+    kept = [k for k in range(len(shape)) if k not in axes]
+    if dst.ndim == len(shape) and dst.shape == keep:
+        dims = dst.dims
+    else:  # axes dropped: the destination's axes are the kept ones in order, then padding
+        dims = []
+        for a in dst.dims:
+            slots = [0] * len(shape)
+            for d, k in zip(a.slots, kept):
+                slots[k] = d
+            dims.append(Aff(a.c, a.terms, tuple(slots), shape))
+    dims = [Aff(a.c, a.terms, tuple(0 if k in axes else d for k, d in enumerate(a.slots)), shape) for a in dims]
+    target = access(Tensor(dst.buffer_, dims, shape), shape, (), api, writes=True)
+    checks.check_affine_output(target, accumulate is not None, api)
+    steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
+    _emit(Op(Op.FOLD, context.kernel_line(), instr, engine, shape, items, target, sources, steps, _work(dst, values, steps or [(FN[function],)]),
+             255 if accumulate is None else FN[accumulate], (), FN[function], negate))
+    return dst
+
+
+def _emit(op):
+    context.current().emit(op)
+
+
+def emit_op(op):
+    """Adds a node made by an API itself (matmul, scan, special)."""
+    context.current().emit(op)
+
+
+def result_shape(api, operands, partition_broadcast=True):
+    """The broadcast shape of tensors and indices. `partition_broadcast`: nl functions may repeat a (1, f) tile over partitions."""
+    shape = None
+    for name, value in operands:
+        part = tuple(getattr(value, "shape", ()))
+        joined = part if shape is None else broadcast_shapes(shape, part)
+        if joined is None:
+            fail("SHAPE_BROADCAST", f"{api}: shapes {list(shape)} and {list(part)} do not broadcast", operands=operands,
+                 rule="free axes are equal or 1 (numpy's rule)", fix="bring the tiles to one shape: check which axis is the partition axis")
+        shape = joined
+    tiles = [(n, v) for n, v in operands if isinstance(v, Tensor)]
+    counts = {v.shape[0] for _, v in tiles if len(v.shape) == len(shape)}
+    if not partition_broadcast and len(counts) > 1:
+        fail("SHAPE_BROADCAST", f"{api}: Unexpected partition broadcast!", operands=operands,
+             rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
+             fix="use nl.add, nl.multiply, ... or tile.broadcast_to((p, f)) through nl.broadcast_to", kind=AssertionError)
+    return shape

@@ -1,0 +1,217 @@
+"""Subscripts of tensors: basic (ints, slices, ds), advanced (arange and mgrid grids) and indirect (a tile as an index)."""
+
+from . import context
+from .affine import Aff, as_int, broadcast_shapes
+from .tensor import Tensor
+
+fail = context.fail
+
+
+class DynSlice:
+    """nl.ds(start, size)."""
+
+    __slots__ = ("start", "size")
+
+    def __init__(self, start, size):
+        self.start, self.size = start, size
+
+    def __repr__(self):
+        return f"ds({self.start}, {self.size})"
+
+
+def index_tensor(tensor, key):
+    key = _expand(tensor, key if isinstance(key, tuple) else (key,))
+    advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
+    if not advanced:
+        return _basic(tensor, key)
+    if any(isinstance(k, (slice, DynSlice)) for k in key):
+        mixed = next(k for k in key if isinstance(k, (slice, DynSlice)))
+        fail("INDEXING", f"basic index {_show(mixed)} is mixed with an index grid", operands=[("tensor", tensor), ("grid", advanced[0])],
+             rule="one subscript is either all slices and integers, or all index grids (scalars are legal in both)",
+             fix="all slices: x[i*128:(i+1)*128, 0:512] - or all grids: x[i*128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]",
+             official="unsupported_mixing_basic_advanced_tensor_indexing")
+    return _advanced(tensor, key)
+
+
+def _show(k):
+    if isinstance(k, slice):
+        return f"'{'' if k.start is None else k.start}:{'' if k.stop is None else k.stop}'"
+    return repr(k)
+
+
+def _expand(tensor, key):
+    if sum(1 for k in key if k is Ellipsis) > 1:
+        fail("INDEXING", "a subscript has two ellipses", rule="at most one ...", fix="write one :")
+    for k in key:
+        if k is None:
+            fail("INDEXING", "a tensor is subscripted with None", operands=[("tensor", tensor)], rule="None belongs to nl.arange grids only",
+                 fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use tile.expand_dims(axis) or broadcast_to")
+    count = sum(1 for k in key if k is not Ellipsis)
+    if count > tensor.ndim:
+        fail("INDEXING", f"{count} indices for a tensor of rank {tensor.ndim}", operands=[("tensor", tensor)],
+             rule="one index a dimension", fix=f"use {tensor.ndim} indices", kind=IndexError)
+    if Ellipsis in [k for k in key if k is Ellipsis]:
+        at = next(n for n, k in enumerate(key) if k is Ellipsis)
+        return key[:at] + (slice(None),) * (tensor.ndim - count) + key[at + 1:]
+    return key + (slice(None),) * (tensor.ndim - len(key))
+
+
+def _partition_axis(tensor):
+    """The view axis that walks over partitions of an on-chip buffer; axis 0 if that axis has size 1."""
+    buffer = tensor.buffer_
+    if not buffer.on_chip:
+        return -1
+    for k, d in enumerate(tensor.dims[buffer.pdim].slots):
+        if d:
+            return k
+    # partition extent 1: the axis left of all free axes
+    free = [k for a in tensor.dims[buffer.pdim + 1:] for k, d in enumerate(a.slots) if d]
+    block = [k for a in tensor.dims[:buffer.pdim] for k, d in enumerate(a.slots) if d]
+    first = max(block) + 1 if block else 0
+    whole = len(buffer.shape) == tensor.ndim
+    return buffer.pdim if whole and not block else min(first, min(free) if free else first)
+
+
+def _basic(tensor, key):
+    pieces = []  # (start Aff, step, size or None for a dropped axis)
+    partition = _partition_axis(tensor)
+    for axis, (k, n) in enumerate(zip(key, tensor.shape)):
+        if isinstance(k, slice):
+            pieces.append(_slice(tensor, axis, k, n))
+        elif isinstance(k, DynSlice):
+            pieces.append((_scalar(tensor, axis, k.start, n), 1, _ds_size(tensor, k)))
+        else:
+            start = _scalar(tensor, axis, k, n)
+            pieces.append((start, 0, 1 if axis == partition else None))
+        if axis == partition and pieces[-1][1] > 1:
+            fail("INDEXING", f"illegal partition step {pieces[-1][1]}", operands=[("tensor", tensor)], rule="partitions are taken without a stride",
+                 fix="move the stride to a free axis")
+    shape = tuple(p[2] for p in pieces if p[2] is not None)
+    if tensor.buffer_.on_chip and len(shape) == 1:
+        shape = shape + (1,)
+    indices, axis = [], 0
+    for start, step, size in pieces:
+        slots = [0] * len(shape)
+        if size is not None:
+            slots[axis] = step if size > 1 else 0
+            axis += 1
+        indices.append(Aff(start.c, start.terms, tuple(slots), shape))
+    return Tensor(tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, _moved(tensor, indices, shape))
+
+
+def _moved(tensor, indices, shape):
+    if tensor.dyn is None:
+        return None
+    dim, tile, skip = tensor.dyn
+    dims = [a.substitute(indices, shape) for a in tile.broadcast_to(tensor.shape).dims]
+    return dim, Tensor(tile.buffer_, dims, shape), skip
+
+
+def _slice(tensor, axis, k, n):
+    step = 1 if k.step is None else as_int(k.step)
+    start = 0 if k.start is None else k.start
+    stop = n if k.stop is None else k.stop
+    if step is None or step <= 0:
+        fail("INDEXING", f"slice step {k.step} on axis {axis}", operands=[("tensor", tensor)], rule="steps are positive integers",
+             fix="use a positive step, or an index grid c - nl.arange(n)")
+    a, b = as_int(start), as_int(stop)
+    if a is not None and b is not None:
+        if a < 0 or b < 0:
+            fail("INDEXING", f"negative slice bound {_show(k)} on axis {axis}", operands=[("tensor", tensor)], rule="bounds count from 0",
+                 fix=f"write {n} - k in place of -k")
+        b = min(b, n)
+        size = max(0, -(-(b - a) // step))
+        if size == 0:
+            fail("OOB" if a >= n else "INDEXING", f"slice {_show(k)} of axis {axis} with size {n} is empty", operands=[("tensor", tensor)],
+                 rule="a tile has at least one element on every axis", fix="check the loop's trip count",
+                 official="tensor_access_out_of_bound" if a >= n else "", kind=IndexError)
+        return Aff(a), step, size
+    start, stop = _affine(tensor, axis, start), _affine(tensor, axis, stop)
+    extent = stop - start
+    if not extent.is_constant:
+        fail("INDEXING", f"slice {_show(k)} on axis {axis} has no constant size", operands=[("tensor", tensor)],
+             rule="the size of a slice is a compile-time constant", fix="x[i*T:(i+1)*T], or nl.ds(start, size) with a mask for the last tile")
+    size = -(-extent.c // step)
+    if size <= 0:
+        fail("INDEXING", f"slice {_show(k)} on axis {axis} is empty", operands=[("tensor", tensor)], rule="stop > start", fix="swap the bounds")
+    return start, step, size
+
+
+def _affine(tensor, axis, value):
+    if isinstance(value, Aff):
+        return value
+    number = as_int(value)
+    if number is None:
+        if isinstance(value, Tensor):
+            fail("INDEXING", f"a tile bounds a slice of axis {axis}", operands=[("tensor", tensor), ("bound", value)],
+                 rule="slices have compile-time bounds", fix="load with the tile as an index of axis 0: x[idx[i_p, 0], i_f]",
+                 official="copy_dynamic_indirect_indices_not_natively_supported")
+        fail("INDEXING", f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}", operands=[("tensor", tensor)],
+             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables", fix="use // for integer division", kind=TypeError)
+    return Aff(number)
+
+
+def _scalar(tensor, axis, value, n):
+    number = as_int(value) if not isinstance(value, Tensor) else None
+    if number is not None and number < 0:
+        fail("INDEXING", f"negative index {number} on axis {axis}", operands=[("tensor", tensor)], rule="indices count from 0",
+             fix=f"write {n + number} in place of {number}")
+    return _affine(tensor, axis, value)
+
+
+def _ds_size(tensor, k):
+    size = as_int(k.size)
+    if size is None or size <= 0:
+        fail("INDEXING", f"nl.ds size {k.size} is not a positive integer", operands=[("tensor", tensor)],
+             rule="the size of a slice is a compile-time constant", fix="nl.ds(start, size) with an integer size")
+    return size
+
+
+def _advanced(tensor, key):
+    shape, dyn = (), None
+    for axis, k in enumerate(key):
+        if isinstance(k, Tensor):
+            dyn = _dynamic(tensor, axis, k, dyn)
+        part = k.shape if isinstance(k, (Aff, Tensor)) else ()
+        joined = broadcast_shapes(shape, tuple(part))
+        if joined is None:
+            fail("INDEXING", f"index grids of shapes {list(shape)} and {list(part)} do not broadcast", operands=[("tensor", tensor)],
+                 rule="index grids of one subscript broadcast as numpy arrays do",
+                 fix="give each axis its own: nl.arange(p)[:, None], nl.arange(f)[None, :]")
+        shape = joined
+    if len(shape) < 2:
+        fail("INDEXING", f"index grid of shape {list(shape)} has one axis", operands=[("tensor", tensor)],
+             rule="index grids have at least two axes, partition first", fix="nl.arange(n)[:, None] for rows, nl.arange(n)[None, :] for columns",
+             official="1d_arange_not_supported")
+    indices = []
+    for axis, (k, n) in enumerate(zip(key, tensor.shape)):
+        if isinstance(k, Tensor):
+            indices.append(Aff(0, {}, (0,) * len(shape), shape))
+        elif isinstance(k, Aff):
+            indices.append(k.spread(shape))
+        else:
+            indices.append(_scalar(tensor, axis, k, n).spread(shape))
+    moved = _moved(tensor, indices, shape)
+    if dyn is not None:
+        axis, tile = dyn
+        dim = next((d for d, a in enumerate(tensor.dims) if a.slots and a.slots[axis]), axis)
+        moved = (dim, tile.broadcast_to(shape), False)
+    return Tensor(tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, moved)
+
+
+def _dynamic(tensor, axis, tile, former):
+    if former is not None or tensor.dyn is not None:
+        fail("INDEXING", "two index tiles in one subscript", operands=[("tensor", tensor)], rule="one dimension may be indirect",
+             fix="compute one flat index", official="copy_dynamic_indirect_indices_not_natively_supported")
+    if not tile.dtype.is_integer:
+        fail("INDEXING", f"a {tile.dtype} tile is used as an index", operands=[("index", tile)], rule="index tiles hold integers",
+             fix="cast it: idx = nl.copy(t, dtype=nl.int32)", kind=TypeError)
+    if not tile.buffer_.on_chip:
+        fail("WRONG_MEMORY", f"an index tile is in {tile.memory}", operands=[("index", tile)], rule="index tiles are in sbuf",
+             fix="load it first: idx = nl.load(index[...])", official="unsupported_memory")
+    free = axis >= 1 and tensor.buffer_.on_chip
+    if free or (not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1):
+        fail("INDEXING", f"axis {axis} is indexed by a tile", operands=[("tensor", tensor), ("index", tile)],
+             rule="indirect indexing works on the partition or a block dimension, not on the free one",
+             fix="index axis 0 with the tile, or select with masks and nl.where", official="indirect_indices_free_dim")
+    return axis, tile

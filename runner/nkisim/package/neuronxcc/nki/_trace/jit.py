@@ -1,0 +1,175 @@
+"""Kernels and their launch: tracing one call into a program."""
+
+from . import checks, context, errors, peephole, rewrite
+from .builder import Options, Trace
+from .encode import encode
+from .names import REGISTRY
+from .nodes import Buffer
+from .tensor import Tensor
+
+TRACER = "nkigrid-nkisim 1"
+
+
+class Program:
+    """What a trace gives. `outputs` are (shape, dtype name) in order; `written_params` argument positions of legacy outputs."""
+
+    def __init__(self, data, entry, outputs, returns_tuple, warnings, written_params=(), none_at=()):
+        self.data, self.entry, self.outputs, self.returns_tuple = data, entry, outputs, returns_tuple
+        self.warnings, self.written_params, self.none_at = warnings, written_params, none_at
+
+
+class Kernel:
+    """A function decorated with nki.jit, with its launch grid."""
+
+    def __init__(self, func, mode="auto", grid=(), options=None):
+        self.func, self.mode, self.grid, self.options = func, mode, tuple(grid), dict(options or {})
+        self.__name__ = getattr(func, "__name__", "kernel")
+        self.__doc__ = getattr(func, "__doc__", None)
+        self.__wrapped__ = func
+        self.benchmark_result = None
+
+    def __getitem__(self, grid):
+        grid = grid if isinstance(grid, tuple) else (grid,)
+        if context.current() is not None:
+            context.fail("CONTROL_FLOW", f"kernel '{self.__name__}' is launched with a grid inside a kernel", rule="nested kernels have no grid",
+                         fix="call it without [grid]", official="nested_kernel_with_spmd_grid")
+        return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options)
+
+    def __call__(self, *args, **kwargs):
+        if context.current() is not None:  # a sub-kernel: inlined
+            return call_inline(self.func, args, kwargs)
+        from .launch import launch
+        return launch(self, args, kwargs)
+
+
+def call_inline(func, args, kwargs):
+    trace = context.current()
+    trace.files.add(func.__code__.co_filename)
+    trace.depth += 1
+    try:
+        return rewrite.rewritten(func)(*args, **kwargs)
+    finally:
+        trace.depth -= 1
+
+
+def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=None):
+    """Records func(*args, **kwargs). `arrays` maps positions (int) or names (str) of array arguments to (name, shape, dtype).
+
+    @returns Program. @raises the trace's first error, with its warnings in `.warnings`."""
+    options = options or Options()
+    code = getattr(func, "__code__", None)
+    if code is None or func.__name__ == "<lambda>":
+        raise errors.make_error("NO_KERNEL", f"{func!r} is not a plain function", rule="a kernel is a `def` function", fix="write def kernel(...):")
+    trace = Trace(options, grid, [code.co_filename], file_label or code.co_filename.rsplit("/", 1)[-1])
+    context.push(trace)
+    try:
+        args, kwargs, params = _bind_arrays(trace, args, kwargs, arrays)
+        trace.depth = 1
+        try:
+            result = rewrite.rewritten(func)(*args, **kwargs)
+        except BaseException as error:
+            first = trace.error or error
+            first.warnings = trace.warnings
+            if first is error:
+                raise
+            raise first from None
+        if trace.error is not None:
+            raise trace.error
+        if trace.region is not trace.top:
+            trace.close_region(trace.top)
+        return _finish(trace, func, result, params)
+    except BaseException as error:
+        error.warnings = trace.warnings
+        error.unknown = trace.unknown
+        raise
+    finally:
+        context.pop()
+
+
+def _bind_arrays(trace, args, kwargs, arrays):
+    params = []
+
+    def tensor(key):
+        name, shape, dtype = arrays[key]
+        buffer = trace.add_buffer(Buffer.PARAM, dtype, name, tuple(shape), 0, "hbm", alloc=False)
+        buffer.filled = True
+        params.append(buffer)
+        trace.params.append(buffer)
+        return Tensor.whole(buffer)
+
+    def replace(key, value):
+        if key in arrays:
+            return tensor(key)
+        if isinstance(value, (tuple, list)) and any(f"{key}.{k}" in arrays for k in range(len(value))):
+            return type(value)(replace(f"{key}.{k}", v) for k, v in enumerate(value))
+        return value
+
+    new_args = [replace(k, v) for k, v in enumerate(args)]
+    return new_args, {k: replace(k, v) for k, v in kwargs.items()}, params
+
+
+def _finish(trace, func, result, params):
+    label = func.__name__
+    is_tuple = isinstance(result, (tuple, list))
+    items = list(result) if is_tuple else [result]
+    none_at = tuple(k for k, v in enumerate(items) if v is None) if is_tuple else ()
+    items = [v for v in items if v is not None]
+    legacy = [k for k, b in enumerate(params) if b.written]
+    outputs = [_output(trace, label, item) for item in items]
+    if not outputs and legacy and trace.options.legacy_outputs:
+        for k in legacy:
+            params[k].kind = Buffer.OUTPUT
+        outputs = [params[k] for k in legacy]
+    if not outputs:
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", rule="results are returned in tensors created with buffer=nl.shared_hbm",
+                  fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
+                  official="tensor_output_not_written_to")
+    for b in outputs:
+        if not b.root.written:
+            _fail_end("OUTPUT_CONTRACT", f"output tensor '{b.name or label}' {list(b.shape)} of kernel '{label}' was never written to",
+                      rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
+                      fix="nl.store(out[...], value=tile) before `return out`", official="tensor_output_not_written_to", line=b.line)
+        b.kind = b.root.kind = Buffer.OUTPUT
+    for b in trace.buffers:
+        b.kind = b.root.kind
+    _drop_output_allocs(trace)
+    peephole.forward(trace, {b.root for b in outputs})
+    peephole.drop_dead(trace)
+    kept = [b for b in params if b.kind == Buffer.PARAM]
+    data = encode(trace, label, outputs, is_tuple, kept, TRACER)
+    shapes = [(b.shape, b.dtype.name) for b in outputs]
+    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at)
+
+
+def _fail_end(code, problem, **details):
+    details.setdefault("line", 0)
+    context.fail(code, problem, **details)
+
+
+def _output(trace, label, item):
+    if not isinstance(item, Tensor):
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns {type(item).__name__}", rule="a kernel returns HBM tensors",
+                  fix="return the tensor created with buffer=nl.shared_hbm")
+    checks.check_alive(item, "return")
+    buffer = item.buffer_
+    if buffer.on_chip:
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a tile in {item.memory}", operands=[("returned", item)],
+                  rule="a kernel returns HBM tensors", fix="nl.store(out[...], value=tile) into an nl.shared_hbm tensor, then `return out`")
+    if buffer.root.kind in (Buffer.PARAM, Buffer.CONSTANT):
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
+                  operands=[("returned", item)], rule="a returned tensor is created by the kernel and written", fix="create an nl.shared_hbm tensor and store to it",
+                  official="tensor_output_not_written_to")
+    if not item.is_whole:
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a part of '{buffer.name}'", operands=[("returned", item)],
+                  rule="a kernel returns whole tensors", fix="return the tensor itself")
+    return buffer
+
+
+def _drop_output_allocs(trace):
+    from .nodes import Alloc
+    trace.body[:] = [n for n in trace.body if not (isinstance(n, Alloc) and n.buffer.kind == Buffer.OUTPUT)]
+
+
+def known_names():
+    """All public names by module, for tools."""
+    return {module: sorted(table) for module, table in REGISTRY.items()}

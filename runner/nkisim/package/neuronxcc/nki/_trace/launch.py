@@ -1,0 +1,48 @@
+"""Running a kernel on numpy arrays through the engine's shared library (drop-in use; no boundary of trust)."""
+
+from . import dtypes, engine
+from .builder import Options
+from .jit import trace_call
+
+
+def _array(value):
+    return hasattr(value, "__array_interface__") and hasattr(value, "dtype") and hasattr(value, "shape") and value.shape != ()
+
+
+def describe(args, kwargs):
+    """(arrays for trace_call, the numpy arrays in parameter order)."""
+    arrays, values = {}, []
+
+    def add(key, name, value):
+        if isinstance(value, (tuple, list)):
+            for k, v in enumerate(value):
+                add(f"{key}.{k}", f"{name}_{k}", v)
+        elif _array(value):
+            dtype = dtypes.lookup(value.dtype)
+            if dtype is None:
+                from .errors import make_error
+                raise make_error("DTYPE", f"argument {name} has dtype {value.dtype}", rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
+                                 fix="cast the array, e.g. x.astype(np.float32)")
+            arrays[key] = (name, tuple(int(n) for n in value.shape), dtype)
+            values.append(value)
+
+    for k, v in enumerate(args):
+        add(k, f"arg{k}", v)
+    for k, v in kwargs.items():
+        add(k, k, v)
+    return arrays, values
+
+
+def launch(kernel, args, kwargs, sdk="2.24"):
+    arrays, values = describe(args, kwargs)
+    program = trace_call(kernel.func, args, kwargs, arrays, Options(sdk=sdk, legacy_outputs=True), kernel.grid)
+    inputs = [v for k, v in enumerate(values) if k not in program.written_params]
+    results = engine.run(program, inputs)
+    kernel.benchmark_result = engine.Latency(program)
+    if program.written_params:
+        for k, result in zip(program.written_params, results):
+            values[k][...] = result
+        return None
+    for k in program.none_at:
+        results.insert(k, None)
+    return tuple(results) if program.returns_tuple else results[0]

@@ -1,0 +1,72 @@
+"""Loop iterators: symbolic ones are traced once, static ones unroll."""
+
+from . import context
+from .affine import Aff, LoopVar
+
+
+class SymbolicRange:
+    """Opens a loop region at its first trip and closes it at the second request; the body is recorded once."""
+
+    sequential = True
+
+    def __init__(self, start, stop, step):
+        self.start, self.step = start, step
+        self.trips = max(0, -(-(stop - start) // step))
+        self._state, self._region, self.before = 0, None, {}
+
+    def __iter__(self):
+        if self._state == 0:
+            return self
+        return type(self)(self.start, self.start + self.trips * self.step, self.step)
+
+    def __len__(self):
+        return self.trips
+
+    def __reversed__(self):
+        context.fail("CONTROL_FLOW", "reversed() of a symbolic range", rule="a loop body is traced once", fix="index with n - 1 - i", kind=TypeError)
+
+    def __next__(self):
+        trace = context.trace_or_fail("a loop")
+        if trace.error is not None:
+            raise trace.error
+        if self._state == 1:
+            self._state = 2
+            trace.close_region(self._region)
+            raise StopIteration
+        if self._state == 2 or self.trips == 0:
+            self._state = 2
+            raise StopIteration
+        self._state = 1
+        node, self._region = trace.open_loop(self.sequential, self.start, self.trips, self.step)
+        return LoopVar(self.start, {node.atom: self.step})
+
+
+class AffineRange(SymbolicRange):
+    """nl.affine_range"""
+
+    sequential = False
+
+
+class SequentialRange(SymbolicRange):
+    """nl.sequential_range, and Python's range in a for statement"""
+
+
+def static(start, stop, step):
+    """Plain integers: the body unrolls."""
+    trips = max(0, -(-(stop - start) // step))
+    if trips > 20_000:
+        context.fail("CAPACITY", f"nl.static_range unrolls {trips} times", rule="at most 20000 unrolled iterations",
+                     fix="use nl.affine_range or nl.sequential_range")
+    return range(start, stop, step)
+
+
+def kernel_range(*args):
+    """Python's range as the iterator of a for statement: sequential_range."""
+    trace = context.current()
+    if trace is None:
+        return range(*args)
+    if any(isinstance(a, Aff) for a in args):
+        context.fail("CONTROL_FLOW", "a bound of range depends on a loop variable", rule="trip counts are compile-time integers",
+                     fix="loop to the largest count and guard the body with `if j < bound:` or a mask", kind=TypeError)
+    plain = range(*args)
+    return SequentialRange(plain.start, plain.stop, plain.step)

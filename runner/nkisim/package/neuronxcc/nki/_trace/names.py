@@ -1,0 +1,164 @@
+"""Help for names: what exists, what is documented but not here yet, what models invent, with signatures of the nearest."""
+
+import difflib
+import functools
+import inspect
+
+from . import context, errors
+
+# module ("nl", "nisa", ...) -> {name: function or value}
+REGISTRY = {"nl": {}, "nisa": {}}
+
+# Documented names of SDK 2.24-2.26 that this version does not have.
+NOT_YET = {
+    "nl": "rand random_seed dropout all_reduce atomic_rmw gather_flattened device_print spmd_dim nc gemm_grid gemm_stationary_grid".split(),
+    "nisa": "dropout local_gather tensor_copy_dynamic_src tensor_copy_dynamic_dst range_select select_reduce sequence_bounds".split(),
+}
+# name -> first SDK that has it
+SINCE = {("nl", "gelu_apprx_sigmoid"): (2, 26), ("nl", "gather_flattened"): (2, 25), ("nisa", "select_reduce"): (2, 26),
+         ("nisa", "sequence_bounds"): (2, 26)}
+TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
+
+_MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving)"
+INVENTED = {
+    "dot": _MATMUL, "einsum": _MATMUL, "mm": _MATMUL, "bmm": _MATMUL, "gemm": _MATMUL, "linear": _MATMUL, "tensordot": _MATMUL,
+    "clip": "nl.minimum(nl.maximum(x, lo), hi)", "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
+    "leaky_relu": "nl.maximum(x, nl.multiply(x, slope)) for 0 < slope < 1", "pow": "nl.power(x, y)",
+    "elu": "nl.where(nl.greater(x, 0), x, nl.subtract(nl.exp(x), 1.0))", "swish": "nl.silu(x)",
+    "hardswish": "nl.multiply(x, nl.minimum(nl.maximum(nl.add(x, 3.0), 0.0), 6.0)) and a multiply by 1/6",
+    "concatenate": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y", "concat": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y",
+    "stack": "one tensor with a leading block dimension and t[k] = tile", "cat": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y",
+    "reshape": "the method tensor.reshape(shape) on a whole HBM tensor", "argmax": "nisa.max8 and nisa.nc_find_index8",
+    "cumsum": "nisa.tensor_tensor_scan(data0=ones, data1=x, initial=0.0, op0=np.multiply, op1=np.add)",
+    "log_softmax": "x - max, then subtract nl.log(nl.sum(nl.exp(x - max), axis=1))", "float64": "nl.float32", "int64": "nl.int32",
+    "sigmoid_dx": "s = nl.sigmoid(x); nl.multiply(s, nl.subtract(1.0, s))", "tile": "tile.broadcast_to(shape) or nl.broadcast_to(x, shape=)",
+    "zeros_tile": "nl.zeros(shape, dtype)", "reduce_max": "nl.max(x, axis)", "reduce_sum": "nl.sum(x, axis)", "amax": "nl.max(x, axis)",
+    "layer_norm": "nl.mean, nl.var and nl.rsqrt", "neg": "nl.negative(x)", "div": "nl.divide(x, y)", "sub": "nl.subtract(x, y)",
+    "mul": "nl.multiply(x, y)", "range": "nl.affine_range(n)", "tanh_apprx": "nl.tanh(x)", "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
+}
+_MODULES = {"nl": "neuronxcc.nki.language", "nisa": "neuronxcc.nki.isa"}
+
+
+def signature_of(module, name):
+    value = REGISTRY[module].get(name)
+    if not callable(value):
+        return f"{module}.{name}"
+    try:
+        text = str(inspect.signature(value))
+    except (TypeError, ValueError):
+        text = "(...)"
+    return f"{module}.{name}{text}".replace(", **kwargs", "").replace("<class '", "").replace("'>", "")
+
+
+def nearest(module, name, count=4):
+    """The nearest existing names with their signatures, this module's first."""
+    out = []
+    for other in (module, "nisa" if module == "nl" else "nl"):
+        if name in REGISTRY[other] and other != module:
+            out.append(signature_of(other, name))
+    table = [n for n in REGISTRY[module] if visible(module, n)]
+    close = difflib.get_close_matches(name, table, n=count, cutoff=0.5)
+    close += [n for n in table if name in n or (len(n) > 3 and n in name)][:count]
+    for n in close:
+        text = signature_of(module, n)
+        if text not in out:
+            out.append(text)
+    return out[:count + 1]
+
+
+def visible(module, name):
+    trace = context.current()
+    options = trace.options if trace is not None else module_options
+    if options is None:
+        return True
+    if options.strict_paper_names and (module, name) == ("nl", "matmul"):
+        return False
+    return SINCE.get((module, name), (0, 0)) <= options.sdk
+
+
+def unknown_name(module, name):
+    """The error for an attribute of nl or nisa that is not there."""
+    if name in NOT_YET[module] and name not in REGISTRY[module]:
+        if name in TRN2_ONLY:
+            return context.build_error("UNSUPPORTED_OP", f"{module}.{name} does not exist on trn1",
+                                       rule="it is an instruction of NeuronCore-v3", fix="use masks, nl.where or nisa.affine_select",
+                                       kind=NotImplementedError)
+        return context.build_error("UNSUPPORTED_OP", f"{module}.{name} is not in this version of the simulator",
+                                   rule="documented, but not implemented here", fix="use other calls: " + "; ".join(nearest(module, name)),
+                                   kind=NotImplementedError)
+    hint = INVENTED.get(name)
+    if hint == _MATMUL and not visible("nl", "matmul"):
+        hint = "nisa.nc_matmul(stationary, moving)"
+    near = nearest(module, name)
+    parts = [f"write {hint}"] if hint else []
+    if near:
+        parts.append("existing names: " + "; ".join(near))
+    if not parts:
+        parts.append("see nl.load, nl.store, nl.add, nl.exp, nl.sum, nl.max, nisa.nc_matmul, nisa.activation")
+    trace = context.current()
+    error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'",
+                                rule="only documented names exist", fix=" | ".join(parts))
+    if trace is not None:
+        trace.unknown.append(error)
+    last_unknown[:] = [error]
+    return error
+
+
+module_options = None  # the harness's, while it runs the file's module level
+last_unknown = []  # outside a trace (module level of the kernel's file)
+
+
+def unknown_tile_attribute(tensor, name):
+    methods = ("shape", "dtype", "ndim", "reshape", "astype", "broadcast_to", "expand_dims", "view")
+    if name in REGISTRY["nl"] and callable(REGISTRY["nl"][name]):
+        fix = f"call {signature_of('nl', name)}"
+    elif name in INVENTED:
+        fix = f"write {INVENTED[name]}"
+    elif name == "T":
+        fix = "nl.transpose(tile), or nl.load_transpose2d(hbm_tensor[...])"
+    else:
+        fix = "tensors have " + ", ".join(methods)
+    error = context.build_error("UNKNOWN_API", f"a tensor has no attribute '{name}'", operands=[("tensor", tensor)],
+                                rule="tensors have few methods: " + ", ".join(methods), fix=fix)
+    trace = context.current()
+    if trace is not None:
+        trace.unknown.append(error)
+    return error
+
+
+def api(module, name=None):
+    """Registers a public function: checks that a kernel is traced, names signature mistakes, keeps the first error."""
+
+    def wrap(function):
+        public = name or function.__name__
+        label = f"{module}.{public}"
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            trace = context.trace_or_fail(label)
+            if trace.error is not None:
+                raise trace.error
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                if isinstance(error, errors.NkiError) or error.__traceback__.tb_next is not None:
+                    raise
+                raise _bad_signature(module, public, function, args, kwargs, error) from None
+
+        call.__name__ = public
+        REGISTRY[module][public] = call
+        return call
+
+    return wrap
+
+
+def _bad_signature(module, name, function, args, kwargs, error):
+    text = str(error).replace(function.__name__ + "()", f"{module}.{name}()")
+    known = inspect.signature(function).parameters
+    if module == "nisa" and (("dst" in kwargs and "dst" not in known) or (name == "nc_matmul" and len(args) == 3)):
+        return context.build_error("WRONG_API_ERA", f"{text}: a destination-first call",
+                                   rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` package",
+                                   fix=f"result = {signature_of(module, name)}", kind=TypeError)
+    operands = [("argument " + k, v) for k, v in kwargs.items() if k not in known][:3]
+    return context.build_error("BAD_SIGNATURE", text, operands=operands, rule="arguments follow the documented signature",
+                               fix=signature_of(module, name))

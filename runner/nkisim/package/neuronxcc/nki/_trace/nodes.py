@@ -1,0 +1,81 @@
+"""The nodes of a program while it is recorded; docs/formats/program.md says what every field means."""
+
+
+class Buffer:
+    """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes."""
+
+    __slots__ = ("kind", "dtype", "name", "shape", "pdim", "alias", "line", "data", "region", "written", "number", "memory", "filled",
+                 "from_transpose", "dead", "declared_pdim")
+    PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
+
+    def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
+        self.kind, self.dtype, self.name, self.shape, self.pdim, self.memory = kind, dtype, name, shape, pdim, memory
+        self.line, self.region = line, region
+        self.alias, self.data, self.number = None, b"", -1
+        self.written = self.filled = self.from_transpose = self.dead = self.declared_pdim = False
+
+    @property
+    def root(self):
+        return self.alias.root if self.alias is not None else self
+
+    @property
+    def on_chip(self):
+        return self.kind in (Buffer.SBUF, Buffer.PSUM)
+
+
+class Access:
+    """A strided view of a buffer over an operation's space: one Aff a buffer dimension."""
+
+    __slots__ = ("buffer", "dims", "dyn")
+
+    def __init__(self, buffer, dims, dyn=None):
+        self.buffer, self.dims, self.dyn = buffer, dims, dyn  # dyn: (dimension, Access, skip out of bounds)
+
+    def same(self, other):
+        return (self.buffer is other.buffer and self.dyn is None and other.dyn is None
+                and all(a.same(b) for a, b in zip(self.dims, other.dims)))
+
+
+class Alloc:
+    __slots__ = ("line", "buffer", "fill")
+
+    def __init__(self, line, buffer, fill):
+        self.line, self.buffer, self.fill = line, buffer, fill
+
+
+class Loop:
+    __slots__ = ("line", "number", "sequential", "start", "trips", "step", "body", "atom")
+
+    def __init__(self, line, number, sequential, start, trips, step):
+        self.line, self.number, self.sequential = line, number, sequential
+        self.start, self.trips, self.step, self.body, self.atom = start, trips, step, [], None
+
+
+class If:
+    __slots__ = ("line", "items", "then", "orelse")
+
+    def __init__(self, line, items):
+        self.line, self.items, self.then, self.orelse = line, items, [], []
+
+
+class Op:
+    """map, fold, matmul, scan or special. Sources: Access, Aff or float."""
+
+    __slots__ = ("line", "tag", "instr", "engine", "shape", "mask", "dst", "work", "accumulate", "loops", "sources", "steps", "function",
+                 "negate", "extra")
+    MAP, FOLD, MATMUL, SCAN, SPECIAL = 4, 5, 6, 7, 8
+
+    def __init__(self, tag, line, instr, engine, shape, mask, dst, sources=(), steps=(), work=0, accumulate=255, loops=(), function=0,
+                 negate=False, extra=None):
+        self.tag, self.line, self.instr, self.engine, self.shape, self.mask, self.dst = tag, line, instr, engine, shape, mask, dst
+        self.sources, self.steps, self.work, self.accumulate, self.loops = list(sources), list(steps), work, accumulate, list(loops)
+        self.function, self.negate, self.extra = function, negate, extra
+
+
+class Region:
+    """A stretch of the program being recorded: the kernel body, a loop body or one side of a branch."""
+
+    __slots__ = ("kind", "block", "node", "parent", "open", "conditions")
+
+    def __init__(self, kind, block, node, parent, conditions=()):
+        self.kind, self.block, self.node, self.parent, self.open, self.conditions = kind, block, node, parent, True, conditions

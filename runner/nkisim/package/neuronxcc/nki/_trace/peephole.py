@@ -1,0 +1,157 @@
+"""After the trace: an operation whose temporary is only copied away writes to its destination itself."""
+
+from .affine import Aff
+from .nodes import Access, Alloc, Buffer, If, Loop, Op
+from .tables import FN
+from .dtypes import float32
+
+_NONE = 255
+
+
+def count_uses(trace):
+    """Accesses of each root buffer over the whole program."""
+    uses = {}
+
+    def see(access):
+        root = access.buffer.root
+        uses[root] = uses.get(root, 0) + 1
+        if access.dyn is not None:
+            see(access.dyn[1])
+
+    for op in operations(trace.body):
+        for access in accesses(op):
+            see(access)
+    return uses
+
+
+def operations(block):
+    for node in block:
+        if isinstance(node, Op):
+            yield node
+        elif isinstance(node, Loop):
+            yield from operations(node.body)
+        elif isinstance(node, If):
+            yield from operations(node.then)
+            yield from operations(node.orelse)
+
+
+def accesses(op):
+    if op.dst is not None:
+        yield op.dst
+    for source in op.sources:
+        if isinstance(source, Access):
+            yield source
+    if op.tag == Op.MATMUL:
+        yield from op.extra
+    elif op.tag == Op.SPECIAL:
+        yield from op.extra[1]
+
+
+def forward(trace, keep):
+    """Merges in place; `keep` are buffers that must stay (returned ones)."""
+    uses = count_uses(trace)
+    _block(trace.body, uses, keep)
+
+
+def _block(block, uses, keep):
+    out = []
+    for node in block:
+        if isinstance(node, Loop):
+            _block(node.body, uses, keep)
+        elif isinstance(node, If):
+            _block(node.then, uses, keep)
+            _block(node.orelse, uses, keep)
+        elif isinstance(node, Op) and out and isinstance(out[-1], Op) and _merge(out[-1], node, uses, keep):
+            continue
+        out.append(node)
+    block[:] = out
+
+
+def _merge(op, copy, uses, keep):
+    """True when `copy` was folded into `op`."""
+    if copy.tag != Op.MAP or copy.steps or len(copy.sources) != 1 or not isinstance(copy.sources[0], Access):
+        return False
+    source, target = copy.sources[0], copy.dst
+    temp = source.buffer
+    if (op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL) or op.dst.buffer is not temp or temp.root is not temp or temp in keep
+            or temp.kind not in (Buffer.SBUF, Buffer.PSUM) or target.buffer.kind not in (Buffer.SBUF, Buffer.PSUM)
+            or uses.get(temp) != 2 or op.accumulate not in (_NONE, 0) or source.dyn or target.dyn or op.dst.dyn):
+        return False
+    if op.tag != Op.MATMUL and op.accumulate != _NONE:
+        return False
+    if not _identity(source, copy.shape) or (copy.mask and not _same_mask(op.mask, copy.mask)):
+        return False
+    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(op, target.buffer):
+        return False
+    if op.tag == Op.MATMUL:
+        if target.buffer.kind != Buffer.PSUM or target.buffer.dtype is not float32 or copy.accumulate not in (_NONE, FN["add"]):
+            return False
+        op.accumulate = 0 if copy.accumulate == _NONE else 1
+    else:
+        op.accumulate, op.loops = copy.accumulate, copy.loops
+    op.dst = _compose(target, op.dst, op.shape)
+    temp.dead = True
+    return True
+
+
+def _identity(access, shape):
+    """The copy reads the whole temporary, axis by axis (same rank), or with axes of size 1 left out."""
+    if tuple(access.buffer.shape) != tuple(shape):
+        return False
+    for k, a in enumerate(access.dims):
+        if a.c or a.terms or any(d != (1 if j == k and shape[k] > 1 else 0) for j, d in enumerate(a.slots)):
+            return False
+    return True
+
+
+def _same_mask(a, b):
+    return len(a) == len(b) and all(x[0] == y[0] and x[1].same(y[1]) for x, y in zip(a, b))
+
+
+def _types_fit(op, temp, target, accumulates):
+    """No rounding may be skipped: equal types, or a float32 temporary of float32 work."""
+    if temp.dtype is float32 and op.work == 0:
+        return True
+    return temp.dtype is target.dtype and not accumulates and (op.work != 2 or temp.dtype is target.dtype)
+
+
+def _reads(op, buffer):
+    """A merged operation must not read what it writes, except point by point through the same view (checked by the caller's data flow)."""
+    root = buffer.root
+    sources = [s for s in op.sources if isinstance(s, Access)] + (list(op.extra) if op.tag == Op.MATMUL else [])
+    if op.tag == Op.MAP:
+        return False
+    return any(s.buffer.root is root for s in sources)
+
+
+def _compose(target, inner, shape):
+    """target's dims (over the temporary's axes) expressed over the operation's space."""
+    dims = []
+    for a in target.dims:
+        out = Aff(a.c, a.terms, (0,) * len(shape), tuple(shape))
+        for d, index in zip(a.slots, inner.dims):
+            if d:
+                out = out.plus(Aff(index.c, index.terms, index.slots, tuple(shape)), d)
+        dims.append(out)
+    return Access(target.buffer, dims)
+
+
+def drop_dead(trace):
+    """Allocations of buffers that nothing accesses."""
+    uses = count_uses(trace)
+
+    def sweep(block):
+        out = []
+        for node in block:
+            if isinstance(node, Alloc) and (node.buffer.dead or node.buffer not in uses):
+                continue
+            if isinstance(node, Loop):
+                sweep(node.body)
+            elif isinstance(node, If):
+                sweep(node.then)
+                sweep(node.orelse)
+            out.append(node)
+        block[:] = out
+
+    sweep(trace.body)
+    return uses

@@ -1,0 +1,81 @@
+"""Rewritten functions: source through linecache, closures and defaults kept, one rewrite a code object."""
+
+import ast
+import linecache
+import types
+
+from . import context
+from .ast_pass import RUNTIME, Rewriter
+
+_code_cache = {}   # original code -> rewritten code
+_own_codes = set() # codes that are rewritten already (nested functions)
+_tree_cache = {}   # (file, source) -> parsed module
+
+
+def rewritten(function):
+    """The traced form of a plain function. @raises PY_SYNTAX when its source cannot be found."""
+    code = function.__code__
+    if code in _own_codes:
+        return function
+    new = _code_cache.get(code)
+    if new is None:
+        new = _rewrite(function)
+        _code_cache[code] = new
+        _remember(new)
+    from . import runtime
+    function.__globals__.setdefault(RUNTIME, runtime)
+    cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+    closure = tuple(cells[name] for name in new.co_freevars)
+    out = types.FunctionType(new, function.__globals__, function.__name__, function.__defaults__, closure or None)
+    out.__kwdefaults__ = function.__kwdefaults__
+    out.__qualname__ = function.__qualname__
+    return out
+
+
+def _remember(code):
+    _own_codes.add(code)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _remember(constant)
+
+
+def _rewrite(function):
+    code = function.__code__
+    node = _definition(function)
+    node = _fresh(node)
+    node.decorator_list = []
+    node.returns = None
+    for arg in node.args.args + node.args.kwonlyargs + node.args.posonlyargs:
+        arg.annotation = None
+    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [None if d is None else ast.Constant(None) for d in node.args.kw_defaults]
+    node = Rewriter().visit(node)
+    factory = ast.FunctionDef("__nki_factory", ast.arguments([], [ast.arg(n) for n in code.co_freevars], None, [], [], None, []), [node], [])
+    module = ast.fix_missing_locations(ast.copy_location(ast.Module([ast.copy_location(factory, node)], []), node))
+    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    return next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == node.name)
+
+
+def _fresh(node):
+    """A copy whose parts may be changed; the parsed file is shared by its functions."""
+    import copy
+    return copy.deepcopy(node)
+
+
+def _definition(function):
+    code = function.__code__
+    source = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    if not source:
+        context.fail("PY_SYNTAX", f"the source of '{function.__name__}' cannot be found", rule="kernels are traced from their source text",
+                     fix="put the kernel in a file", kind=OSError)
+    key = (code.co_filename, source)
+    if key not in _tree_cache:
+        _tree_cache[key] = ast.parse(source)
+    for node in ast.walk(_tree_cache[key]):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([d.lineno for d in node.decorator_list] + [node.lineno])
+            if code.co_firstlineno in (first, node.lineno):
+                return node
+    context.fail("PY_SYNTAX", f"the definition of '{function.__name__}' is not at line {code.co_firstlineno} of its file",
+                 rule="kernels and helpers are plain `def` functions", fix="write it as a def statement", kind=OSError)

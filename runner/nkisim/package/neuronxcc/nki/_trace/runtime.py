@@ -1,0 +1,181 @@
+"""What rewritten kernels call (as __nki__.name)."""
+
+import types
+
+from . import checks, context, rewrite
+from .affine import Aff, Cond
+from .loops import SymbolicRange, kernel_range
+from .tensor import Tensor
+
+fail = context.fail
+
+
+class Poison:
+    """A name that was bound inside a symbolic branch: any use is a scope error."""
+
+    def __init__(self, name, line):
+        object.__setattr__(self, "_nki_where", (name, line))
+
+    def _use(self, *_, **__):
+        name, line = object.__getattribute__(self, "_nki_where")
+        fail("SCOPE_LOOP_DEP", f"Local variable '{name}' is referenced outside of its parent scope (the branch at line {line})",
+             rule="names bound in an `if` on loop variables or program ids live in that branch only",
+             fix=f"allocate '{name}' before the `if` and assign with {name}[...] = value inside", official="local_variable_used_out_of_scope")
+
+    def __getattribute__(self, name):
+        if name in ("_use", "__class__") or name.startswith("_nki"):
+            return object.__getattribute__(self, name)
+        return object.__getattribute__(self, "_use")()
+
+
+for _dunder in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and rand or ror iadd isub "
+                "imul itruediv getitem setitem call bool index int float iter len").split():
+    setattr(Poison, f"__{_dunder}__", Poison._use)
+Poison.__hash__ = object.__hash__
+
+
+class Branch:
+    """The iterator behind a rewritten `if`: one side for a static test, both for a symbolic one."""
+
+    def __init__(self, test, scope, names):
+        self.symbolic = isinstance(test, Cond)
+        self._test, self._side, self._region = test, 0, None
+        if self.symbolic:
+            self._before = {n: scope[n] for n in names if n in scope}
+            self._line = context.kernel_line()
+            _check_condition(test)
+            self._trace = context.trace_or_fail("if")
+            self._node = self._trace.open_if(test.items)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self._side += 1
+        if not self.symbolic:
+            if self._side == 2:
+                raise StopIteration
+            return bool(self._test)
+        if self._region is not None:
+            self._trace.close_region(self._region)
+            self._region = None
+        if self._side == 1:
+            self._region = self._trace.open_region("branch", self._node.then, self._node, self._test.items)
+            return True
+        if self._side == 2:
+            opposite = ()
+            if len(self._test.items) == 1:
+                kind, e = self._test.items[0]
+                opposite = ((0, -e - 1),) if kind == 0 else ((3 - kind, e),)
+            self._region = self._trace.open_region("branch", self._node.orelse, self._node, opposite or self._test.items)
+            return False
+        raise StopIteration
+
+    def after(self, name, scope):
+        """The value of a name after both sides: itself when no side rebound it."""
+        if name in scope and name in self._before and scope[name] is self._before[name]:
+            return scope[name]
+        return Poison(name, self._line)
+
+
+def branch(test, scope, names):
+    return Branch(_static(test, "if"), scope, names)
+
+
+def _check_condition(test):
+    if test.has_slots:
+        fail("CONTROL_FLOW", "an `if` depends on nl.arange or nl.mgrid", rule="conditions use loop variables, program ids and constants",
+             fix="use mask= for conditions on positions inside a tile", official="control_flow_condition_depending_on_arange")
+    for _, e in test.items:
+        for atom in e.terms:
+            checks.check_atom(atom)
+
+
+def _static(test, what):
+    if isinstance(test, Tensor):
+        fail("CONTROL_FLOW", f"`{what}` on a tensor value", operands=[("condition", test)],
+             rule="a kernel is traced without data: values cannot steer control flow", fix="select values with nl.where(condition, x, y)",
+             official="dynamic_control_flow_not_supported")
+    if isinstance(test, Aff):
+        fail("CONTROL_FLOW", f"`{what}` on the truth of index {test}", rule="conditions are comparisons", fix=f"write {what} i != 0")
+    return test
+
+
+def static_test(test, what="if"):
+    """A test that must be decided while tracing."""
+    if isinstance(test, Cond):
+        if what == "if":
+            problem, fix = "an `if` on a loop variable leaves its block (break, continue or return)", (
+                "guard the rest of the body with `if`, or use nl.static_range")
+        elif what == "while":
+            problem, fix = "`while` on a loop variable", "use nl.sequential_range with a fixed trip count"
+        else:
+            problem, fix = "a conditional expression on a loop variable", "use an `if` statement that assigns with t[...] = value"
+        fail("CONTROL_FLOW", problem, rule="a loop body is traced once, with a symbolic index", fix=fix)
+    return _static(test, what)
+
+
+def range_of(candidate):
+    """Python's range as the iterator of a for statement becomes sequential; a user's own `range` stays."""
+    return kernel_range if candidate is range else callee(candidate)
+
+
+def iterate(iterator):
+    if type(iterator) in (enumerate, zip, reversed, map, filter):
+        kept = iterator.__reduce__()[1] if type(iterator) is not map else ()
+        if any(isinstance(x, SymbolicRange) for x in kept):
+            fail("CONTROL_FLOW", f"{type(iterator).__name__}() over a symbolic range", rule="a loop body is traced once, with a symbolic index",
+                 fix="use the loop variable itself as the counter")
+    return iterator
+
+
+def loop_begin(loop, scope, names):
+    if isinstance(loop, SymbolicRange):
+        loop.before = {n: scope[n] for n in names if n in scope}
+
+
+def loop_end(loop, scope, names):
+    """Names that the body reads before it assigns them must not carry a new value into the next trip."""
+    if not isinstance(loop, SymbolicRange):
+        return
+    trace, before = context.current(), loop.before
+    for name in names:
+        if name not in before or name not in scope or scope[name] is before[name]:
+            continue
+        old = before[name]
+        if isinstance(old, Tensor):
+            fail("SCOPE_LOOP_DEP", f"'{name}' is rebound inside the loop at line {trace.region.node.line} and read there before: it shadows the outer tile",
+                 operands=[(name, old)], rule="a loop body is traced once; only in-place writes carry a value to the next trip",
+                 fix=f"write {name}[...] = ... (in nl.sequential_range), or {name} += ... to accumulate",
+                 official="local_variable_used_out_of_scope", line=trace.region.node.line)
+        if isinstance(old, (int, float, Aff)) and not isinstance(old, bool):
+            context.warn(f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is traced once; "
+                         "compute it from the loop variable or use nl.static_range")
+
+
+def annotated(value, annotation, name):
+    """`t: nt.tensor[128, 512] = value`: the shape must match."""
+    try:
+        wanted = annotation()
+    except Exception:  # annotations of other kinds are Python's business
+        return value
+    shape = getattr(wanted, "nki_shape", None)
+    if shape is None or not isinstance(value, Tensor):
+        return value
+    if len(shape) != len(value.shape) or any(a != b for a, b in zip(shape, value.shape)):
+        fail("RANK_LAYOUT", f"annotation of '{name}' says {list(shape)}, the value has {list(value.shape)}", operands=[(name, value)],
+             rule="a tensor annotation is checked", fix="correct the annotation or the indices", official="annotation_shape_mismatch")
+    return value
+
+
+def callee(function):
+    """What a call calls: plain functions of the kernel's files in their rewritten form."""
+    if isinstance(function, types.FunctionType):
+        trace = context.current()
+        if trace is not None and function.__code__.co_filename in trace.files and function.__name__ != "<lambda>":
+            return rewrite.rewritten(function)
+    elif isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        trace = context.current()
+        if trace is not None and function.__func__.__code__.co_filename in trace.files:
+            return types.MethodType(rewrite.rewritten(function.__func__), function.__self__)
+    return function
