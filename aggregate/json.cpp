@@ -10,6 +10,8 @@ using Json = nlohmann::ordered_json;  // keys in the order of docs/formats/table
 
 Json number(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(nullptr); }
 
+Json probability(const std::optional<double>& p) { return p ? Json(rounded_p(*p)) : Json(nullptr); }
+
 Json range(const std::optional<Range>& ends) {
   if (!ends) return nullptr;
   return {{"low", rounded(ends->low)}, {"high", rounded(ends->high)}};
@@ -39,7 +41,7 @@ Json cell_json(const CellRow& row) {
 Json pair_json(const PairRow& pair) {
   return {{"a", pair.a}, {"b", pair.b}, {"scope", pair.scope}, {"family", pair.family}, {"contrast", pair.contrast},
           {"tasks", pair.tasks}, {"outstanding", pair.outstanding}, {"difference", number(pair.difference)},
-          {"interval", interval(pair.interval)}, {"test", pair.test}, {"p", number(pair.p)}, {"p_holm", number(pair.p_holm)},
+          {"interval", interval(pair.interval)}, {"test", pair.test}, {"p", probability(pair.p)}, {"p_holm", probability(pair.p_holm)},
           {"verdict", pair.verdict.empty() ? Json(nullptr) : Json(pair.verdict)}};
 }
 

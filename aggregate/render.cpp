@@ -11,7 +11,7 @@
 namespace nkigrid::aggregate {
 namespace {
 
-constexpr std::array kTables{TableName::cells, TableName::levels};
+constexpr std::array kTables{TableName::cells, TableName::levels, TableName::pairs};
 constexpr std::array kFormats{Format::text, Format::csv, Format::json};
 
 template <class Words>
@@ -41,6 +41,7 @@ std::string_view to_string(TableName name) noexcept {
   switch (name) {
     case TableName::cells: return "cells";
     case TableName::levels: return "levels";
+    case TableName::pairs: return "pairs";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 
 namespace nkigrid::aggregate {
 
-enum class TableName { cells, levels };
+enum class TableName { cells, levels, pairs };
 enum class Format { text, csv, json };
 
 std::string_view to_string(TableName name) noexcept;

@@ -9,11 +9,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string percent(double value) { return fmt::format("{:.1f}", rounded(value) * 100 + 0.0); }
-
 template <class Ends>
 std::string bracket(const Ends& ends) {
-  return fmt::format("[{}, {}]", percent(ends.low), percent(ends.high));
+  return aggregate::bracket(ends.low, ends.high);
 }
 
 std::string rate_word(const Rate& rate) { return rate.rate ? percent(*rate.rate) : "-"; }
@@ -113,12 +111,26 @@ double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0
 
 std::string fraction(double value) { return fmt::format("{}", rounded(value)); }
 
+std::string percent(double value) { return fmt::format("{:.1f}", rounded(value) * 100 + 0.0); }
+
+std::string bracket(double low, double high) { return fmt::format("[{}, {}]", percent(low), percent(high)); }
+
 Sheet display_sheet(const Tables& tables, TableName name) {
-  return name == TableName::cells ? display_cells(tables) : display_levels(tables);
+  switch (name) {
+    case TableName::cells: return display_cells(tables);
+    case TableName::levels: return display_levels(tables);
+    case TableName::pairs: break;
+  }
+  return display_pairs(tables);
 }
 
 Sheet data_sheet(const Tables& tables, TableName name) {
-  return name == TableName::cells ? data_cells(tables) : data_levels(tables);
+  switch (name) {
+    case TableName::cells: return data_cells(tables);
+    case TableName::levels: return data_levels(tables);
+    case TableName::pairs: break;
+  }
+  return data_pairs(tables);
 }
 
 }  // namespace nkigrid::aggregate

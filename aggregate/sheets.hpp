@@ -14,6 +14,16 @@ Sheet data_sheet(const Tables& tables, TableName name);
 /// A fraction with at most six decimals and no trailing zeros, "0.193333".
 std::string fraction(double value);
 
+/// Percent with one decimal, "19.3"; and two of them, "[13.8, 26.4]".
+std::string percent(double value);
+std::string bracket(double low, double high);
+
+/// A probability with six significant digits: small ones do not print as 0.
+double rounded_p(double p) noexcept;
+
+Sheet display_pairs(const Tables& tables);
+Sheet data_pairs(const Tables& tables);
+
 /// Rounds to six decimals, so that a number prints the same everywhere; -0 becomes 0.
 double rounded(double value) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregate/pairs.hpp"
 #include "aggregate/warnings.hpp"
 #include "jobs/base/error.hpp"
 
@@ -63,6 +64,7 @@ Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableO
     tables.cells.push_back(make_row(run.plan.cells[cell.cell], cell, tables.level_names, options));
     tables.outstanding += tables.cells.back().total.outstanding;
   }
+  tables.pairs = make_pairs(run, scores, options);
   tables.warnings = table_warnings(run, ledger, scores, options, tables.outstanding);
   return tables;
 }
