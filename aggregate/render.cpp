@@ -12,7 +12,7 @@ namespace nkigrid::aggregate {
 namespace {
 
 constexpr std::array kTables{TableName::cells, TableName::levels, TableName::pairs};
-constexpr std::array kFormats{Format::text, Format::csv, Format::json};
+constexpr std::array kFormats{Format::text, Format::markdown, Format::latex, Format::csv, Format::json};
 
 template <class Words>
 std::string listed(const Words& words) {
@@ -35,6 +35,29 @@ std::string as_text(const Tables& tables, const std::vector<TableName>& names) {
   return tables.warnings.empty() ? text : text + '\n';
 }
 
+std::string as_markdown(const Tables& tables, const std::vector<TableName>& names) {
+  std::string text;
+  for (const auto name : names) {
+    auto sheet = display_sheet(tables, name);
+    if (name == names.back()) {
+      for (const auto& warning : tables.warnings) sheet.notes.push_back("warning: " + warning);
+    }
+    text += (text.empty() ? "" : "\n") + sheet_as_markdown(sheet);
+  }
+  return text;
+}
+
+// Each table travels alone into a paper, so each carries the warnings.
+std::string as_latex(const Tables& tables, const std::vector<TableName>& names) {
+  std::string text;
+  for (const auto name : names) {
+    auto sheet = display_sheet(tables, name);
+    for (const auto& warning : tables.warnings) sheet.notes.push_back("Warning: " + warning + ".");
+    text += (text.empty() ? "" : "\n") + sheet_as_latex(sheet);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view to_string(TableName name) noexcept {
@@ -49,6 +72,8 @@ std::string_view to_string(TableName name) noexcept {
 std::string_view to_string(Format format) noexcept {
   switch (format) {
     case Format::text: return "text";
+    case Format::markdown: return "markdown";
+    case Format::latex: return "latex";
     case Format::csv: return "csv";
     case Format::json: return "json";
   }
@@ -82,6 +107,8 @@ Format parse_format(std::string_view text) {
 std::string render(const Tables& tables, const std::vector<TableName>& names, Format format) {
   if (format == Format::json) return tables_as_json(tables);
   if (format == Format::text) return as_text(tables, names);
+  if (format == Format::markdown) return as_markdown(tables, names);
+  if (format == Format::latex) return as_latex(tables, names);
   if (names.size() != 1) {
     throw Error{ErrorCode::usage, fmt::format("csv holds one table at a time ({} were asked for); name one: {}", names.size(), listed(names))};
   }

@@ -9,7 +9,7 @@
 namespace nkigrid::aggregate {
 
 enum class TableName { cells, levels, pairs };
-enum class Format { text, csv, json };
+enum class Format { text, markdown, latex, csv, json };
 
 std::string_view to_string(TableName name) noexcept;
 std::string_view to_string(Format format) noexcept;
@@ -21,7 +21,7 @@ std::vector<TableName> default_tables(Format format);
 /// @throws Error{usage}
 Format parse_format(std::string_view text);
 
-/// Lays out the named tables. text: one after the other, warnings last. csv: one table only, since a csv file has one head.
+/// Lays out the named tables. text, markdown, latex: one after the other, warnings last (in latex: under each table). csv: one table only, since a csv file has one head.
 /// json: the whole document whatever is named (docs/formats/tables.md).
 /// @throws Error{usage} when csv is asked for several.
 std::string render(const Tables& tables, const std::vector<TableName>& names, Format format);

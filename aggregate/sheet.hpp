@@ -26,4 +26,10 @@ std::string sheet_as_text(const Sheet& sheet);
 /// RFC 4180 with LF line ends: fields that hold a comma, a quote or a line end are quoted.
 std::string sheet_as_csv(const Sheet& sheet);
 
+/// A GitHub-flavoured pipe table under a bold caption; notes are paragraphs.
+std::string sheet_as_markdown(const Sheet& sheet);
+
+/// A LaTeX table with booktabs rules, caption, and label "tab:<name>"; every special character is escaped.
+std::string sheet_as_latex(const Sheet& sheet);
+
 }  // namespace nkigrid::aggregate

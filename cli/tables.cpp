@@ -51,6 +51,10 @@ int tables(const Options& options) {
   fmt::print("{}", aggregate::render(tables, request.names, request.format));
   if (std::fflush(stdout) != 0) throw Error(ErrorCode::io, "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (!options.quiet) {
+    // A csv file has no place for them.
+    for (const auto& warning : request.format == aggregate::Format::csv ? tables.warnings : std::vector<std::string>{}) {
+      fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+    }
     for (const auto& damage : ledger.warnings) fmt::print(stderr, "nkigrid: {}\n", damage);
   }
   if (tables.outstanding == 0) return 0;

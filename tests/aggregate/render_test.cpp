@@ -127,6 +127,48 @@ TEST(Text, EndsWithTheWarnings) {
               testing::EndsWith("\nwarning: 2 planned episodes are outstanding; bounds are printed in place of rates\n"));
 }
 
+TEST(Markdown, IsAPipeTableWithEscapedWords) {
+  EXPECT_EQ(render(paper_tables(), {TableName::cells}, Format::markdown),
+            "**made: pass rate in percent, rule paper, 95 % intervals**\n\n"
+            "| cell | subset | tasks | K | passed | rate | interval |\n"
+            "|---|---|---:|---:|---:|---:|---|\n"
+            "| sft.ss.rank-aware | - | 150 | 1 | 29/150 | 19.3 | [13.8, 26.4] wilson |\n");
+  const Sheet sheet{"s", "", {{"a|b"}}, {{"x_y <z>"}}, {}};
+  EXPECT_EQ(sheet_as_markdown(sheet), "| a\\|b |\n|---|\n| x\\_y \\<z> |\n");
+}
+
+TEST(Latex, IsABooktabsTableWithEscapedWords) {
+  EXPECT_EQ(render(paper_tables(), {TableName::cells}, Format::latex),
+            "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
+            "\\caption{made: pass rate in percent, rule paper, 95 \\% intervals}\n\\label{tab:cells}\n"
+            "\\begin{tabular}{llrrrrl}\n\\toprule\n"
+            "cell & subset & tasks & K & passed & rate & interval \\\\\n\\midrule\n"
+            "sft.ss.rank-aware & - & 150 & 1 & 29/150 & 19.3 & [13.8, 26.4] wilson \\\\\n"
+            "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+  const Sheet sheet{"s", "", {{"a"}, {"b"}}, {{"[1, 2]", "50% of a_b & {c} \\ ~ ^ #1 $2"}}, {}};
+  EXPECT_THAT(sheet_as_latex(sheet), HasSubstr("{}[1, 2] & 50\\% of a\\_b \\& \\{c\\} \\textbackslash{} \\textasciitilde{} \\textasciicircum{} \\#1 \\$2 \\\\"));
+}
+
+TEST(Latex, CarriesTheWarningsUnderEachTable) {
+  const auto text = render(waiting_tables(), {TableName::cells, TableName::levels}, Format::latex);
+  const auto first = text.find("Warning: 2 planned episodes");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(text.find("Warning: 2 planned episodes", first + 1), std::string::npos);
+}
+
+TEST(Json, PairsHaveTheKeysOfTheFormat) {
+  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 30), 1, [](const EpisodeId& id) {
+    return ended(id.cell == "m.agent.p" && number_of(id) < 26);
+  });
+  made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
+  const auto pair = Json::parse(render(make_tables(made.run, made.ledger), {}, Format::json))["pairs"].at(0);
+  EXPECT_THAT(keys(pair), ElementsAre("a", "b", "scope", "family", "contrast", "tasks", "outstanding", "difference", "interval", "test", "p", "p_holm",
+                                      "verdict"));
+  EXPECT_EQ(pair["difference"], 0.866667);
+  EXPECT_EQ(pair["verdict"], "a-better");
+  EXPECT_EQ(pair["p"], 2.98023e-08);  // 2^-25, not rounded to 0
+}
+
 TEST(Names, UnknownTablesAndFormatsAreRefusedWithTheListOfThoseThatExist) {
   try {
     parse_table_name("cell");
