@@ -1,1 +1,163 @@
 #include "runner/agent/agent.hpp"
+
+#include <limits>
+
+#include "jobs/base/hash.hpp"
+#include "runner/agent/session.hpp"
+
+namespace nkigrid::agent {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Puts an attempt at its start: the conversation rebuilt from the history, or begun afresh when there is none or it is damaged.
+std::optional<log::Reply> start(Session& session) {
+  if (!session.job.history.empty()) {
+    try {
+      return rebuild(session);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt) throw;
+      session.newest = session.current = session.best = std::nullopt;
+      session.turns = session.submissions = 0;
+      session.nudged = session.synthetic = false;
+      session.last_event = TurnEvent::no_code;
+      session.ended_by = EndedBy::none;
+    }
+  }
+  session.messages = first_messages(session.job.task, session.job.prompt, session.job.mode);
+  session.pending = session.messages;
+  return std::nullopt;
+}
+
+void append_begin(const Session& session, double started) {
+  session.append(log::Begin{session.job.id, session.turns, session.job.node, session.job.rank, started});
+}
+
+double cost_of(const jobs::ModelSpec& model, const model::Usage& usage) {
+  if (!model.price) return 0;
+  return (usage.input * model.price->input_usd + usage.output * model.price->output_usd) / 1e6;
+}
+
+log::Reply reply_record(const Session& session, const model::ChatReply& reply) {
+  log::Reply record;
+  record.id = session.job.id;
+  record.turn = session.turns + 1;
+  record.request = to_lines(session.pending);
+  record.reply = model::to_json(reply);
+  record.raw = reply.raw;
+  record.llm_s = reply.llm_s;
+  record.wait_s = reply.wait_s;
+  record.tokens_in = reply.usage.input;
+  record.tokens_out = reply.usage.output;
+  record.tokens_cached = reply.usage.cached;
+  record.api_retries = reply.api_retries;
+  record.cost_usd = cost_of(session.job.model, reply.usage);
+  return record;
+}
+
+void count(Spent& spent, const log::Reply& record) {
+  spent.tokens_in += record.tokens_in;
+  spent.tokens_out += record.tokens_out;
+  spent.tokens_cached += record.tokens_cached;
+  spent.cost_usd += record.cost_usd;
+  spent.api_retries += record.api_retries;
+}
+
+/// The unanswered reply of a dead attempt: copied as this attempt's own first record, then played. It is not paid for again.
+void replay(Session& session, log::Reply record) {
+  const model::ChatReply reply = model::parse_reply(record.reply);
+  record.id = session.job.id;
+  session.synthetic = session.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
+  session.append(record);
+  play_turn(session, read_reply(reply, session.job.mode, session.job.model.call_recovery));
+}
+
+/// One request and what follows from it. @throws model::ChatError, InfraStop, Error{io}
+void next_turn(Session& session, std::stop_token drain) {
+  const EpisodeId& episode = session.job.id.episode;
+  model::ChatRequest request;
+  request.messages = session.messages;
+  if (session.job.mode.kind == jobs::ModeKind::tool_agent) request.tools = tool_specs();
+  request.seed = sampling_seed(session.job.grid.seed, episode.cell, episode.task, episode.replicate);
+  const model::ChatReply reply = session.model.complete(request, drain);
+  const log::Reply record = reply_record(session, reply);
+  session.synthetic = session.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
+  session.append(record);
+  count(session.spent, record);
+  play_turn(session, read_reply(reply, session.job.mode, session.job.model.call_recovery));
+}
+
+/// Turns until the loop ends or is drained. @returns false when it was drained
+bool play(Session& session, std::optional<log::Reply> unanswered, const std::stop_token& drain) {
+  if (unanswered) replay(session, std::move(*unanswered));
+  while (session.ended_by == EndedBy::none) {
+    if (drain.stop_requested()) return false;
+    try {
+      next_turn(session, drain);
+    } catch (const model::ChatError& error) {
+      session.spent.api_retries += error.api_retries;
+      switch (error.failure) {
+        case model::ChatFailure::context_full: session.ended_by = EndedBy::context_full; break;
+        case model::ChatFailure::transient: throw InfraStop{Outcome::api_error, error.what()};
+        case model::ChatFailure::interrupted: return false;
+        case model::ChatFailure::fatal: throw;
+      }
+    }
+  }
+  return true;
+}
+
+log::End end_record(const Session& session, std::uint32_t inherited, double started) {
+  log::End end;
+  end.id = session.job.id;
+  end.level = session.job.task.level;
+  end.category = session.job.task.category;
+  end.inherited_turns = inherited;
+  end.started = started;
+  end.node = session.job.node;
+  end.rank = session.job.rank;
+  end.max_abs_err = end.rel_l2 = end.estimate_us = kNaN;
+  return end;
+}
+
+void append_end(const Session& session, log::End end, double seconds) {
+  end.ended_by = session.ended_by;
+  end.nudged = session.nudged;
+  end.turns = session.turns;
+  end.seconds = seconds;
+  end.tokens_in = session.spent.tokens_in;
+  end.tokens_out = session.spent.tokens_out;
+  end.tokens_cached = session.spent.tokens_cached;
+  end.cost_usd = session.spent.cost_usd;
+  end.api_retries = session.spent.api_retries;
+  end.synthetic = session.synthetic;
+  session.append(end);
+}
+
+}  // namespace
+
+EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::Device& device,
+                        const std::function<void(const log::Record&)>& append, const Clock& clock, std::stop_token drain) {
+  if (job.mode.trim_on_full) {
+    throw Error(ErrorCode::config, "modes." + job.mode.name + ".context.on_full 'trim' does not exist yet (legal: stop); use stop");
+  }
+  Session session{job, model, device, append, clock, {}, {}, 0, 0, {}, {}, {}, false, false, TurnEvent::no_code, EndedBy::none, {}};
+  const double started = clock.unix_seconds();
+  const Seconds begun = clock.monotonic();
+  std::optional<log::Reply> unanswered = start(session);
+  const std::uint32_t inherited = session.turns;
+  append_begin(session, started);
+  log::End end = end_record(session, inherited, started);
+  try {
+    if (!play(session, std::move(unanswered), drain)) return EpisodeExit::drained;
+    judge(session, end);
+  } catch (const InfraStop& stop) {
+    end = end_record(session, inherited, started);
+    end.outcome = stop.outcome;
+    end.reason = stop.reason;
+  }
+  append_end(session, std::move(end), (clock.monotonic() - begun).count());
+  return EpisodeExit::ended;
+}
+
+}  // namespace nkigrid::agent

@@ -1,0 +1,100 @@
+#include "runner/agent/tools.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/text.hpp"
+#include "runner/agent/agent.hpp"
+#include "runner/model/json_text.hpp"
+
+namespace nkigrid::agent {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kMostTrials = 5;
+
+/// The arguments as an object; null when they are none.
+Json arguments_of(const std::string& text, DecodedCall& decoded) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Json::object();  // a call without arguments
+  Json arguments = Json::parse(model::mend_json(text).text, nullptr, false);
+  if (arguments.is_string()) {
+    const Json inner = Json::parse(arguments.get<std::string>(), nullptr, false);
+    if (inner.is_object()) {
+      decoded.peeled = true;
+      return inner;
+    }
+  }
+  return arguments.is_object() ? arguments : Json();
+}
+
+void read_text(const Json& arguments, const char* key, bool required, std::optional<std::string>& value, DecodedCall& decoded) {
+  const auto it = arguments.find(key);
+  if (it == arguments.end()) {
+    if (required) decoded.problem = fmt::format("'{}' is missing (required: the whole Python file as a string)", key);
+  } else if (it->is_string()) {
+    value = it->get<std::string>();
+  } else {
+    decoded.problem = fmt::format("'{}' is a {} (legal: string)", key, it->type_name());
+  }
+}
+
+void read_trials(const Json& arguments, DecodedCall& decoded) {
+  const auto it = arguments.find("trials");
+  if (it == arguments.end()) return;
+  const bool integral = it->is_number_integer() || (it->is_number_float() && std::floor(it->get<double>()) == it->get<double>());
+  const double value = it->is_number() ? it->get<double>() : 0;
+  if (!integral || value < 1 || value > kMostTrials) {
+    decoded.problem = fmt::format("'trials' is {} (legal: an integer from 1 to {})", it->dump(), kMostTrials);
+  } else {
+    decoded.trials = static_cast<std::uint32_t>(value);
+  }
+}
+
+void note_unknown(const Json& arguments, std::initializer_list<std::string_view> known, DecodedCall& decoded) {
+  for (const auto& [key, value] : arguments.items()) {
+    const bool is_known = std::find(known.begin(), known.end(), key) != known.end();
+    if (!is_known) decoded.notes.push_back(fmt::format("unknown argument '{}' ignored", elide_middle(key, 64)));
+  }
+}
+
+}  // namespace
+
+std::vector<model::ToolSpec> tool_specs() {
+  return {
+      {"compile_kernel", "Compiles a kernel file. The kernel that compiles is the current one.",
+       R"({"type":"object","required":["kernel_source"],"properties":{"kernel_source":{"type":"string","description":"the whole Python file"},"entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
+      {"verify_kernel", "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
+       R"({"type":"object","required":[],"properties":{"trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},"entry":{"type":"string","description":"must be the compiled entry"}}})"},
+  };
+}
+
+DecodedCall decode_call(const model::ToolCall& call) {
+  DecodedCall decoded;
+  decoded.tool = call.name == "compile_kernel" ? Tool::compile : call.name == "verify_kernel" ? Tool::verify : Tool::unknown;
+  if (decoded.tool == Tool::unknown) {
+    decoded.problem = fmt::format("unknown tool '{}' (there are: compile_kernel, verify_kernel)", elide_middle(to_valid_utf8(call.name), 64));
+    return decoded;
+  }
+  const Json arguments = arguments_of(call.arguments, decoded);
+  if (!arguments.is_object()) {
+    decoded.problem = "the arguments are no JSON object";
+    return decoded;
+  }
+  read_text(arguments, "entry", false, decoded.entry, decoded);
+  if (decoded.tool == Tool::compile) {
+    std::optional<std::string> source;
+    read_text(arguments, "kernel_source", true, source, decoded);
+    decoded.source = source.value_or("");
+    note_unknown(arguments, {"kernel_source", "entry"}, decoded);
+  } else {
+    read_trials(arguments, decoded);
+    note_unknown(arguments, {"trials", "entry"}, decoded);
+  }
+  return decoded;
+}
+
+}  // namespace nkigrid::agent
