@@ -1,5 +1,6 @@
 #include "jobs/yaml_tree.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -16,7 +17,7 @@ namespace nkigrid::jobs {
 namespace {
 
 /// Aliases copy what they name; a few lines of nested ones would fill memory without a bound.
-constexpr std::size_t kMaxNodes = 2'000'000;
+constexpr std::size_t kMaxNodes = 500'000;
 
 Place place_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
@@ -29,10 +30,29 @@ std::size_t count_nodes(const YamlNode& node) {
   return count;
 }
 
+/// Whether the quoted scalar at `at` ends before the file does. yaml-cpp 0.7 takes the rest of the file for it when nothing closes it.
+bool is_closed(std::string_view text, std::size_t at) {
+  while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // its tag and anchor come first
+    at = text.find_first_of(" \t\r\n", at);
+    at = text.find_first_not_of(" \t\r\n", std::min(at, text.size()));
+  }
+  if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return true;  // a tagged plain or block scalar
+  const char quote = text[at];
+  for (++at; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == quote) {
+      if (quote == '"' || at + 1 >= text.size() || text[at + 1] != quote) return true;
+      ++at;  // '' is a quote inside
+    }
+  }
+  return false;
+}
+
 /// Builds the tree from the parser's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(Problems& problems) : problems_(problems) {}
+  TreeBuilder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
 
   YamlNode take_root() { return std::move(root_); }
 
@@ -49,6 +69,7 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode scalar = node(YamlNode::Kind::scalar, mark);
     scalar.text = value;
     scalar.quoted = tag != "?";
+    if (scalar.quoted && !is_closed(text_, static_cast<std::size_t>(mark.pos))) throw YAML::ParserException(mark, "a quote that nothing closes");
     if (!scalar.quoted && (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL")) {
       scalar.kind = YamlNode::Kind::null;
     }
@@ -119,6 +140,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  std::string_view text_;
   Problems& problems_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
@@ -144,12 +166,14 @@ std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
     problems.add({}, "not a text file (bytes that are no UTF-8); save it as UTF-8");
     return std::nullopt;
   }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.substr(0, 3) == kByteOrderMark) text.remove_prefix(3);
   std::istringstream stream{std::string(text)};
-  TreeBuilder builder(problems);
+  TreeBuilder builder(text, problems);
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
-    TreeBuilder second(problems);
+    TreeBuilder second(text, problems);
     if (parser.HandleNextDocument(second)) {
       problems.add(second.take_root().place, "a second document in the file; keep one");
       return std::nullopt;

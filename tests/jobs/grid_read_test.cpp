@@ -1,0 +1,187 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Grid, DefaultsAreThePapers) {
+  const Sandbox box;
+  const auto grid = load_grid(box.grid(), {});
+  EXPECT_EQ(grid.name, "tiny");
+  EXPECT_EQ(grid.seed, 11U);
+  EXPECT_EQ(grid.check.compile_timeout, Seconds(120));
+  EXPECT_EQ(grid.check.atol, 1e-3);
+  EXPECT_EQ(grid.check.trials, 5U);
+  EXPECT_TRUE(grid.check.strict_sandbox);
+  EXPECT_EQ(grid.device.backend, "sim");
+  EXPECT_EQ(grid.infra_retries, 5U);
+  EXPECT_EQ(grid.mode("ss").turns, 1U);
+  EXPECT_EQ(grid.mode("agent").turns, 4U);
+  EXPECT_TRUE(grid.mode("agent").stop_on_pass);
+  EXPECT_EQ(grid.prompt("plain").text, "Write an NKI kernel.\n");
+  EXPECT_EQ(grid.slurm.time, Seconds(4 * 3600));
+  EXPECT_EQ(grid.cells.size(), 4U);
+  EXPECT_EQ(grid.cells[0].id, "weak.ss.careful");
+  EXPECT_EQ(grid.cells[0].subset, "all-four");
+  EXPECT_EQ(grid.cells[0].tasks.size(), 4U);
+  EXPECT_EQ(grid.cells[0].replicates, 2U);
+}
+
+TEST(Grid, EveryProblemIsReportedAtOnceInFileOrder) {
+  const Sandbox box;
+  box.write("bad.yaml", R"(name: bad
+benchmark: bench
+tasks: all-for
+replicats: 3
+replicates: 010
+seed: -1
+seed: 5
+check: {compile_timeout: 120, trials: 0, sandbox: off}
+models:
+  weak: {api: synthetic, profile: week}
+  gpt:  {api: openai, temprature: 0.5}
+  "bad name": {api: synthetic, profile: weak}
+modes:
+  ss: {kind: single-shoot}
+  one: {kind: single-shot, turns: 2, nudge: again}
+prompts: {plain: prompts/plane.md}
+cells:
+  - {model: [weak, strong], mode: [], prompt: plain}
+  - {model: weak, mode: ss, prompt: plain, tasks: [L1/001_ad, "L9/*"]}
+slurm: {mem: 64, time: 4}
+)");
+  const auto result = read_grid(box.path() / "bad.yaml", {});
+  EXPECT_FALSE(result.grid);
+  const auto in = " (looked in " + box.path().native() + ")";
+  EXPECT_THAT(
+      lines_of(result),
+      ElementsAre("3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are written as a list, e.g. [L1/*]",
+                  "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
+                  "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
+                  "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
+                  "7:1 duplicate key 'seed' (first at line 6); keep one",
+                  "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write e.g. 120 s",
+                  "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
+                  "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
+                  "10:35 no profile 'week': profiles/week.yaml is missing" + in,
+                  "11:9 models.gpt.endpoint is missing",
+                  "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
+                  "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
+                  "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did you mean 'single-shot'?)",
+                  "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
+                  "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
+                  "16:18 no prompt file 'prompts/plane.md'" + in,
+                  "18:20 no model 'strong' in this grid",
+                  "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
+                  "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
+                  "19:63 no task matches 'L9/*' in benchmark tiny-bench",
+                  "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. 64 GiB",
+                  "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write e.g. 120 s"));
+}
+
+TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
+  const Sandbox box;
+  box.edit("grid.yaml", "replicates: 2", "replicates: two");
+  box.edit("grid.yaml", "seed: 11", "sede: 11");
+  try {
+    load_grid(box.grid(), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::config);
+    const auto file = box.grid().native();
+    EXPECT_EQ(std::string(error.what()), file + ":5:13: replicates is 'two' (a whole number from 1 to 1000000 is wanted)\n" + file +
+                                             ":6:1: unknown key 'sede' (did you mean 'seed'?)");
+  }
+}
+
+TEST(Grid, MissingSectionsAreNamed) {
+  const Sandbox box;
+  box.write("grid.yaml", "name: x\n");
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})), ElementsAre("1:1 benchmark is missing", "1:1 models is missing", "1:1 modes is missing",
+                                                               "1:1 prompts is missing", "1:1 cells is missing"));
+  box.write("grid.yaml", "- a\n- b\n");
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})), ElementsAre("1:1 the file is a list (a map of keys is wanted)"));
+  box.write("grid.yaml", "");
+  EXPECT_EQ(lines_of(read_grid(box.grid(), {})).size(), 1U);
+}
+
+TEST(Grid, AMissingFileIsAnIoError) {
+  try {
+    read_grid("/nonexistent/grid.yaml", {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    EXPECT_STREQ(error.what(), "cannot open '/nonexistent/grid.yaml': No such file or directory");
+  }
+}
+
+TEST(Grid, PathsAreLookedForBesideTheFileThenInConfigs) {
+  const Sandbox box, configs;
+  std::filesystem::remove_all(box.path() / "bench");
+  std::filesystem::remove_all(box.path() / "profiles");
+  configs.write("prompts/careful.md", "from configs\n");
+  const auto grid = load_grid(box.grid(), configs.path());
+  EXPECT_EQ(grid.benchmark, configs.path() / "bench");
+  EXPECT_EQ(grid.model("weak").profile_file, configs.path() / "profiles/weak.yaml");
+  EXPECT_EQ(grid.prompt("careful").text, "Write an NKI kernel. Store every element of the output.\n");
+}
+
+TEST(Grid, ABrokenBenchmarkDoesNotHideOtherProblems) {
+  const Sandbox box;
+  box.edit("grid.yaml", "benchmark: bench", "benchmark: bensch");
+  EXPECT_THAT(lines_of(box.read_edited("seed: 11", "seed: x")),
+              ElementsAre(HasSubstr("3:12 no benchmark 'bensch'"), "6:7 seed is 'x' (a whole number of at least 0 is wanted)"));
+}
+
+TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
+  const Sandbox box;
+  box.edit("grid.yaml", "weak:   {api: synthetic, profile: weak}", "weak: {api: anthropic, model: claude-opus-4-8, max_tokens: 8192}");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}", "strong: {api: openai, endpoint: \"http://h/v1\", server: {nodes: 1}}");
+  box.edit("grid.yaml", "benchmark: bench", "benchmark: {path: bench, format: kernelbench}");
+  box.edit("grid.yaml", "seed: 11", "device: {backend: neuron}");
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})),
+              ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
+                          "6:19 device backend 'neuron' is not in this version; use sim",
+                          "8:15 api 'anthropic' is not in this version; use openai or synthetic",
+                          "9:50 models.strong.server is not in this version; start the server yourself and name its endpoint"));
+}
+
+TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
+  const Sandbox box;
+  const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                      "strong: {api: openai, endpoint: \"http://h:1/v1\", temperature: 0.7, concurrency: 32, key: {file: k/my.key}, "
+                                      "price: {input: 5.0, output: 25.0}, budget: {usd: 3, wall: 2 h}}");
+  ASSERT_TRUE(result.grid) << to_text(result.problems);
+  const auto& model = result.grid->model("strong");
+  EXPECT_EQ(model.model, "strong");
+  EXPECT_EQ(model.temperature, 0.7);
+  EXPECT_EQ(model.concurrency, 32U);
+  EXPECT_EQ(model.key.kind, KeySource::Kind::file);
+  EXPECT_EQ(model.key.value, (box.path() / "k/my.key").native());
+  EXPECT_EQ(model.price->output_usd, 25.0);
+  EXPECT_EQ(model.budget.wall, Seconds(7200));
+}
+
+TEST(Grid, KeysAndPricesAreWholeOrRefused) {
+  const Sandbox box;
+  const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                      "strong: {api: openai, endpoint: ftp://h, key: {env: A, file: b}, price: {input: 1}}");
+  EXPECT_THAT(lines_of(result), ElementsAre("9:35 models.strong.endpoint is 'ftp://h' (http:// or https:// is wanted)",
+                                            "9:49 models.strong.key must have exactly one of env, file and command",
+                                            "9:75 models.strong.price.output is missing"));
+}
+
+TEST(Grid, KeysOfAnotherApiMeanNothing) {
+  const Sandbox box;
+  EXPECT_THAT(lines_of(box.read_edited("profile: weak}", "profile: weak, endpoint: \"http://h\"}")),
+              ElementsAre("8:43 models.weak.endpoint means nothing for api synthetic; leave it out"));
+}
+
+}  // namespace
+}  // namespace nkigrid::jobs
