@@ -100,9 +100,18 @@ class Rewriter(ast.NodeTransformer):
         self.count = 0
 
     def _at(self, new, old):
-        for node in new if isinstance(new, list) else [new]:
-            ast.copy_location(node, old)
-            ast.fix_missing_locations(node)
+        """Gives made nodes the first line of `old`: a call that spans lines would report its last one."""
+        line, column = old.lineno, old.col_offset
+        for root in new if isinstance(new, list) else [new]:
+            stack = [root]
+            while stack:
+                node = stack.pop()
+                if "lineno" in node._attributes:
+                    if hasattr(node, "lineno"):
+                        continue
+                    node.lineno = node.end_lineno = line
+                    node.col_offset, node.end_col_offset = column, column + 1
+                stack.extend(ast.iter_child_nodes(node))
         return new
 
     def visit_If(self, node):

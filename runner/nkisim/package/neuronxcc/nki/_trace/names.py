@@ -141,7 +141,9 @@ def api(module, name=None):
             try:
                 return function(*args, **kwargs)
             except TypeError as error:
-                if isinstance(error, errors.NkiError) or error.__traceback__.tb_next is not None:
+                inner = error.__traceback__.tb_next
+                if isinstance(error, errors.NkiError) or (inner is not None and inner.tb_frame.f_code.co_name != "_check_keywords" and (
+                        inner.tb_next is None or inner.tb_next.tb_frame.f_code.co_name != "_check_keywords")):
                     raise
                 raise _bad_signature(module, public, function, args, kwargs, error) from None
 

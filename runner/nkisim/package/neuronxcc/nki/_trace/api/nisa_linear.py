@@ -14,7 +14,7 @@ fail = context.fail
 
 @api("nisa")
 def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False, tile_position=(), tile_size=(),
-              mask=None, **kwargs):
+              mask=None):
     label = "nisa.nc_matmul"
     tiles = []
     for name, tile in (("stationary", stationary), ("moving", moving)):
@@ -29,7 +29,7 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
 
 
 @api("nisa")
-def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown, **kwargs):
+def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown):
     label = "nisa.nc_transpose"
     checks.require_tensor(data, label, "data")
     where = engine_name(engine, label, ("tensor", "vector"))
@@ -42,7 +42,7 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown, **kwargs
 
 
 @api("nisa")
-def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, dge_mode=dge_mode.unknown, **kwargs):
+def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, dge_mode=dge_mode.unknown):
     label = "nisa.dma_copy"
     for name, tensor in (("dst", dst), ("src", src)):
         checks.require_tensor(tensor, label, name)
@@ -67,7 +67,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
 
 
 @api("nisa")
-def dma_transpose(src, *, axes=None, dtype=None, mask=None, **kwargs):
+def dma_transpose(src, *, axes=None, dtype=None, mask=None):
     label = "nisa.dma_transpose"
     checks.require_tensor(src, label, "src")
     legal = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}

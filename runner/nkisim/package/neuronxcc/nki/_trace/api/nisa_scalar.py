@@ -66,7 +66,7 @@ def _check_bias(label, name, data, bias):
 
 
 @api("nisa")
-def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=None, reduce_cmd=reduce_cmd.idle, mask=None, dtype=None, **kwargs):
+def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=None, reduce_cmd=reduce_cmd.idle, mask=None, dtype=None):
     label = "nisa.activation"
     values, steps, _ = _activation_values(label, op, data, bias, scale)
     first = "activation"
@@ -82,7 +82,7 @@ def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=Non
 
 
 @api("nisa")
-def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, scale=1.0, mask=None, dtype=None, **kwargs):
+def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, scale=1.0, mask=None, dtype=None):
     label = "nisa.activation_reduce"
     values, steps, _ = _activation_values(label, op, data, bias, scale)
     if reduce_op is None or reduce_res is None:
@@ -94,7 +94,7 @@ def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, s
 
 
 @api("nisa")
-def iota(expr, dtype, *, mask=None, **kwargs):
+def iota(expr, dtype, *, mask=None):
     label = "nisa.iota"
     if not isinstance(expr, Aff):
         fail("BAD_SIGNATURE", f"{label}: expr is {type(expr).__name__}", operands=[("expr", expr)], rule="expr is an affine expression of nl.arange",
@@ -110,7 +110,7 @@ def iota(expr, dtype, *, mask=None, **kwargs):
 
 
 @api("nisa")
-def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None, **kwargs):
+def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     label = "nisa.affine_select"
     checks.check_tile(on_true_tile, label, "on_true_tile", ("sbuf",))
     if isinstance(pred, Tensor) or not isinstance(pred, Cond):
@@ -169,7 +169,7 @@ def _free(tile):
 
 
 @api("nisa")
-def bn_stats(data, *, mask=None, dtype=None, **kwargs):
+def bn_stats(data, *, mask=None, dtype=None):
     label = "nisa.bn_stats"
     checks.check_tile(data, label, "data")
     if _free(data) > 512:
@@ -181,7 +181,7 @@ def bn_stats(data, *, mask=None, dtype=None, **kwargs):
 
 
 @api("nisa")
-def bn_aggr(data, *, mask=None, dtype=None, **kwargs):
+def bn_aggr(data, *, mask=None, dtype=None):
     label = "nisa.bn_aggr"
     checks.check_tile(data, label, "data")
     if _free(data) % 3:
@@ -193,7 +193,7 @@ def bn_aggr(data, *, mask=None, dtype=None, **kwargs):
 
 
 @api("nisa")
-def max8(*, src, mask=None, dtype=None, **kwargs):
+def max8(*, src, mask=None, dtype=None):
     label = "nisa.max8"
     checks.check_tile(src, label, "src")
     if not 8 <= _free(src) <= 16384:
@@ -211,7 +211,7 @@ def _eight(label, name, tile, data):
 
 
 @api("nisa")
-def nc_find_index8(*, data, vals, mask=None, dtype=None, **kwargs):
+def nc_find_index8(*, data, vals, mask=None, dtype=None):
     label = "nisa.nc_find_index8"
     checks.check_tile(data, label, "data")
     _eight(label, "vals", vals, data)
@@ -221,7 +221,7 @@ def nc_find_index8(*, data, vals, mask=None, dtype=None, **kwargs):
 
 
 @api("nisa")
-def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None, **kwargs):
+def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     label = "nisa.nc_match_replace8"
     checks.check_tile(data, label, "data")
     _eight(label, "vals", vals, data)
@@ -235,7 +235,7 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None, *
 
 
 @api("nisa")
-def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None, **kwargs):
+def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None):
     label = "nisa.nc_stream_shuffle"
     checks.check_tile(src, label, "src")
     checks.check_tile(dst, label, "dst")

@@ -16,7 +16,7 @@ fail = context.fail
 
 
 @api("nisa")
-def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unknown, **kwargs):
+def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unknown):
     label = "nisa.tensor_tensor"
     pairs = [("data1", data1), ("data2", data2)]
     for name, tile in pairs:
@@ -54,7 +54,7 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
 
 @api("nisa")
 def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False, *, dtype=None, mask=None,
-                  engine=engine.unknown, **kwargs):
+                  engine=engine.unknown):
     label = "nisa.tensor_scalar"
     checks.check_tile(data, label, "data")
     operand0 = vector_operand(operand0, data, label, "operand0")
@@ -65,7 +65,7 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
 
 
 @api("nisa")
-def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0=False, dtype=None, mask=None, **kwargs):
+def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0=False, dtype=None, mask=None):
     label = "nisa.tensor_scalar_reduce"
     checks.check_tile(data, label, "data")
     if reverse0:
@@ -89,7 +89,7 @@ def _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, instr,
 
 
 @api("nisa")
-def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, dtype=None, mask=None, **kwargs):
+def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, dtype=None, mask=None):
     label = "nisa.scalar_tensor_tensor"
     checks.check_tile(data, label, "data")
     checks.check_tile(operand1, label, "operand1")
@@ -102,7 +102,7 @@ def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, 
 
 
 @api("nisa")
-def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdims=False, **kwargs):
+def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdims=False):
     label = "nisa.tensor_reduce"
     checks.check_tile(data, label, "data")
     name = need_op(op, label, "op", REDUCTIONS, "op is legal as a reduction")
@@ -117,7 +117,7 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
 
 
 @api("nisa")
-def tensor_partition_reduce(op, data, *, mask=None, dtype=None, **kwargs):
+def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     label = "nisa.tensor_partition_reduce"
     checks.check_tile(data, label, "data", ("sbuf",))
     name = need_op(op, label, "op", ("add", "maximum", "bitwise_or", "bitwise_and"), "op is add, max, bitwise_or or bitwise_and")
@@ -126,7 +126,7 @@ def tensor_partition_reduce(op, data, *, mask=None, dtype=None, **kwargs):
 
 
 @api("nisa")
-def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1=False, *, dtype=None, mask=None, **kwargs):
+def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1=False, *, dtype=None, mask=None):
     label = "nisa.tensor_tensor_scan"
     pairs = [("data0", data0), ("data1", data1)]
     for name, tile in pairs:
@@ -150,7 +150,7 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
 
 
 @api("nisa")
-def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown, **kwargs):
+def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown):
     label = "nisa.tensor_copy"
     checks.check_tile(src, label, "src")
     where = engine_name(engine, label, ("vector", "scalar", "gpsimd"))
@@ -161,7 +161,7 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown, **kwargs):
 
 
 @api("nisa")
-def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None, dtype=None, **kwargs):
+def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None, dtype=None):
     label = "nisa.tensor_copy_predicated"
     checks.check_tile(predicate, label, "predicate")
     checks.require_tensor(dst, label, "dst")
@@ -183,14 +183,14 @@ def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None
 
 
 @api("nisa")
-def reciprocal(data, *, dtype=None, mask=None, **kwargs):
+def reciprocal(data, *, dtype=None, mask=None):
     label = "nisa.reciprocal"
     checks.check_tile(data, label, "data")
     return emit_map(out_tile(data, dtype, label), [data], [("reciprocal", 0)], "reciprocal", "vector", mask, label)
 
 
 @api("nisa")
-def memset(shape, value, dtype, *, mask=None, engine=engine.unknown, **kwargs):
+def memset(shape, value, dtype, *, mask=None, engine=engine.unknown):
     label = "nisa.memset"
     where = engine_name(engine, label, ("vector", "gpsimd"))
     if not is_number(value):

@@ -126,14 +126,14 @@ _TABLE_FUNCTIONS = ACTIVATIONS + ("cos", "tan")
 
 
 def _make_binary(public, name):
-    def function(x, y, *, dtype=None, mask=None, **kwargs):
+    def function(x, y, *, dtype=None, mask=None):
         return binary_call(name, x, y, dtype, mask, True, f"nl.{public}")
     function.__name__ = function.__qualname__ = public
     return api("nl", public)(function)
 
 
 def _make_unary(public, name):
-    def function(x, *, dtype=None, mask=None, **kwargs):
+    def function(x, *, dtype=None, mask=None):
         return unary_call(name, x, dtype, mask, f"nl.{public}")
     function.__name__ = function.__qualname__ = public
     return api("nl", public)(function)
@@ -151,7 +151,7 @@ for _name in UNARY_NAMES:
 
 
 @api("nl")
-def where(condition, x, y, *, dtype=None, mask=None, **kwargs):
+def where(condition, x, y, *, dtype=None, mask=None):
     label = "nl.where"
     if hasattr(condition, "has_slots") and not isinstance(condition, Aff):
         fail("INDEXING", f"{label}: the condition is a condition on indices", rule="nl.where selects by the values of a tile",

@@ -74,17 +74,17 @@ def ds(start, size):
 
 
 @api("nl")
-def affine_range(*args, **kwargs):
+def affine_range(*args, **hints):
     return AffineRange(*_range_arguments("nl.affine_range", args))
 
 
 @api("nl")
-def sequential_range(*args, **kwargs):
+def sequential_range(*args, **hints):
     return SequentialRange(*_range_arguments("nl.sequential_range", args))
 
 
 @api("nl")
-def static_range(*args, **kwargs):
+def static_range(*args, **hints):
     return static(*_range_arguments("nl.static_range", args))
 
 

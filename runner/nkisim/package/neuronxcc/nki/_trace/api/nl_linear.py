@@ -108,12 +108,12 @@ def emit_transpose(label, data, engine, mask=None, dtype=None):
 
 
 @api("nl")
-def transpose(x, *, dtype=None, mask=None, **kwargs):
+def transpose(x, *, dtype=None, mask=None):
     return emit_transpose("nl.transpose", x, "tensor", mask, need_dtype(dtype, "nl.transpose") if dtype is not None else None)
 
 
 @api("nl")
-def matmul(x, y, *, transpose_x=False, mask=None, **kwargs):
+def matmul(x, y, *, transpose_x=False, mask=None):
     label = "nl.matmul"
     x = _matmul_operand(x, label, "x")
     y = on_sbuf(y, label, "y")

@@ -103,23 +103,36 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
     return Tensor.whole(trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name))
 
 
+_CREATION_KEYWORDS = ("lazy_initialization",)
+
+
+def _check_keywords(label, keywords):
+    for name in keywords:
+        if name not in _CREATION_KEYWORDS:
+            raise TypeError(f"{label}() got an unexpected keyword argument '{name}'")
+
+
 @api("nl")
 def ndarray(shape, dtype, *, buffer=None, name="", **kwargs):
+    _check_keywords("ndarray", kwargs)
     return create("nl.ndarray", shape, dtype, buffer, name, None)
 
 
 @api("nl")
 def zeros(shape, dtype, *, buffer=None, name="", **kwargs):
+    _check_keywords("zeros", kwargs)
     return create("nl.zeros", shape, dtype, buffer, name, 0.0)
 
 
 @api("nl")
 def ones(shape, dtype, *, buffer=None, name="", **kwargs):
+    _check_keywords("ones", kwargs)
     return create("nl.ones", shape, dtype, buffer, name, 1.0)
 
 
 @api("nl")
 def full(shape, fill_value, dtype, *, buffer=None, name="", **kwargs):
+    _check_keywords("full", kwargs)
     if isinstance(fill_value, (Tensor, Aff)):
         fail("BAD_SIGNATURE", "nl.full: fill_value is not a number", operands=[("fill_value", fill_value)], rule="a compile-time number",
              fix="t = nl.ndarray(...); t[...] = value")
@@ -137,11 +150,13 @@ def _like(x, dtype, buffer, name, fill, label):
 
 @api("nl")
 def zeros_like(a, dtype=None, *, buffer=None, name="", **kwargs):
+    _check_keywords("zeros_like", kwargs)
     return _like(a, dtype, buffer, name, 0.0, "nl.zeros_like")
 
 
 @api("nl")
 def empty_like(a, dtype=None, *, buffer=None, name="", **kwargs):
+    _check_keywords("empty_like", kwargs)
     return _like(a, dtype, buffer, name, None, "nl.empty_like")
 
 
@@ -173,14 +188,14 @@ def _free_bytes(tensor):
 
 
 @api("nl")
-def load(src, *, mask=None, dtype=None, **kwargs):
+def load(src, *, mask=None, dtype=None):
     src = hbm_source(src, "nl.load", "src")
     out = new_tile(src.shape, need_dtype(dtype, "nl.load") if dtype is not None else src.dtype, api="nl.load")
     return emit_map(out, [src], [], "load", "dma", mask, "nl.load")
 
 
 @api("nl")
-def load_transpose2d(src, *, mask=None, dtype=None, **kwargs):
+def load_transpose2d(src, *, mask=None, dtype=None):
     name = "nl.load_transpose2d"
     checks.require_tensor(src, name, "src")
     if src.buffer_.on_chip:
@@ -210,7 +225,7 @@ def swap_mask(items, shape):
 
 
 @api("nl")
-def store(dst, value, *, mask=None, **kwargs):
+def store(dst, value, *, mask=None):
     name = "nl.store"
     checks.require_tensor(dst, name, "dst")
     if dst.buffer_.on_chip:
@@ -251,7 +266,7 @@ def cast(src, dtype, mask=None, name="astype", memory="sbuf"):
 
 
 @api("nl")
-def copy(src, *, mask=None, dtype=None, **kwargs):
+def copy(src, *, mask=None, dtype=None):
     if not isinstance(src, Tensor):
         checks.require_tensor(src, "nl.copy", "src")
     return cast(src, need_dtype(dtype, "nl.copy") if dtype is not None else src.dtype, mask, "nl.copy")
@@ -265,7 +280,7 @@ def static_cast(value, dtype):
 
 
 @api("nl")
-def broadcast_to(src, *, shape, **kwargs):
+def broadcast_to(src, *, shape):
     name = "nl.broadcast_to"
     checks.check_tile(src, name, "src")
     shape, _, _ = parse_shape(name, shape)
@@ -291,7 +306,7 @@ def _constant(array_bytes, shape, dtype, name):
 
 
 @api("nl")
-def shared_constant(constant, dtype=None, **kwargs):
+def shared_constant(constant, dtype=None):
     name = "nl.shared_constant"
     shape = getattr(constant, "shape", None)
     if shape is None or isinstance(constant, (Tensor, Aff)):
@@ -302,7 +317,7 @@ def shared_constant(constant, dtype=None, **kwargs):
 
 
 @api("nl")
-def shared_identity_matrix(n, dtype=dtypes.uint8, **kwargs):
+def shared_identity_matrix(n, dtype=dtypes.uint8):
     target = need_dtype(dtype, "nl.shared_identity_matrix")
     from ..constants import identity_bytes
     n = as_int(n)

@@ -46,27 +46,27 @@ def reduce_tile(label, x, axis, function, *, dtype=None, mask=None, keepdims=Fal
 
 
 @api("nl")
-def max(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def max(x, axis, *, dtype=None, mask=None, keepdims=False):
     return reduce_tile("nl.max", x, axis, "maximum", dtype=dtype, mask=mask, keepdims=keepdims)
 
 
 @api("nl")
-def min(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def min(x, axis, *, dtype=None, mask=None, keepdims=False):
     return reduce_tile("nl.min", x, axis, "minimum", dtype=dtype, mask=mask, keepdims=keepdims)
 
 
 @api("nl")
-def sum(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def sum(x, axis, *, dtype=None, mask=None, keepdims=False):
     return reduce_tile("nl.sum", x, axis, "add", dtype=dtype, mask=mask, keepdims=keepdims)
 
 
 @api("nl")
-def prod(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def prod(x, axis, *, dtype=None, mask=None, keepdims=False):
     return reduce_tile("nl.prod", x, axis, "multiply", dtype=dtype, mask=mask, keepdims=keepdims)
 
 
 @api("nl")
-def all(x, axis, *, dtype=None, mask=None, **kwargs):
+def all(x, axis, *, dtype=None, mask=None):
     return reduce_tile("nl.all", x, axis, "logical_and", dtype=dtype or dtypes.bool_, mask=mask)
 
 
@@ -87,7 +87,7 @@ def _mean(label, x, axis, mask, keepdims):
 
 
 @api("nl")
-def mean(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def mean(x, axis, *, dtype=None, mask=None, keepdims=False):
     value = _mean("nl.mean", x, axis, mask, keepdims)
     target = need_dtype(dtype, "nl.mean") if dtype is not None else x.dtype
     if target is dtypes.float32:
@@ -97,7 +97,7 @@ def mean(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
 
 
 @api("nl")
-def var(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
+def var(x, axis, *, dtype=None, mask=None, keepdims=False):
     label = "nl.var"
     mean_tile = _mean(label, x, axis, mask, True)
     axes = parse_axes(label, x, axis)
@@ -109,7 +109,7 @@ def var(x, axis, *, dtype=None, mask=None, keepdims=False, **kwargs):
 
 
 @api("nl")
-def softmax(x, axis=-1, *, dtype=None, compute_dtype=None, mask=None, **kwargs):
+def softmax(x, axis=-1, *, dtype=None, compute_dtype=None, mask=None):
     label = "nl.softmax"
     checks.check_tile(x, label, "x")
     items = checks.check_mask(mask, x.shape, label)
@@ -122,7 +122,7 @@ def softmax(x, axis=-1, *, dtype=None, compute_dtype=None, mask=None, **kwargs):
 
 
 @api("nl")
-def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mask=None, **kwargs):
+def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mask=None):
     label = "nl.rms_norm"
     checks.check_tile(x, label, "x")
     checks.check_tile(w, label, "w")
@@ -142,7 +142,7 @@ def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mas
 
 
 @api("nl")
-def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None, **kwargs):
+def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
     label = "nl.loop_reduce"
     checks.check_tile(x, label, "x")
     name = function_name(op)

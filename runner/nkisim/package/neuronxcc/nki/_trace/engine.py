@@ -1,0 +1,120 @@
+"""The C++ engine through ctypes (runner/nkisim/capi.h), for drop-in runs on numpy arrays."""
+
+import ctypes
+import json
+import os
+
+
+from .errors import make_error
+
+_library = None
+_OK, _FAULT = 0, 1
+POISON_NAN_BITS, POISON_INT_BYTE = 0x7FC0DEAD, 0xA5
+_REPORT_BYTES = 1 << 16
+
+
+def library():
+    """The shared library beside the package. @raises OSError when it is not built."""
+    global _library
+    if _library is None:
+        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = os.environ.get("NKISIM_ENGINE") or os.path.join(package, "_engine.so")
+        lib = ctypes.CDLL(path)
+        pointers, sizes = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
+        lib.nkisim_validate.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+        lib.nkisim_run.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t,
+                                   ctypes.c_uint32, ctypes.c_uint8, ctypes.c_char_p, ctypes.c_size_t]
+        lib.nkisim_estimate_us.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        lib.nkisim_estimate_us.restype = ctypes.c_double
+        _library = lib
+    return _library
+
+
+def validate(data):
+    """None, or why the trusted side refuses the program."""
+    error = ctypes.create_string_buffer(4096)
+    return None if library().nkisim_validate(data, len(data), error, 4096) == _OK else error.value.decode("utf-8", "replace")
+
+
+def estimate_us(data):
+    return library().nkisim_estimate_us(data, len(data))
+
+
+def _array_for(shape, name):
+    import numpy as np
+    host = {"bfloat16": "uint16", "tfloat32": "float32", "float8_e4m3": "uint8", "float8_e5m2": "uint8"}.get(name, name)
+    return np.empty(shape, dtype=host)
+
+
+def to_host(array, name):
+    """bfloat16 and float8 come back as float32: numpy has no such types."""
+    import numpy as np
+    if name == "bfloat16":
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    if name in ("float8_e4m3", "float8_e5m2"):
+        exponent, mantissa = (4, 3) if name == "float8_e4m3" else (5, 2)
+        return _float8_table(exponent, mantissa)[array]
+    return array
+
+
+def _float8_table(exponent, mantissa):
+    import numpy as np
+    bias, out = (1 << (exponent - 1)) - 1, []
+    for code in range(256):
+        e, m = code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
+        if e == (1 << exponent) - 1:
+            value = float("inf") if m == 0 else float("nan")
+        else:
+            value = m * 2.0 ** (1 - bias - mantissa) if e == 0 else (1 + m / (1 << mantissa)) * 2.0 ** (e - bias)
+        out.append(-value if code & 0x80 else value)
+    return np.array(out, dtype=np.float32)
+
+
+def _pointers(arrays):
+    pointers = (ctypes.c_void_p * max(1, len(arrays)))(*[a.ctypes.data for a in arrays])
+    sizes = (ctypes.c_size_t * max(1, len(arrays)))(*[a.nbytes for a in arrays])
+    return ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), sizes
+
+
+def run(program, inputs):
+    """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written."""
+    outputs, report = run_raw(program.data, inputs, program.outputs)
+    if report.get("code", "none") not in ("none", "", None):
+        raise make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
+    if report.get("hints"):
+        import warnings
+        for hint in report["hints"]:
+            warnings.warn(hint, RuntimeWarning, stacklevel=4)
+    return [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
+
+
+def run_raw(data, inputs, outputs, nan_bits=POISON_NAN_BITS, int_byte=POISON_INT_BYTE):
+    """@param outputs [(shape, dtype name)]. @returns (arrays in host storage, report)"""
+    import numpy as np
+    lib = library()
+    values = [np.ascontiguousarray(v) for v in inputs]
+    results = [_array_for(shape, name) for shape, name in outputs]
+    in_pointers, in_sizes = _pointers(values)
+    out_pointers, out_sizes = _pointers(results)
+    text = ctypes.create_string_buffer(_REPORT_BYTES)
+    status = lib.nkisim_run(data, len(data), in_pointers, in_sizes, len(values), out_pointers, out_sizes, len(results), nan_bits, int_byte,
+                            text, _REPORT_BYTES)
+    report = json.loads(text.value.decode() or "{}") if text.value[:1] == b"{" else {"message": text.value.decode("utf-8", "replace")}
+    if status not in (_OK, _FAULT):
+        raise make_error("COMPILER_INTERNAL", f"the engine refused the program: {report.get('message', '')}")
+    return results, report
+
+
+class Latency:
+    """kernel.benchmark_result: the engine's estimate in place of a measurement."""
+
+    def __init__(self, program):
+        self._program = program
+
+    @property
+    def nc_latency(self):
+        return self
+
+    def get_latency_percentile(self, _percentile):
+        """[us]; an estimate has no spread."""
+        return estimate_us(self._program.data)
