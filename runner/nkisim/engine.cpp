@@ -1,0 +1,120 @@
+#include "runner/nkisim/engine.hpp"
+
+#include <cblas.h>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "jobs/base/error.hpp"
+#include "runner/nkisim/lower.hpp"
+
+namespace nkigrid::nkisim {
+namespace {
+
+std::uint64_t bytes_of(const Buffer& buffer) {
+  return static_cast<std::uint64_t>(checked_product(buffer.shape, static_cast<std::int64_t>(size_of(buffer.dtype))));
+}
+
+void check_size(const Buffer& buffer, const std::byte* data, std::size_t size, std::string_view what) {
+  if (size != bytes_of(buffer)) {
+    throw Error(ErrorCode::internal, fmt::format("{} '{}' has {} bytes (its declaration says {})", what, buffer.name, size, bytes_of(buffer)));
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % size_of(buffer.dtype) != 0) {
+    throw Error(ErrorCode::internal, fmt::format("{} '{}' is not aligned to its elements", what, buffer.name));
+  }
+}
+
+void adopt_inputs(const Program& program, std::span<const std::span<const std::byte>> inputs, Machine& machine) {
+  if (inputs.size() != program.params.size()) {
+    throw Error(ErrorCode::internal, fmt::format("{} inputs for {} parameters", inputs.size(), program.params.size()));
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    check_size(program.buffers[program.params[k]], inputs[k].data(), inputs[k].size(), "input");
+    // Validated programs never write parameters and constants.
+    machine.storages[program.params[k]].adopt(const_cast<std::byte*>(inputs[k].data()), false, &machine.budget);
+  }
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.kind != BufferKind::constant || buffer.alias_of) continue;
+    auto* data = reinterpret_cast<std::byte*>(const_cast<char*>(buffer.data.data()));
+    machine.storages[b].adopt(data, false, &machine.budget);
+  }
+}
+
+/// The first output entry of a root gives it its memory; later entries (aliases) are copied from it at the end.
+std::vector<std::size_t> adopt_outputs(const Program& program, std::span<const std::span<std::byte>> outputs, Machine& machine) {
+  if (outputs.size() != program.outputs.size()) {
+    throw Error(ErrorCode::internal, fmt::format("memory for {} outputs of {}", outputs.size(), program.outputs.size()));
+  }
+  std::vector<std::size_t> owners;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const std::uint32_t root = root_of(program, program.outputs[k]);
+    check_size(program.buffers[root], outputs[k].data(), outputs[k].size(), "output");
+    std::size_t owner = k;
+    for (std::size_t j = 0; j < k; ++j) {
+      if (root_of(program, program.outputs[j]) == root) owner = owners[j];
+    }
+    owners.push_back(owner);
+    if (owner != k) continue;
+    fill_poison(program.buffers[root].dtype, outputs[k], machine.poison);
+    machine.storages[root].adopt(outputs[k].data(), true, &machine.budget);
+  }
+  return owners;
+}
+
+std::string index_text(const std::vector<std::int64_t>& shape, std::uint64_t at) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t dim = shape.size(); dim-- > 0; at /= static_cast<std::uint64_t>(shape[dim])) {
+    index[dim] = static_cast<std::int64_t>(at % static_cast<std::uint64_t>(shape[dim]));
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+void report_unwritten(const Program& program, Machine& machine, std::size_t k, RunReport& report) {
+  const Buffer& buffer = program.buffers[program.outputs[k]];
+  Storage& storage = machine.storages[root_of(program, program.outputs[k])];
+  const Tile& tile = storage.touch(0, machine.poison, &machine.budget);
+  const std::uint64_t each = size_of(buffer.dtype) / std::min<std::uint64_t>(storage.granule, size_of(buffer.dtype));
+  const std::uint64_t elements = storage.tile_bytes / size_of(buffer.dtype);
+  std::uint64_t missing = 0, first = 0;
+  if (count_bits(tile.written, 0, elements * each) != elements * each) {
+    for (std::uint64_t e = 0; e < elements; ++e) {
+      if (count_bits(tile.written, e * each, each) == each) continue;
+      if (missing++ == 0) first = e;
+    }
+  }
+  report.unwritten.push_back(missing);
+  if (missing == 0) return;
+  report.hints.push_back(fmt::format("output {}: {} of {} elements were never written, first at {}", k, missing, elements,
+                                     index_text(buffer.shape, first)));
+}
+
+}  // namespace
+
+RunReport run_program(const Program& program, std::span<const std::span<const std::byte>> inputs,
+                      std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunLimits& limits) {
+  openblas_set_num_threads(1);
+  RunReport report;
+  const Executable executable(program);
+  Machine machine(program, poison, limits);
+  executable.prepare(machine);
+  try {
+    adopt_inputs(program, inputs, machine);
+    const std::vector<std::size_t> owners = adopt_outputs(program, outputs, machine);
+    executable.run(machine);
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+      if (owners[k] != k) std::memcpy(outputs[k].data(), outputs[owners[k]].data(), outputs[k].size());
+    }
+  } catch (const Fault& fault) {
+    report.code = fault.code;
+    report.line = machine.line;
+    report.message = fault.message;
+    report.unwritten.assign(program.outputs.size(), 0);
+    return report;
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) report_unwritten(program, machine, k, report);
+  return report;
+}
+
+}  // namespace nkigrid::nkisim

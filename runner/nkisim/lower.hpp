@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "runner/nkisim/exec.hpp"
+
+namespace nkigrid::nkisim {
+
+/// A valid program in executable form. Keeps a reference to the program. Internal to the room.
+class Executable {
+ public:
+  explicit Executable(const Program& program);
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// Sizes the machine's storages; the caller then adopts parameters, constants and outputs.
+  void prepare(Machine& machine) const;
+  /// All grid instances in row-major order. @throws Fault
+  void run(Machine& machine) const;
+
+ private:
+  const Program& program_;
+  Ranges ranges_;
+  Lowering lowering_;
+  ExecBlock body_;
+  std::vector<std::uint32_t> granules_;
+};
+
+}  // namespace nkigrid::nkisim

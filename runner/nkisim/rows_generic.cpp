@@ -1,0 +1,24 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "runner/nkisim/rows.hpp"
+
+// The same loops are compiled once an instruction set (flags in CMakeLists.txt); nothing of them has external linkage but the table.
+namespace nkigrid::nkisim {
+namespace {
+#include "runner/nkisim/vector_math.inc.hpp"
+#include "runner/nkisim/row_casts.inc.hpp"
+#include "runner/nkisim/row_functions.inc.hpp"
+}  // namespace
+
+const RowKernels kGenericRows{apply_f32, apply_i32, load_f32, load_i32, store_f32, store_i32, fold_f32, fold_i32};
+
+const RowKernels& row_kernels() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return kAvx2Rows;
+#endif
+  return kGenericRows;
+}
+
+}  // namespace nkigrid::nkisim
