@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/cluster.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verb.hpp"
-#include "jobs/base/error.hpp"
+#include "jobs/run_directory.hpp"
+#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -27,7 +29,11 @@ Verb resume_verb(ProgramArguments arguments) {
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             return [options, arguments]() -> int {
-              if (!options->local) throw Error(ErrorCode::usage, "resume on a cluster is not built yet; `resume RUN --local` continues here");
+              if (!options->local) {
+                const auto run = jobs::load_run(options->run);
+                slurm::check_submittable(run.grid);
+                return submit_outstanding(run, *slurm::connect(), {.with_parked = options->parked, .quiet = options->quiet});
+              }
               return run_session({.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet}, arguments);
             };
           }};

@@ -8,21 +8,36 @@
 
 #include "cli/status_report.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-/// How often --follow looks again.
-constexpr std::chrono::seconds kFollowInterval{2};
+/// How often --follow looks again; a controller is asked no more often than this.
+constexpr std::chrono::seconds kFollowInterval{10};
 
 struct Options {
   std::string run;
   bool json = false, follow = false, quiet = false;
 };
 
+/// The elements of a submitted run; a cluster that cannot be asked costs a warning, never the status.
+void add_elements(const jobs::Run& run, StatusReport& report) {
+  if (slurm::read_submissions(run).empty()) return;
+  try {
+    const auto client = slurm::connect();
+    for (auto& element : slurm::element_states(run, *client)) report.elements.push_back({element.shard, element.job, element.state, element.reason});
+  } catch (const Error& error) {
+    fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
+  }
+}
+
 StatusReport look(const std::string& folder) {
   const auto run = jobs::load_run(folder);
-  return make_status(run, log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true));
+  auto report = make_status(run, log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true));
+  add_elements(run, report);
+  return report;
 }
 
 int status(const Options& options) {

@@ -16,7 +16,7 @@ namespace {
 struct Options {
   std::vector<std::string> runs;
   std::string table, subset, rule = "paper", format = "text";
-  bool partial = false, json = false, quiet = false;
+  bool partial = false, json = false, quiet = false, write = false;
 };
 
 /// Everything that can be refused without reading a run.
@@ -46,6 +46,7 @@ int tables(const Options& options) {
     throw Error(ErrorCode::usage, fmt::format("cannot put {} runs in one table (merging runs is not in this version); give one RUN", options.runs.size()));
   }
   const auto run = jobs::load_run(options.runs.front());
+  if (options.write) aggregate::write_tables(run, run.folder / "tables");
   const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
   const auto tables = aggregate::make_tables(run, ledger, request.tables);
   fmt::print("{}", aggregate::render(tables, request.names, request.format));
@@ -74,6 +75,7 @@ Verb tables_verb() {
             app.add_option("--format", options->format, aggregate::format_names_help())->type_name("FORMAT")->capture_default_str();
             app.add_flag("--json", options->json, "the same as --format json");
             app.add_flag("--partial", options->partial, "with episodes outstanding, prints the rate over the scored ones");
+            app.add_flag("--write", options->write, "also writes RUN/tables, as `run` does (the aggregation job calls this)");
             app.add_flag("-q,--quiet", options->quiet, "no diagnostics but the cause of a failure");
             return [options] { return tables(*options); };
           }};

@@ -17,11 +17,19 @@ Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
           }};
 }
 
-std::vector<Verb> all_verbs([[maybe_unused]] ProgramArguments arguments) {
+std::vector<Verb> all_verbs(ProgramArguments arguments) {
   return {
       check_verb(),
       plan_verb(),
+      run_verb(arguments),
+      submit_verb(),
+      status_verb(),
+      resume_verb(arguments),
+      cancel_verb(),
       tables_verb(),
+      export_verb(),
+      seal_verb(),
+      log_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
       absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),
       absent_verb("reverify", "checks a run's kernels anew on another device", "`kernel FILE --task ID` checks one kernel"),

@@ -1,1 +1,143 @@
-#include "slurm/slurm.hpp"
+#include "slurm/scripts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "jobs/base/error.hpp"
+
+namespace nkigrid::slurm {
+namespace {
+
+/// Aggregation reads the log once and writes a few tables.
+constexpr std::uint32_t kAggregationMinutes = 30;
+
+/// A word for a POSIX shell.
+std::string shell_word(std::string_view word) {
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') text += "'\\''";
+    else text += c;
+  }
+  return text + "'";
+}
+
+std::string job_name(const jobs::Run& run) { return "nkigrid-" + run.grid.name; }
+
+std::uint32_t minutes(Seconds time) { return std::max(1U, static_cast<std::uint32_t>(std::ceil(time.count() / 60))); }
+
+JobRequest base_request(const jobs::Run& run) {
+  JobRequest request;
+  request.work_folder = std::filesystem::absolute(run.folder).native();
+  request.environment = allowed_environment(environ);
+  request.resources = run.grid.slurm;
+  return request;
+}
+
+std::string option(std::string_view name, const std::string& value) {
+  return value.empty() ? std::string() : fmt::format("#SBATCH --{}={}\n", name, value);
+}
+
+}  // namespace
+
+std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits) {
+  if (shards.size() + 1 > limits.max_job_count) {
+    throw Error(ErrorCode::config, fmt::format("{} array elements and the aggregation are more jobs than this controller takes (MaxJobCount {}); "
+                                               "use fewer `slurm.shards`, each with more nodes", shards.size(), limits.max_job_count));
+  }
+  std::vector<Chunk> chunks;
+  for (const auto shard : shards) {
+    const auto offset = shard - shard % limits.max_array_size;
+    if (chunks.empty() || chunks.back().offset != offset) chunks.push_back({.offset = offset, .elements = {}});
+    chunks.back().elements.push_back(shard - offset);
+  }
+  return chunks;
+}
+
+std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t throttle) {
+  std::string text;
+  for (std::size_t i = 0; i < elements.size();) {
+    std::size_t j = i;
+    while (j + 1 < elements.size() && elements[j + 1] == elements[j] + 1) ++j;
+    if (!text.empty()) text += ',';
+    text += j == i ? fmt::format("{}", elements[i]) : fmt::format("{}-{}", elements[i], elements[j]);
+    i = j + 1;
+  }
+  return throttle > 0 ? fmt::format("{}%{}", text, throttle) : text;
+}
+
+std::string comment_prefix(const jobs::Run& run) { return fmt::format("nkigrid {} ", run.run_id); }
+
+JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t chunk_number, std::uint32_t chunks,
+                           std::uint32_t generation, const std::string& program) {
+  const auto& slurm = run.grid.slurm;
+  JobRequest request = base_request(run);
+  request.name = job_name(run);
+  request.comment = fmt::format("{}elements {}.{} from {}", comment_prefix(run), generation, chunk_number, chunk.offset);
+  request.output = (std::filesystem::absolute(run.folder) / "log" / "element-%A_%a.out").native();
+  // The throttle bounds the whole run: each chunk gets its share.
+  request.array = array_text(chunk.elements, slurm.throttle > 0 ? std::max(1U, slurm.throttle / chunks) : 0);
+  request.nodes = slurm.nodes;
+  request.tasks = slurm.nodes * slurm.ranks_per_node;
+  request.tasks_per_node = slurm.ranks_per_node;
+  request.cpus_per_task = slurm.cpus_per_rank;
+  request.time_minutes = minutes(slurm.time);
+  request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
+  // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no binding.
+  request.script = fmt::format("#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) --quiet\n",
+                               request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset);
+  return request;
+}
+
+JobRequest aggregation_request(const jobs::Run& run, const std::vector<std::uint32_t>& arrays, std::uint32_t generation,
+                               const std::string& program) {
+  JobRequest request = base_request(run);
+  request.name = job_name(run) + "-tables";
+  request.comment = fmt::format("{}aggregation {}", comment_prefix(run), generation);
+  request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();
+  request.dependency = "afterany";
+  for (const auto array : arrays) request.dependency += fmt::format(":{}", array);
+  request.resources.gres.clear();  // reads a log: needs no accelerator
+  request.time_minutes = kAggregationMinutes;
+  request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program), shell_word(request.work_folder),
+                               shell_word(program), shell_word(request.work_folder));
+  return request;
+}
+
+std::string sbatch_script(const JobRequest& request) {
+  const auto& r = request.resources;
+  std::string head = "#!/bin/sh\n";
+  head += option("job-name", request.name) + option("comment", "\"" + request.comment + "\"") + option("chdir", request.work_folder) +
+          option("output", request.output) + "#SBATCH --open-mode=append\n#SBATCH --requeue\n" + option("array", request.array) +
+          option("dependency", request.dependency) + option("partition", r.partition) + option("account", r.account) + option("qos", r.qos) +
+          option("constraint", r.constraint) + option("reservation", r.reservation) + option("gres", r.gres) + option("mem", r.mem) +
+          option("exclude", r.exclude);
+  head += fmt::format("#SBATCH --nodes={}\n#SBATCH --ntasks={}\n#SBATCH --ntasks-per-node={}\n#SBATCH --cpus-per-task={}\n#SBATCH --time={}\n",
+                      request.nodes, request.tasks, request.tasks_per_node, request.cpus_per_task, request.time_minutes);
+  if (request.warn_seconds > 0) head += fmt::format("#SBATCH --signal=B:USR1@{}\n", request.warn_seconds);
+  if (!r.mail_user.empty()) head += option("mail-user", r.mail_user) + "#SBATCH --mail-type=END,FAIL\n";
+  for (const auto& line : r.extra) head += fmt::format("#SBATCH {}\n", line);
+  return head + request.script.substr(request.script.find('\n') + 1);
+}
+
+std::vector<std::string> allowed_environment(char** environment) {
+  // SLURM_* and SBATCH_* of an outer job, PMIX_* and OMPI_COMM_* of an outer launcher would leak in; keys never travel.
+  static constexpr std::array<std::string_view, 13> kNames = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ",
+                                                              "LD_LIBRARY_PATH", "SLURM_CONF", "NKIGRID_CONFIGS", "MODULEPATH"};
+  static constexpr std::array<std::string_view, 4> kPrefixes = {"OPENBLAS_", "OMP_", "OMPI_MCA_", "OMPI_ALLOW_"};
+  std::vector<std::string> kept;
+  for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto name = text.substr(0, text.find('='));
+    const bool allowed = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+                         std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
+    if (allowed) kept.emplace_back(text);
+  }
+  return kept;
+}
+
+}  // namespace nkigrid::slurm

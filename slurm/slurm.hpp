@@ -7,47 +7,57 @@
 #include <string>
 #include <vector>
 
-#include "jobs/base/clock.hpp"
-#include "jobs/run_directory.hpp"
+#include "jobs/grid.hpp"
 
 namespace nkigrid::slurm {
 
 /// A batch job in our words; the plugin turns it into libslurm's.
 struct JobRequest {
-  std::string name, comment;  ///< comment: the run's key, by which an ambiguous submit is looked up
-  std::string script;         ///< with #! line
-  std::filesystem::path work_folder, output;
+  std::string name;
+  std::string comment;                   ///< the idempotency key: an ambiguous submit is looked up by it
+  std::string script;                    ///< with its #! line
+  std::string work_folder;
+  std::string output;                    ///< pattern with %A, %a, %j; its folder exists
   std::vector<std::string> environment;  ///< NAME=value, from an allow-list; holds no key
-  std::optional<std::string> array;      ///< "0-7%4"
-  std::optional<std::string> dependency; ///< "afterany:12:13"
-  jobs::SlurmSpec resources;
-  std::uint32_t nodes = 1, tasks = 1, cpus_per_task = 1, time_minutes = 60, warn_seconds = 120;
+  std::string array;                     ///< "0-7%4", or empty
+  std::string dependency;                ///< "afterany:12:13", or empty
+  jobs::SlurmSpec resources;             ///< partition, account, qos, ...
+  std::uint32_t nodes = 1, tasks = 1, tasks_per_node = 1, cpus_per_task = 1;
+  std::uint32_t time_minutes = 60;
+  std::uint32_t warn_seconds = 0;        ///< USR1 to the batch script this long before the limit; 0: none
 };
 
+/// One record of the controller's job table.
 struct JobState {
-  std::uint32_t job = 0, array_job = 0;
-  std::optional<std::uint32_t> element;  ///< array index; none: a pending array, or no array
-  std::string array_elements;            ///< of a pending array record, "0-7%4"
-  std::string state, reason, node, comment, name;
-  double submitted = 0, started = 0, ended = 0;
+  std::uint32_t job = 0;                 ///< array id of an array's records
+  std::optional<std::uint32_t> element;  ///< array index; none: no array, or a pending array as a whole
+  std::string pending_elements;          ///< of a pending array record: "0-7%4"
+  std::string state;                     ///< PENDING, RUNNING, COMPLETED, ...; UNKNOWN(n) for a state we do not know
+  std::string reason;                    ///< why a pending job waits, in words
+  std::string nodes, name, comment;
+  bool active() const noexcept;          ///< pending, running, suspended or completing
 };
 
 struct Limits {
-  std::uint32_t max_array_size = 1001, max_job_count = 10000;
+  std::uint32_t max_array_size = 1001;   ///< one more than the highest index
+  std::uint32_t max_job_count = 10000;
 };
 
-/// A Slurm controller. Real: libslurm in a plugin that is loaded on demand. Every call returns within seconds.
-/// @throws Error{external} with what to do.
+/// A Slurm controller. Every call returns within seconds.
+/// @throws Error{external} that says what to do.
 class Client {
  public:
   virtual ~Client() = default;
   virtual std::uint32_t submit(const JobRequest& request) = 0;
-  virtual std::vector<JobState> jobs(const std::string& comment_prefix) = 0;  ///< our jobs, one bulk query
-  virtual void cancel(std::uint32_t job) = 0;                                 ///< whole array; unknown ids are no error
+  /// Our jobs by their comment's beginning, in one bulk query; jobs that the controller has forgotten are absent.
+  virtual std::vector<JobState> jobs(const std::string& comment_prefix) = 0;
+  /// Ends a job or a whole array. An unknown or finished id is no error.
+  virtual void cancel(std::uint32_t job) = 0;
   virtual Limits limits() = 0;
 };
 
-/// Looks at the configuration, probes slurm_init in a child, loads the plugin. @throws Error{external} within 5 s.
+/// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then loads the plugin.
+/// @throws Error{external} within 5 s, naming what lacks.
 std::unique_ptr<Client> connect();
 
 }  // namespace nkigrid::slurm

@@ -1,0 +1,40 @@
+#include "cli/cluster.hpp"
+
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "runner/log/ledger.hpp"
+#include "slurm/submit.hpp"
+
+namespace nkigrid::cli {
+
+std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").native(); }
+
+int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
+  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  std::set<std::uint32_t> shards;
+  for (std::size_t i = 0; i < ledger.states.size(); ++i) {
+    const bool parked = ledger.states[i].outstanding == log::Outstanding::parked;
+    if (ledger.states[i].counted_attempt == 0 && (options.with_parked || !parked)) shards.insert(run.plan.episodes[i].shard);
+  }
+  if (shards.empty()) {
+    if (!options.quiet) fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
+    return ledger.outstanding() == 0 ? 0 : 1;
+  }
+  const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path());
+  if (options.quiet) return 0;
+  if (report.already) {
+    fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
+    return 0;
+  }
+  for (const auto& array : report.submission.arrays) fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
+  fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
+  if (!report.busy_shards.empty()) fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
+  return 0;
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "jobs/run_directory.hpp"
+#include "slurm/slurm.hpp"
+
+namespace nkigrid::cli {
+
+struct OutstandingOptions {
+  bool with_parked = false, quiet = false;
+};
+
+/// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns the exit code.
+int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
+
+/// Absolute path of this program, for job scripts.
+std::string program_path();
+
+}  // namespace nkigrid::cli

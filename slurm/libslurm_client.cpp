@@ -1,0 +1,230 @@
+// The only file that includes slurm.h. Built as a plugin. Uses calls whose signatures are the same from 22.05 on:
+// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, load_ctl_conf, ping.
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "slurm/plugin.hpp"
+
+namespace nkigrid::slurm {
+namespace {
+
+/// Tries after which a controller that says "again" is given up; waits double from kFirstWait.
+constexpr int kTries = 5;
+constexpr std::chrono::milliseconds kFirstWait{200};
+
+[[noreturn]] void fail(std::string_view doing, int error) {
+  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); `nkigrid doctor` looks at the controller", doing,
+                                               slurm_strerror(error), error));
+}
+
+/// The response's job id moved into step_id in 25.11.
+std::uint32_t job_id_of(const submit_response_msg_t& response) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+  return response.step_id.job_id;
+#else
+  return response.job_id;
+#endif
+}
+
+void free_conf(slurm_conf_t* conf) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+  slurm_free_conf(conf);
+#else
+  slurm_free_ctl_conf(conf);
+#endif
+}
+
+std::string state_text(std::uint32_t state) {
+  static const std::map<std::uint32_t, const char*> kNames = {
+      {JOB_PENDING, "PENDING"}, {JOB_RUNNING, "RUNNING"}, {JOB_SUSPENDED, "SUSPENDED"}, {JOB_COMPLETE, "COMPLETED"},
+      {JOB_CANCELLED, "CANCELLED"}, {JOB_FAILED, "FAILED"}, {JOB_TIMEOUT, "TIMEOUT"}, {JOB_NODE_FAIL, "NODE_FAIL"},
+      {JOB_PREEMPTED, "PREEMPTED"}, {JOB_BOOT_FAIL, "BOOT_FAIL"}, {JOB_DEADLINE, "DEADLINE"}, {JOB_OOM, "OUT_OF_MEMORY"}};
+  if (state & JOB_COMPLETING) return "COMPLETING";
+  const auto base = state & JOB_STATE_BASE;
+  const auto found = kNames.find(base);
+  return found == kNames.end() ? fmt::format("UNKNOWN({})", base) : found->second;
+}
+
+std::string reason_text(std::uint32_t reason) {
+  static const std::map<std::uint32_t, const char*> kWords = {
+      {WAIT_NO_REASON, ""}, {WAIT_PRIORITY, "waits behind jobs of higher priority"}, {WAIT_DEPENDENCY, "waits for the array to end"},
+      {WAIT_RESOURCES, "waits for free nodes"}, {WAIT_PART_NODE_LIMIT, "asks for more nodes than the partition has"},
+      {WAIT_PART_TIME_LIMIT, "asks for more time than the partition allows"}, {WAIT_PART_DOWN, "the partition is down"},
+      {WAIT_PART_INACTIVE, "the partition is inactive"}, {WAIT_HELD, "held by an administrator"}, {WAIT_HELD_USER, "held by its user"},
+      {WAIT_TIME, "its start time has not come"}, {WAIT_LICENSES, "waits for licenses"}, {WAIT_RESERVATION, "waits for its reservation"},
+      {WAIT_NODE_NOT_AVAIL, "a node it needs is not available"}, {WAIT_ARRAY_TASK_LIMIT, "the array's throttle is reached"},
+      {WAIT_DEP_INVALID, "its dependency can never be satisfied"}, {WAIT_FRONT_END, "waits for a front end"}};
+  const auto found = kWords.find(reason);
+  return found == kWords.end() ? fmt::format("Slurm's reason {}", reason) : found->second;
+}
+
+std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
+
+/// Owns the mutable strings that libslurm's C structs point to.
+class Strings {
+ public:
+  char* hold(const std::string& s) {
+    if (s.empty()) return nullptr;
+    return held_.emplace_back(std::make_unique<std::string>(s))->data();
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::string>> held_;
+};
+
+/// What sbatch adds on the client's side and the API does not.
+std::vector<std::string> with_submit_environment(const JobRequest& request) {
+  auto environment = request.environment;
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  environment.push_back("SLURM_SUBMIT_DIR=" + request.work_folder);
+  environment.push_back(fmt::format("SLURM_SUBMIT_HOST={}", host));
+  environment.push_back("SLURM_JOB_NAME=" + request.name);
+  environment.push_back("SLURM_PRIO_PROCESS=0");
+  return environment;
+}
+
+void fill_resources(job_desc_msg_t& job, const JobRequest& request, Strings& strings) {
+  const auto& r = request.resources;
+  job.partition = strings.hold(r.partition);
+  job.account = strings.hold(r.account);
+  job.qos = strings.hold(r.qos);
+  job.features = strings.hold(r.constraint);
+  job.reservation = strings.hold(r.reservation);
+  job.exc_nodes = strings.hold(r.exclude);
+  if (!r.gres.empty()) job.tres_per_node = strings.hold("gres:" + r.gres);
+  job.min_nodes = job.max_nodes = request.nodes;
+  job.num_tasks = request.tasks;
+  job.ntasks_per_node = static_cast<std::uint16_t>(request.tasks_per_node);
+  job.cpus_per_task = static_cast<std::uint16_t>(request.cpus_per_task);
+  job.min_cpus = request.tasks * request.cpus_per_task;
+  job.time_limit = request.time_minutes;
+}
+
+class LibslurmClient final : public Client {
+ public:
+  LibslurmClient() { slurm_init(nullptr); }
+  ~LibslurmClient() override { slurm_fini(); }
+
+  std::uint32_t submit(const JobRequest& request) override {
+    Strings strings;
+    job_desc_msg_t job;
+    slurm_init_job_desc_msg(&job);
+    job.name = strings.hold(request.name);
+    job.comment = strings.hold(request.comment);
+    job.script = strings.hold(request.script);
+    job.work_dir = strings.hold(request.work_folder);
+    job.std_out = job.std_err = strings.hold(request.output);
+    job.std_in = strings.hold("/dev/null");
+    job.array_inx = strings.hold(request.array);
+    job.dependency = strings.hold(request.dependency);
+    job.user_id = ::getuid();
+    job.group_id = ::getgid();
+    job.open_mode = OPEN_MODE_APPEND;  // a requeued element must not wipe its log
+    job.requeue = 1;
+    fill_resources(job, request, strings);
+    if (request.warn_seconds > 0) {
+      job.warn_signal = SIGUSR1;
+      job.warn_time = static_cast<std::uint16_t>(request.warn_seconds);
+      job.warn_flags = KILL_JOB_BATCH;
+    }
+    std::vector<char*> environment;
+    for (const auto& entry : with_submit_environment(request)) environment.push_back(strings.hold(entry));
+    job.environment = environment.data();
+    job.env_size = static_cast<std::uint32_t>(environment.size());
+    return send(job, request);
+  }
+
+  std::vector<JobState> jobs(const std::string& comment_prefix) override {
+    job_info_msg_t* message = nullptr;
+    if (slurm_load_jobs(0, &message, SHOW_ALL) != SLURM_SUCCESS) fail("list jobs", errno);
+    std::vector<JobState> found;
+    for (std::uint32_t i = 0; i < message->record_count; ++i) {
+      const auto& record = message->job_array[i];
+      const auto comment = text(record.comment);
+      if (comment.rfind(comment_prefix, 0) != 0) continue;
+      JobState state;
+      state.job = record.array_job_id != 0 ? record.array_job_id : record.job_id;
+      if (record.array_job_id != 0 && record.array_task_id != NO_VAL) state.element = record.array_task_id;
+      state.pending_elements = text(record.array_task_str);
+      state.state = state_text(record.job_state);
+      if ((record.job_state & JOB_STATE_BASE) == JOB_PENDING) state.reason = reason_text(record.state_reason);
+      state.nodes = text(record.nodes);
+      state.name = text(record.name);
+      state.comment = comment;
+      found.push_back(std::move(state));
+    }
+    slurm_free_job_info_msg(message);
+    return found;
+  }
+
+  void cancel(std::uint32_t job) override {
+    const auto id = std::to_string(job);
+    if (slurm_kill_job2(id.c_str(), SIGKILL, 0, nullptr) == SLURM_SUCCESS) return;
+    const int error = errno;
+    if (error != ESLURM_INVALID_JOB_ID && error != ESLURM_ALREADY_DONE) fail(fmt::format("cancel job {}", job), error);
+  }
+
+  Limits limits() override {
+    slurm_conf_t* conf = nullptr;
+    if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS) fail("read the controller's limits", errno);
+    const Limits limits{conf->max_array_sz, conf->max_job_cnt};
+    free_conf(conf);
+    return limits;
+  }
+
+ private:
+  /// One job in the end: a call whose answer is doubtful is looked up by its comment before it is made again.
+  std::uint32_t send(job_desc_msg_t& job, const JobRequest& request) {
+    auto wait = kFirstWait;
+    for (int attempt = 1;; ++attempt, wait *= 2) {
+      submit_response_msg_t* response = nullptr;
+      errno = 0;
+      const int rc = slurm_submit_batch_job(&job, &response);
+      int error = rc == SLURM_SUCCESS ? 0 : errno;
+      std::uint32_t id = 0;
+      if (response != nullptr) {
+        id = job_id_of(*response);
+        if (error == 0) error = static_cast<int>(response->error_code);
+        slurm_free_submit_response_response_msg(response);
+      } else if (error == 0) {
+        error = SLURM_UNEXPECTED_MSG_ERROR;
+      }
+      if (error == 0) return id;
+      if (rc == SLURM_SUCCESS && id != 0) {
+        cancel(id);  // accepted, but it can never start ("impossible request"): do not leave it pending for ever
+        fail(fmt::format("start job '{}' as asked", request.name), error);
+      }
+      for (const auto& known : jobs(request.comment)) {
+        if (known.comment == request.comment) return known.job;
+      }
+      const bool again = error == EAGAIN || error == ESLURM_NODES_BUSY || error == ESLURM_ERROR_ON_DESC_TO_RECORD_COPY ||
+                         error == SLURM_COMMUNICATIONS_CONNECTION_ERROR || error == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
+                         error == SLURM_UNEXPECTED_MSG_ERROR;
+      if (!again || attempt == kTries) fail(fmt::format("submit job '{}'", request.name), error);
+      std::this_thread::sleep_for(wait);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace nkigrid::slurm
+
+extern "C" __attribute__((visibility("default"))) nkigrid::slurm::Client* nkigrid_slurm_client() {
+  return new nkigrid::slurm::LibslurmClient();
+}
