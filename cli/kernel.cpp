@@ -1,0 +1,152 @@
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/benchmark.hpp"
+#include "jobs/grid.hpp"
+#include "runner/device/device.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string file, task, entry;
+  std::string benchmark = "nkigen-bench";
+  jobs::DeviceSpec device;
+  std::uint64_t seed = 1;
+  bool relaxed = false, json = false, quiet = false;
+};
+
+jobs::Benchmark open_benchmark(const std::string& name) {
+  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name}) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
+  }
+  throw Error(ErrorCode::config, fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark",
+                                             name, jobs::configs_folder().native()));
+}
+
+const jobs::Task& find_task(const jobs::Benchmark& benchmark, const std::string& id) {
+  if (const auto* task = benchmark.find(id)) return *task;
+  std::vector<std::string> ids;
+  for (const auto& task : benchmark.tasks) ids.push_back(task.id);
+  throw Error(ErrorCode::config, fmt::format("no task '{}' in benchmark '{}'{}; `nkigrid bench list` shows them", id, benchmark.name, did_you_mean(id, ids)));
+}
+
+/// JSON knows no infinity and no NaN.
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
+
+struct Verdict {
+  device::CompileResult compile;
+  std::optional<device::VerifyResult> verify;
+  Outcome outcome = Outcome::pass;
+};
+
+Outcome outcome_of(const Verdict& verdict) {
+  const auto& diagnostic = verdict.verify ? verdict.verify->diagnostic : verdict.compile.diagnostic;
+  return diagnostic.code == Code::none ? Outcome::pass : nkigrid::outcome_of(diagnostic.code, diagnostic.stage);
+}
+
+ordered_json to_json(const Verdict& verdict) {
+  const auto& compile = verdict.compile;
+  const auto& why = compile.diagnostic;
+  ordered_json out;
+  out["version"] = 1;
+  out["compile"] = {{"ok", compile.ok()}, {"code", word(to_string(why.code))}, {"group", word(group_of(why.code))}, {"stage", word(to_string(why.stage))},
+                    {"message", why.message}, {"line", why.line}, {"seconds", compile.seconds}, {"warnings", compile.warnings}};
+  out["verify"] = nullptr;
+  if (verdict.verify) {
+    const auto& verify = *verdict.verify;
+    out["verify"] = {{"ok", verify.paper_ok}, {"strict_ok", verify.strict_ok}, {"code", word(to_string(verify.diagnostic.code))},
+                     {"message", verify.diagnostic.message}, {"max_abs_err", number(verify.max_abs_err)}, {"rel_l2", number(verify.rel_l2)},
+                     {"trials", verify.trials}, {"passed", verify.trials_passed}, {"hints", verify.hints}, {"seconds", verify.seconds}};
+  }
+  out["estimate_us"] = compile.ok() ? number(compile.estimate_us) : ordered_json(nullptr);
+  out["outcome"] = to_string(verdict.outcome);
+  return out;
+}
+
+void print_diagnostic(const device::Diagnostic& diagnostic) {
+  fmt::print("  {} at stage {}", to_string(diagnostic.code), to_string(diagnostic.stage));
+  if (diagnostic.line > 0) fmt::print(", kernel.py line {}", diagnostic.line);
+  fmt::print("\n  {}\n", diagnostic.message);
+}
+
+void print_text(const Verdict& verdict) {
+  const auto& compile = verdict.compile;
+  fmt::print("compile: {} ({:.0f} ms)\n", compile.ok() ? "ok" : "failed", 1e3 * compile.seconds);
+  for (const auto& warning : compile.warnings) fmt::print("  {}\n", warning);
+  if (!compile.ok()) print_diagnostic(compile.diagnostic);
+  if (verdict.verify) {
+    const auto& verify = *verdict.verify;
+    fmt::print("verify:  {} by the paper rule, {} by the strict one, {} of {} trials ({:.0f} ms)\n", verify.paper_ok ? "ok" : "failed",
+               verify.strict_ok ? "ok" : "failed", verify.trials_passed, verify.trials, 1e3 * verify.seconds);
+    fmt::print("  max_abs_err {:.3g}, rel_l2 {:.3g}\n", verify.max_abs_err, verify.rel_l2);
+    if (verify.diagnostic.code != Code::none) print_diagnostic(verify.diagnostic);
+    for (const auto& hint : verify.hints) fmt::print("  hint: {}\n", hint);
+  }
+  if (compile.ok()) fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  fmt::print("outcome: {}\n", to_string(verdict.outcome));
+}
+
+int exit_code_of(const Verdict& verdict) {
+  if (verdict.outcome == Outcome::pass) return 0;
+  if (is_scored(verdict.outcome)) return 1;
+  const auto& diagnostic = verdict.verify ? verdict.verify->diagnostic : verdict.compile.diagnostic;
+  throw Error(ErrorCode::external, fmt::format("the check itself failed: {}", diagnostic.message));
+}
+
+int check_kernel(const Options& options) {
+  jobs::CheckSpec check;
+  check.strict_sandbox = !options.relaxed;
+  const auto source = read_file(options.file);
+  const auto benchmark = open_benchmark(options.benchmark);
+  const auto& task = find_task(benchmark, options.task);
+  const auto paths = device::default_device_paths();
+  auto servers = device::start_fork_servers(paths, check, 1);
+  const auto device = device::make_device(options.device, check, options.seed, servers, paths);
+  Verdict verdict;
+  verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
+  if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
+  verdict.outcome = outcome_of(verdict);
+  if (options.json) {
+    fmt::print("{}\n", to_json(verdict).dump(1, ' ', false, ordered_json::error_handler_t::replace));
+  } else if (!options.quiet) {
+    print_text(verdict);
+  }
+  return exit_code_of(verdict);
+}
+
+}  // namespace
+
+Verb kernel_verb() {
+  return {"kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
+            app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
+            app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
+            app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
+            app.add_option("--entry", options->entry, "kernel function, if the file has several");
+            app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str();
+            app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "exit code only");
+            return [options] { return check_kernel(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli

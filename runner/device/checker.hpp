@@ -1,0 +1,27 @@
+#pragma once
+
+#include "runner/device/canary.hpp"
+#include "runner/device/reference.hpp"
+#include "runner/device/run_client.hpp"
+
+namespace nkigrid::device {
+
+/// The parts a check needs, owned by the device. @threads all of them safe
+struct CheckerParts {
+  ForkServers& servers;
+  OutputPool& pool;
+  ReferenceCache& references;
+  const Canary& canary;
+  const jobs::CheckSpec& check;
+};
+
+enum class CheckKind {
+  tool,   ///< the paper rule on every trial
+  final_  ///< both rules, the repeat under the other poison, evidence of cheating
+};
+
+/// Runs an artifact on trials 0 .. trials-1 of a stream and compares. @pre trials >= 1. Never throws for what a kernel does or for
+/// a fault of the machinery: that is a result with code INFRA.
+VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind);
+
+}  // namespace nkigrid::device

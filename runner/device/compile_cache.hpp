@@ -1,0 +1,39 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "runner/device/device.hpp"
+
+namespace nkigrid::device {
+
+/// Results of compiles by (source, entry, task): the same source has the same artifact, and is compiled once even when two lanes
+/// ask at the same time. @threads safe
+class CompileCache {
+ public:
+  explicit CompileCache(std::size_t capacity) : capacity_(capacity) {}
+
+  /// The known result, or that of `compile`. A result that may come out otherwise next time (see is_lasting) is not kept.
+  CompileResult get(const std::string& key, const std::function<CompileResult()>& compile);
+
+ private:
+  struct Slot {
+    bool ready = false;
+    CompileResult result;
+    std::list<std::string>::iterator age;
+  };
+  std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Slot> slots_;
+  std::list<std::string> ages_;  // of ready slots, newest first
+};
+
+/// False for what depends on the moment: the machinery's failures, timeouts, children that died.
+bool is_lasting(const CompileResult& result) noexcept;
+
+}  // namespace nkigrid::device

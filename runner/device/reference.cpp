@@ -1,0 +1,179 @@
+#include "runner/device/reference.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/hash.hpp"
+#include "runner/proc/frame.hpp"
+
+namespace nkigrid::device {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr double kStartSeconds = 60;
+constexpr double kComputeSeconds = 900;
+constexpr std::uint64_t kFolderLimitBytes = 8ULL << 30;
+// Open files: two a trial. A benchmark of hundreds of tasks cycles through them; the page cache keeps the bytes.
+constexpr std::size_t kRemembered = 192;
+
+void make_private_folder(const fs::path& folder) {
+  make_directories(folder.parent_path());
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) throw_errno(errno, "create folder", folder.native());
+  struct stat facts {};
+  if (::lstat(folder.c_str(), &facts) != 0) throw_errno(errno, "look at folder", folder.native());
+  if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 022) != 0) {
+    throw Error(ErrorCode::io, fmt::format("reference cache '{}' is no folder that this user alone can write; remove it or fix its owner "
+                                           "and mode, or set TMPDIR", folder.native()));
+  }
+}
+
+}  // namespace
+
+/// The running worker process.
+struct ReferenceCache::Worker {
+  Fd control;
+  proc::Process process;
+
+  Worker(const fs::path& file, const fs::path& folder) {
+    auto pair = proc::make_socket_pair(proc::SocketKind::stream);
+    const std::array<proc::DescriptorMap, 1> descriptors = {{{pair.theirs.get(), 3}}};
+    auto environment = proc::numeric_environment();
+    environment.emplace_back("LANG=C.UTF-8");
+    environment.emplace_back("PYTHONHASHSEED=0");
+    process = proc::spawn({NKIGRID_PYTHON, "-s", "-B", file.native(), folder.native(), std::to_string(kFolderLimitBytes)}, environment,
+                          descriptors, proc::Group::own_session);
+    control = std::move(pair.ours);
+  }
+  ~Worker() {
+    control = Fd();
+    try {
+      if (!proc::wait_readable(process.pidfd.get(), proc::deadline_after(1))) ::kill(process.pid, SIGKILL);
+      proc::reap(process);
+    } catch (const Error&) {
+      // Nothing can be done for a worker that cannot be waited for.
+    }
+  }
+
+  json receive(double seconds) {
+    const auto result = proc::read_frame(control.get(), proc::deadline_after(seconds));
+    auto reply = json::parse(result.frame.head, nullptr, false);
+    if (result.end != proc::ReadEnd::frame || !reply.is_object()) {
+      throw Error(ErrorCode::external, fmt::format("the reference worker {}", result.end == proc::ReadEnd::late ? "did not answer in time" : "stopped"));
+    }
+    return reply;
+  }
+
+  json ask(const json& request) {
+    if (!proc::write_frame(control.get(), request.dump(), {}, {}, proc::deadline_after(kStartSeconds))) {
+      throw Error(ErrorCode::external, "the reference worker stopped");
+    }
+    return receive(kComputeSeconds);
+  }
+};
+
+ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, std::uint64_t run_seed)
+    : worker_file_(std::move(worker)), folder_(std::move(folder)), run_seed_(run_seed) {
+  make_private_folder(folder_);
+  worker_ = std::make_unique<Worker>(worker_file_, folder_);
+}
+
+ReferenceCache::~ReferenceCache() = default;
+
+std::string ReferenceCache::seed_of(const jobs::Task& task, Stream stream, std::uint32_t trial) const {
+  return std::to_string(keyed_hash({std::to_string(run_seed_), task.hash, to_string(stream), std::to_string(trial)}));
+}
+
+std::string ReferenceCache::key_of(const jobs::Task& task, Stream stream, std::uint32_t trial) {
+  {
+    const std::lock_guard lock(worker_mutex_);
+    if (torch_version_.empty()) {
+      if (!worker_) worker_ = std::make_unique<Worker>(worker_file_, folder_);
+      torch_version_ = worker_->receive(kStartSeconds).value("torch", "");
+      if (torch_version_.empty()) throw Error(ErrorCode::external, "the reference worker finds no torch for " NKIGRID_PYTHON "; install python3-torch");
+    }
+  }
+  return Sha256().field(std::to_string(run_seed_)).field(task.hash).field(to_string(stream)).field(std::to_string(trial)).field(torch_version_).hex().substr(0, 40);
+}
+
+std::shared_ptr<const Trial> ReferenceCache::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->second;
+}
+
+void ReferenceCache::remember(const std::string& key, std::shared_ptr<const Trial> trial) {
+  const std::lock_guard lock(mutex_);
+  if (by_key_.contains(key)) return;
+  recent_.emplace_front(key, std::move(trial));
+  by_key_[key] = recent_.begin();
+  if (recent_.size() <= kRemembered) return;
+  by_key_.erase(recent_.back().first);
+  recent_.pop_back();
+}
+
+std::shared_ptr<const Trial> ReferenceCache::load(const std::string& key) {
+  if (auto known = find(key)) return known;
+  auto expected = open_tensor_file(folder_ / (key + ".out"));
+  auto arguments = open_tensor_file(folder_ / (key + ".in"));
+  if (!expected || !arguments) return nullptr;
+  auto trial = std::make_shared<const Trial>(Trial{std::move(*arguments), std::move(*expected)});
+  remember(key, trial);
+  return trial;
+}
+
+void ReferenceCache::compute(const jobs::Task& task, Stream stream, const std::vector<std::uint32_t>& missing) {
+  const auto entry = json::parse(task.index_entry);
+  std::vector<std::pair<std::uint32_t, std::string>> wanted;
+  for (const auto trial : missing) wanted.emplace_back(trial, key_of(task, stream, trial));
+  const std::lock_guard lock(worker_mutex_);
+  json request = {{"task", task.id}, {"source", task.source}, {"inputs", entry.at("inputs")}, {"outputs", entry.at("outputs")}, {"trials", json::array()}};
+  for (const auto& [trial, key] : wanted) {
+    if (load(key)) continue;  // another lane asked for the same while we waited
+    request["trials"].push_back({{"trial", trial}, {"key", key}, {"seed", seed_of(task, stream, trial)}});
+  }
+  if (request["trials"].empty()) return;
+  if (!worker_) {
+    worker_ = std::make_unique<Worker>(worker_file_, folder_);
+    worker_->receive(kStartSeconds);
+  }
+  json reply;
+  try {
+    reply = worker_->ask(request);
+  } catch (const Error&) {
+    worker_.reset();  // the next caller gets a new one
+    throw;
+  }
+  if (!reply.value("ok", false)) {
+    throw Error(ErrorCode::external, fmt::format("no reference for task '{}': {}", task.id, reply.value("error", "no reason given")));
+  }
+}
+
+std::vector<std::shared_ptr<const Trial>> ReferenceCache::trials(const jobs::Task& task, Stream stream, std::uint32_t count) {
+  std::vector<std::shared_ptr<const Trial>> found(count);
+  // Twice: what was computed may have been pruned by another process before we opened it.
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::uint32_t> missing;
+    for (std::uint32_t t = 0; t < count; ++t) {
+      if (!found[t]) found[t] = load(key_of(task, stream, t));
+      if (!found[t]) missing.push_back(t);
+    }
+    if (missing.empty()) return found;
+    if (round < 2) compute(task, stream, missing);
+  }
+  throw Error(ErrorCode::external, fmt::format("reference files of task '{}' in '{}' do not stay readable", task.id, folder_.native()));
+}
+
+}  // namespace nkigrid::device

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/device/device.hpp"
+#include "runner/device/tensor_file.hpp"
+#include "runner/proc/spawn.hpp"
+
+namespace nkigrid::device {
+
+/// One draw: what a kernel gets, and what it should give.
+struct Trial {
+  TensorFile arguments;  ///< its descriptor may go to a run child
+  TensorFile expected;   ///< never leaves this process
+};
+
+/// Inputs and expected outputs of trials, computed once a (run seed, task, stream, trial, torch version) on this node.
+/// Lanes of one process share it; processes of one node share its folder. @threads safe
+class ReferenceCache {
+ public:
+  /// @param folder made when absent; must belong to this user alone
+  /// @throws Error{io} when the folder cannot be used
+  ReferenceCache(std::filesystem::path worker, std::filesystem::path folder, std::uint64_t run_seed);
+  ~ReferenceCache();
+
+  /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
+  /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index (the text says which).
+  std::vector<std::shared_ptr<const Trial>> trials(const jobs::Task& task, Stream stream, std::uint32_t count);
+
+ private:
+  struct Worker;
+  using Entry = std::pair<std::string, std::shared_ptr<const Trial>>;
+
+  std::shared_ptr<const Trial> find(const std::string& key);
+  std::shared_ptr<const Trial> load(const std::string& key);
+  void remember(const std::string& key, std::shared_ptr<const Trial> trial);
+  void compute(const jobs::Task& task, Stream stream, const std::vector<std::uint32_t>& missing);
+  std::string seed_of(const jobs::Task& task, Stream stream, std::uint32_t trial) const;
+  std::string key_of(const jobs::Task& task, Stream stream, std::uint32_t trial);
+
+  std::filesystem::path worker_file_, folder_;
+  std::uint64_t run_seed_;
+  std::mutex worker_mutex_;                // one request at a time
+  std::unique_ptr<Worker> worker_;
+  std::string torch_version_;              // guarded by worker_mutex_ until set, then constant
+  std::mutex mutex_;                       // guards what follows
+  std::list<Entry> recent_;                // newest first
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+};
+
+}  // namespace nkigrid::device

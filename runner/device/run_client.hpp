@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runner/device/fork_servers.hpp"
+#include "runner/device/tensor_file.hpp"
+#include "runner/device/verdict.hpp"
+#include "runner/nkisim/engine.hpp"
+
+namespace nkigrid::device {
+
+/// Shared memory that outputs are written to, kept from check to check: fresh pages are what a small check would spend its time on.
+/// @threads safe
+class OutputPool {
+ public:
+  struct Buffer {
+    Fd fd;
+    proc::Mapping mapping;
+  };
+  /// At least `size` bytes. Their content is left over from an earlier check; the engine poisons outputs before it starts.
+  Buffer take(std::size_t size);
+  /// @pre no child maps it any more
+  void give_back(Buffer buffer);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Buffer> free_;
+};
+
+/// How one execution ended.
+struct RunOutcome {
+  enum class Kind {
+    ran,       ///< `report` says how it went; outputs are in the slot when its code is none
+    late,      ///< killed at run_timeout
+    denied,    ///< it did what no program may do (SIGSYS)
+    crashed,   ///< the child ended
+    machinery  ///< the server failed
+  };
+  Kind kind = Kind::machinery;
+  nkisim::RunReport report;
+  std::string words;
+};
+
+/// Where the outputs of one slot lie.
+struct OutputLayout {
+  std::vector<std::size_t> bytes;
+  std::vector<std::size_t> offsets;
+  std::size_t slot_bytes = 0;
+};
+OutputLayout layout_of(std::span<const std::size_t> output_bytes);
+
+/// One single-use run child, which executes one program as often as asked.
+class RunSession {
+ public:
+  static constexpr std::size_t kSlots = 2;
+
+  /// Sends the program. @throws Error{external} when the run server is gone
+  RunSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout);
+  ~RunSession();
+  RunSession(const RunSession&) = delete;
+  RunSession& operator=(const RunSession&) = delete;
+
+  /// Executes once into a slot. After anything but `ran` the session is over. Never throws.
+  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout);
+
+  std::span<const std::byte> output(std::size_t slot, std::size_t output) const;
+  std::span<const std::byte> slot(std::size_t slot) const;
+
+ private:
+  RunOutcome ended();
+
+  OutputPool& pool_;
+  OutputLayout layout_;
+  OutputPool::Buffer buffer_;
+  proc::Job job_;
+  bool over_ = false;  // the child has ended
+  bool lost_ = false;  // nobody can say whether it has
+};
+
+}  // namespace nkigrid::device

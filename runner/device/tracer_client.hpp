@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/device/fork_servers.hpp"
+
+namespace nkigrid::device {
+
+/// What came back from a tracer child. Everything in a reply was written by the child and is judged before it is believed.
+struct TracerReply {
+  bool ok = false;
+  std::string program, entry;
+  Diagnostic diagnostic;
+  std::vector<std::string> warnings;
+};
+
+struct TracerResult {
+  enum class Kind {
+    replied,
+    denied,    ///< it did what no kernel may do (SIGSYS); `words` say what
+    died,      ///< it ended without a reply; `words` say how
+    late,      ///< killed at the deadline
+    machinery  ///< the server or the socket failed
+  };
+  Kind kind = Kind::machinery;
+  TracerReply reply;
+  std::string words;
+};
+
+/// Traces one kernel in a single-use child. Never throws. @param timeout [s], from now
+TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task, const std::string& source,
+                            const std::optional<std::string>& entry, Seconds timeout);
+
+}  // namespace nkigrid::device

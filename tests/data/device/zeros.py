@@ -1,0 +1,9 @@
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def kernel(x, weight):
+    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, nl.zeros((128, 64), dtype=nl.float32, buffer=nl.sbuf))
+    return out

@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "runner/device/device.hpp"
+#include "tests/device/small_task.hpp"
+
+namespace nkigrid::device {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+jobs::CheckSpec short_timeout() {
+  jobs::CheckSpec check;
+  check.compile_timeout = Seconds(2);
+  return check;
+}
+
+/// After whatever a kernel did, the device must still work.
+void expect_unharmed(TestDevice& test) {
+  const auto compiled = test.compile(data_file("good.py") + "# " + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "\n");
+  ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
+  EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
+}
+
+TEST(HostileKernel, DeniedActIsEvidenceAndIsNamed) {
+  TestDevice test;
+  struct Case { const char* file; const char* words; };
+  for (const auto& [file, words] : {
+           Case{"opens_socket.py", "using a socket"}, Case{"runs_a_program.py", "starting a program"}, Case{"runs_a_shell.py", "starting a program"},
+           Case{"writes_a_file.py", "opening '/tmp/nkigrid-hostile' for writing"}, Case{"writes_a_file_by_open.py", "for writing"},
+           Case{"removes_a_file.py", "removing a file"}, Case{"reads_passwd.py", "opening '/etc/passwd' for reading"}, Case{"lists_root.py", "listing '/'"},
+           Case{"reads_its_own_process.py", "opening '/proc/self/maps' for reading"}, Case{"kills_its_parent.py", "signal to another process"},
+           Case{"kills_by_system_call.py", "a system call that is denied"}, Case{"ptraces_its_parent.py", "a system call that is denied"}}) {
+    SCOPED_TRACE(file);
+    const auto compiled = test.compile(data_file(std::string("hostile/") + file));
+    EXPECT_FALSE(compiled.ok());
+    EXPECT_EQ(compiled.diagnostic.code, Code::rule_violation) << compiled.diagnostic.message;
+    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::cheat);
+    EXPECT_THAT(compiled.diagnostic.message, HasSubstr(words));
+  }
+  EXPECT_FALSE(std::filesystem::exists("/tmp/nkigrid-hostile"));
+  expect_unharmed(test);
+}
+
+TEST(HostileKernel, LazyImportOfTheLibraryIsNoCheat) {
+  TestDevice test;
+  const auto compiled = test.compile("import statistics\n" + data_file("good.py"));
+  EXPECT_EQ(compiled.diagnostic.code, Code::py_syntax) << compiled.diagnostic.message;
+}
+
+TEST(HostileKernel, WhatItDoesToItselfIsACompileFailure) {
+  TestDevice test(short_timeout());
+  for (const char* file : {"fork_bomb.py", "leaves_with_status_0.py", "system_exit.py", "crashes.py", "writes_to_descriptors.py",
+                           "patches_the_tracer.py", "patches_the_reply.py"}) {
+    SCOPED_TRACE(file);
+    const auto compiled = test.compile(data_file(std::string("hostile/") + file));
+    EXPECT_FALSE(compiled.ok());
+    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail) << compiled.diagnostic.message;
+  }
+  expect_unharmed(test);
+}
+
+TEST(HostileKernel, ChildThatDiesIsCompilerInternalWhileTheCanaryCompiles) {
+  TestDevice test;
+  const auto compiled = test.compile(data_file("hostile/leaves_with_status_0.py"));
+  EXPECT_EQ(compiled.diagnostic.code, Code::compiler_internal);
+  EXPECT_THAT(compiled.diagnostic.message, HasSubstr("exited with status 0"));
+}
+
+TEST(HostileKernel, MemoryHogEndsWithItself) {
+  TestDevice test;
+  const auto compiled = test.compile(data_file("hostile/takes_all_memory.py"));
+  EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail) << compiled.diagnostic.message;
+  expect_unharmed(test);
+}
+
+TEST(HostileKernel, EndlessLoopIsACompileTimeout) {
+  TestDevice test(short_timeout());
+  const auto compiled = test.compile(data_file("hostile/loops_forever.py"));
+  EXPECT_EQ(compiled.diagnostic.code, Code::compile_timeout);
+  EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_timeout);
+  EXPECT_LT(compiled.seconds, 20);
+  expect_unharmed(test);
+}
+
+TEST(HostileKernel, HostSideEntriesAreNoKernels) {
+  TestDevice test;
+  for (const char* file : {"wipes_its_inputs.py", "forges_the_verdict.py"}) {
+    SCOPED_TRACE(file);
+    const auto compiled = test.compile(data_file(file));
+    EXPECT_EQ(compiled.diagnostic.code, Code::no_kernel) << compiled.diagnostic.message;
+    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail);
+  }
+}
+
+TEST(HostileKernel, DiagnosticsNameNoPathOrProcessOfOurs) {
+  TestDevice test;
+  for (const char* file : {"invented_name.py", "hostile/fork_bomb.py", "hostile/system_exit.py"}) {
+    const auto compiled = test.compile(data_file(file));
+    EXPECT_THAT(compiled.diagnostic.message, Not(HasSubstr(NKIGRID_BUILD_DIR)));
+    EXPECT_THAT(compiled.diagnostic.message, Not(HasSubstr(NKIGRID_SOURCE_DIR)));
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid::device

@@ -1,0 +1,166 @@
+#include "runner/device/reference.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "jobs/base/error.hpp"
+#include "tests/device/small_task.hpp"
+
+namespace nkigrid::device {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<float> floats(const TensorFile& file, std::size_t tensor) {
+  const auto bytes = file.bytes_of(tensor);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+double mean(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double deviation(const std::vector<float>& values) {
+  const double centre = mean(values);
+  double sum = 0;
+  for (const float value : values) sum += (value - centre) * (value - centre);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) { return {test_paths().reference_worker, folder / "cache", seed}; }
+
+std::set<std::string> files_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+  return names;
+}
+
+TEST(ReferenceCache, ExpectedIsWhatTheTaskComputesFromTheGivenValues) {
+  const TemporaryDirectory folder;
+  auto cache = cache_in(folder.path());
+  const auto trials = cache.trials(small_task(), Stream::tool, 5);
+  for (std::size_t t = 0; t < 5; ++t) {
+    const auto x = floats(trials[t]->arguments, 0), weight = floats(trials[t]->arguments, 1), out = floats(trials[t]->expected, 0);
+    ASSERT_EQ(x.size(), 128U * 64U);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_FLOAT_EQ(out[i], 2 * x[i] + weight[i]);
+    // torch.randn has mean 0 and deviation 1; trials 3 and 4 are 1.5 x + 0.25 and 0.5 x - 0.5. Weights are never moved.
+    const double centre = t < 3 ? 0 : t == 3 ? 0.25 : -0.5, width = t < 3 ? 1 : t == 3 ? 1.5 : 0.5;
+    EXPECT_NEAR(mean(x), centre, 0.06);
+    EXPECT_NEAR(deviation(x), width, 0.06);
+    EXPECT_NEAR(deviation(weight), 1, 0.06);
+  }
+  EXPECT_NE(floats(trials[0]->arguments, 0), floats(trials[1]->arguments, 0));
+  EXPECT_NE(floats(trials[0]->arguments, 1), floats(trials[1]->arguments, 1));
+}
+
+TEST(ReferenceCache, DrawsDependOnSeedAndStreamOnly) {
+  const TemporaryDirectory a, b;
+  auto first = cache_in(a.path()), second = cache_in(b.path()), other = cache_in(a.path(), 8);
+  const auto one = floats(first.trials(small_task(), Stream::tool, 1)[0]->arguments, 0);
+  EXPECT_EQ(floats(second.trials(small_task(), Stream::tool, 2)[0]->arguments, 0), one) << "another folder, another count";
+  EXPECT_NE(floats(first.trials(small_task(), Stream::final_check, 1)[0]->arguments, 0), one);
+  EXPECT_NE(floats(other.trials(small_task(), Stream::tool, 1)[0]->arguments, 0), one);
+}
+
+TEST(ReferenceCache, DamagedFilesAreMadeAnew) {
+  const TemporaryDirectory folder;
+  std::vector<float> good;
+  {
+    auto cache = cache_in(folder.path());
+    good = floats(cache.trials(small_task(), Stream::tool, 1)[0]->expected, 0);
+  }
+  for (const auto& name : files_in(folder.path() / "cache")) {
+    const auto path = folder.path() / "cache" / name;
+    if (path.extension() == ".in") {
+      fs::resize_file(path, fs::file_size(path) / 2);
+    } else {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(1000);
+      file.put('!');
+    }
+  }
+  auto cache = cache_in(folder.path());
+  EXPECT_EQ(floats(cache.trials(small_task(), Stream::tool, 1)[0]->expected, 0), good);
+}
+
+TEST(ReferenceCache, WarmCacheNeedsNoTorch) {
+  const TemporaryDirectory folder;
+  {
+    auto cache = cache_in(folder.path());
+    cache.trials(small_task(), Stream::tool, 2);
+  }
+  const auto before = files_in(folder.path() / "cache");
+  auto task = small_task();
+  task.source = "raise SystemError('nobody may run this')\n";  // the key is the task's hash: nothing is computed
+  auto cache = cache_in(folder.path());
+  EXPECT_EQ(cache.trials(task, Stream::tool, 2).size(), 2U);
+  EXPECT_EQ(files_in(folder.path() / "cache"), before);
+  EXPECT_EQ(before.size(), 4U) << "an .in and an .out file a trial, and nothing left over";
+}
+
+TEST(ReferenceCache, TaskThatDoesNotFitItsIndexIsNamed) {
+  const TemporaryDirectory folder;
+  auto cache = cache_in(folder.path());
+  auto task = small_task();
+  const auto at = task.index_entry.find("[128,64]");
+  task.index_entry.replace(at, 8, "[128,65]");
+  try {
+    cache.trials(task, Stream::tool, 1);
+    FAIL() << "it did not throw";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_THAT(error.what(), HasSubstr("x has shape [128, 64], the index says [128, 65]"));
+  }
+  EXPECT_EQ(cache.trials(small_task(), Stream::tool, 1).size(), 1U) << "the worker goes on";
+}
+
+TEST(ReferenceCache, FolderThatOthersCanWriteIsRefused) {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder.path() / "cache");
+  ::chmod((folder.path() / "cache").c_str(), 0777);
+  EXPECT_THROW(cache_in(folder.path()), Error);
+}
+
+TEST(TensorFile, AnyCutAndAnyFlippedByteIsNoticed) {
+  const TemporaryDirectory folder;
+  auto cache = cache_in(folder.path());
+  auto task = small_task();
+  const auto path = [&] {
+    cache.trials(task, Stream::tool, 1);
+    for (const auto& entry : fs::directory_iterator(folder.path() / "cache")) {
+      if (entry.path().extension() == ".out") return entry.path();
+    }
+    return fs::path();
+  }();
+  const auto whole = read_file(path);
+  const auto copy = folder.path() / "copy";
+  const auto opens = [&](const std::string& bytes) {
+    std::ofstream(copy, std::ios::binary) << bytes;
+    return open_tensor_file(copy).has_value();
+  };
+  EXPECT_TRUE(opens(whole));
+  for (std::size_t cut = 0; cut < whole.size(); cut += cut < 300 ? 7 : 4001) EXPECT_FALSE(opens(whole.substr(0, cut))) << cut;
+  for (std::size_t at = 0; at < whole.size(); at += at < 300 ? 1 : 3001) {
+    auto damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    EXPECT_FALSE(opens(damaged)) << at;
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid::device
