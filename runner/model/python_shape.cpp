@@ -90,9 +90,9 @@ std::size_t header_colon(std::string_view text) {
 }
 
 bool is_keyword(std::string_view word) {
-  constexpr std::array<std::string_view, 30> kKeywords = {
+  constexpr std::array<std::string_view, 31> kKeywords = {
       "if", "else", "elif", "for", "in", "is", "not", "and", "or", "import", "from", "as", "return", "yield", "del", "global",
-      "nonlocal", "assert", "raise", "lambda", "def", "class", "while", "with", "async", "await", "pass", "print", "except", "match"};
+      "nonlocal", "assert", "raise", "lambda", "def", "class", "while", "with", "async", "await", "pass", "print", "except", "match", "case"};
   for (const std::string_view keyword : kKeywords) {
     if (word == keyword) return true;
   }
@@ -121,6 +121,7 @@ bool has_adjacent_names(std::string_view text) {
 }
 
 bool is_statement(std::string_view text) {
+  while (text.size() > 1 && text.back() == ' ') text.remove_suffix(1);
   if (text.starts_with("...")) return true;
   constexpr std::string_view kNever = ".,:;=%&|^<>/!?$`)]}";
   if (kNever.find(text.front()) != std::string_view::npos) return false;
@@ -129,6 +130,11 @@ bool is_statement(std::string_view text) {
   if (text.front() == '*' && text.find('=') == std::string_view::npos) return false;
   if (kUnfinished.find(text.back()) != std::string_view::npos) return false;
   return !has_adjacent_names(text);
+}
+
+bool ends_in_colon(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(' ');
+  return last != std::string_view::npos && text[last] == ':';
 }
 
 }  // namespace
@@ -148,7 +154,7 @@ bool looks_like_python(std::string_view source) {
     }
     body_expected = false;
     if (!is_statement(line.text)) return false;
-    if (!is_compound(line.text) && line.text.back() != ':') continue;
+    if (!is_compound(line.text) && !ends_in_colon(line.text)) continue;
     const std::size_t colon = header_colon(line.text);
     if (colon == std::string_view::npos) return false;
     body_expected = line.text.find_first_not_of(' ', colon + 1) == std::string_view::npos;

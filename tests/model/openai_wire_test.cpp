@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "runner/model/call_recovery.hpp"
+#include "runner/model/openai_wire.hpp"
+#include "tests/model/fixtures.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+using namespace std::string_literals;
+using Json = nlohmann::json;
+
+Headers headers_of(const Json& json) {
+  Headers headers;
+  for (const auto& [name, value] : json.items()) {
+    std::string lower = name;
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    headers[lower] = value.get<std::string>();
+  }
+  return headers;
+}
+
+std::string body_of(const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
+
+TEST(OpenAiRequest, HoldsOnlyTheParametersThatAreSet) {
+  ChatRequest request;
+  request.messages = {{Role::system, "s", {}, "", false}, {Role::user, "u", {}, "", false}};
+  const Json bare = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  EXPECT_EQ(bare, Json::parse(R"({"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}]})"));
+  request.seed = 7;
+  const Json full = Json::parse(chat_request_body(request, {"m", 0.7, 0.9, 100}));
+  EXPECT_EQ(full["seed"], 7);
+  EXPECT_EQ(full["temperature"], 0.7);
+  EXPECT_EQ(full["top_p"], 0.9);
+  EXPECT_EQ(full["max_tokens"], 100);
+}
+
+TEST(OpenAiRequest, ToolsAndTheirAnswersHaveTheWireForm) {
+  ChatRequest request;
+  request.messages = {{Role::assistant, "", {{"c1", "f", "{}"}}, "", false}, {Role::tool, "done", {}, "c1", false}};
+  request.tools = {{"f", "does f", R"({"type":"object"})"}};
+  const Json body = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  EXPECT_TRUE(body["messages"][0]["content"].is_null());
+  EXPECT_EQ(body["messages"][0]["tool_calls"][0], Json::parse(R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}})"));
+  EXPECT_EQ(body["messages"][1], Json::parse(R"({"role":"tool","tool_call_id":"c1","content":"done"})"));
+  EXPECT_EQ(body["tools"][0], Json::parse(R"({"type":"function","function":{"name":"f","description":"does f","parameters":{"type":"object"}}})"));
+}
+
+TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
+  const ChatReply reply = parse_chat_response(test::case_text("01_args_cut_mid_string.json"));
+  EXPECT_EQ(reply.finish, Finish::length);
+  ChatRequest request;
+  request.messages = {reply.message};
+  const Json body = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  const Json sent = Json::parse(body["messages"][0]["tool_calls"][0]["function"]["arguments"].get<std::string>());
+  EXPECT_EQ(sent["_invalid"], reply.message.tool_calls[0].arguments);
+}
+
+TEST(OpenAiResponse, ReasoningOnlyIsCutAndHoldsNoContent) {
+  const ChatReply reply = parse_chat_response(test::case_text("06_reasoning_only_length.json"));
+  EXPECT_EQ(reply.finish, Finish::length);
+  EXPECT_EQ(reply.message.content, "");
+  EXPECT_TRUE(reply.message.tool_calls.empty());
+  EXPECT_TRUE(reply.reasoning.starts_with("The partition dimension"));
+  EXPECT_EQ(reply.usage.input, 700u);
+  EXPECT_EQ(reply.usage.output, 2048u);
+}
+
+TEST(OpenAiResponse, LoneSurrogateIsMendedAndNulSurvives) {
+  const std::string bytes = test::case_text("14_surrogate_and_nul.json");
+  const ChatReply reply = parse_chat_response(bytes);
+  EXPECT_TRUE(reply.message.content.starts_with("half a pair: \xef\xbf\xbd | whole pair: \xf0\x9d\x90\xb1 | nul: a\0b | bell: \x07\n"s));
+  EXPECT_EQ(reply.mended, 1u);
+  EXPECT_EQ(reply.raw, bytes);
+  EXPECT_EQ(parse_reply(to_json(reply)).message.content, reply.message.content);
+}
+
+TEST(OpenAiResponse, EveryCutBodyIsRefused) {
+  const std::string whole = test::case_text("06_reasoning_only_length.json");
+  for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
+    EXPECT_THROW(parse_chat_response(whole.substr(0, length)), Error) << length;
+  }
+}
+
+TEST(OpenAiResponse, ContentMayBeParts) {
+  const ChatReply reply = parse_chat_response(
+      R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]})");
+  EXPECT_EQ(reply.message.content, "ab");
+}
+
+TEST(OpenAiResponse, RefusalAndContentFilterAreRefused) {
+  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})").finish, Finish::refused);
+  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]})").finish, Finish::refused);
+}
+
+TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
+  ChatReply reply = parse_chat_response(test::case_text("04_call_left_in_text.json"));
+  const std::vector<ToolSpec> tools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"}};
+  ASSERT_EQ(recover_text_calls(reply.message, tools), 1u);
+  EXPECT_EQ(reply.message.content, "I will compile it first.");
+  EXPECT_EQ(reply.message.tool_calls[0].name, "compile_kernel");
+  EXPECT_EQ(Json::parse(reply.message.tool_calls[0].arguments)["kernel_source"],
+            "import neuronxcc.nki as nki\nif 1 < 2 and \"</b>\" != \"<b>\":\n    pass");
+}
+
+TEST(CallRecovery, ReadsIntegersAndSeveralCalls) {
+  Message message{Role::assistant, "<tool_call>\n<function=a>\n<parameter=n>\n5\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=b>\n</function>\n</tool_call>", {}, "", false};
+  ASSERT_EQ(recover_text_calls(message, {{"a", "", R"({"properties":{"n":{"type":"integer"}}})"}, {"b", "", "{}"}}), 2u);
+  EXPECT_EQ(message.content, "");
+  EXPECT_EQ(message.tool_calls[0].arguments, R"({"n":5})");
+  EXPECT_EQ(message.tool_calls[1].name, "b");
+}
+
+TEST(CallRecovery, LeavesUnknownFunctionsAlone) {
+  Message message{Role::assistant, "<function=rm>\n</function>", {}, "", false};
+  EXPECT_EQ(recover_text_calls(message, {{"a", "", "{}"}}), 0u);
+  EXPECT_EQ(message.content, "<function=rm>\n</function>");
+}
+
+TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
+  const Json cases = test::case_json("10_http_429_three_forms.json");
+  std::vector<double> waits;
+  std::vector<WireFault> faults;
+  for (const Json& item : cases) {
+    const WireVerdict verdict = classify_error(item["status"], headers_of(item["headers"]), body_of(item["body"]), Seconds(900));
+    waits.push_back(verdict.server_wait.value_or(Seconds(-1)).count());
+    faults.push_back(verdict.fault);
+  }
+  EXPECT_EQ(waits, (std::vector<double>{7, 50, 90, 86400}));
+  EXPECT_EQ(faults, (std::vector<WireFault>{WireFault::retry, WireFault::retry, WireFault::retry, WireFault::fatal}));
+}
+
+TEST(RetryAfter, MillisecondsStandFirstAndADayIsAQuotaByItself) {
+  EXPECT_EQ(server_wait({{"retry-after-ms", "1500"}, {"retry-after", "9"}})->count(), 1.5);
+  EXPECT_EQ(classify_error(429, {{"retry-after", "86400"}}, "", Seconds(900)).fault, WireFault::fatal);
+  EXPECT_FALSE(server_wait({{"retry-after", "soon"}}).has_value());
+  EXPECT_FALSE(parse_span("-5").has_value());
+  EXPECT_EQ(parse_span("1h2m3.5s")->count(), 3723.5);
+  EXPECT_EQ(server_wait({{"anthropic-ratelimit-tokens-reset", "2026-10-21T07:28:00Z"}, {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}})->count(), 50);
+}
+
+TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {
+  const Json cases = test::case_json("13_context_overflow_shapes.json");
+  ASSERT_EQ(cases.size(), 5u);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const WireVerdict verdict = classify_error(cases[i]["status"], {}, cases[i]["body"].dump(), Seconds(900));
+    EXPECT_EQ(verdict.fault, i < 4 ? WireFault::context_full : WireFault::fatal) << i;
+  }
+  EXPECT_EQ(classify_error(400, {}, cases[4]["body"].dump(), Seconds(900)).message,
+            "HTTP 400: Expecting ',' delimiter: line 1 column 9 (char 8)");
+}
+
+TEST(ClassifyError, WhatMayPassIsRetriedAndWhatCannotIsFatal) {
+  for (const long status : {408L, 409L, 425L, 429L, 500L, 503L, 529L}) EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::retry) << status;
+  for (const long status : {401L, 402L, 403L, 404L, 422L}) EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::fatal) << status;
+  EXPECT_EQ(classify_error(200, {}, R"({"error":{"message":"overloaded","type":"overloaded_error"}})", Seconds(900)).fault, WireFault::retry);
+  EXPECT_EQ(classify_error(400, {}, R"({"error":{"message":"not valid JSON: unexpected end of data"}})", Seconds(900)).fault, WireFault::retry_once);
+}
+
+TEST(ServedWire, RequestAndReplyComeThroughTheWireEqual) {
+  ChatRequest request;
+  request.messages = {{Role::system, "s", {}, "", false}, {Role::user, "Task: L1/001_add", {}, "", false},
+                      {Role::assistant, "", {{"c1", "f", "{\"a\":1}"}}, "", false}, {Role::tool, "{}", {}, "c1", false}};
+  request.tools = {{"f", "d", R"({"type":"object"})"}};
+  request.seed = 2147483647;
+  const ServedRequest served = parse_chat_request(chat_request_body(request, {"novice", 0.5, {}, {}}));
+  EXPECT_EQ(served.model, "novice");
+  EXPECT_EQ(served.request.seed, request.seed);
+  ASSERT_EQ(served.request.messages.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(to_json(served.request.messages[i]), to_json(request.messages[i]));
+  ASSERT_EQ(served.request.tools.size(), 1u);
+
+  ChatReply reply;
+  reply.message = {Role::assistant, "", {{"c2", "f", "{\"a\":"}}, "", false};
+  reply.finish = Finish::length;
+  reply.usage = {5, 6, 0};
+  reply.system_fingerprint = kSyntheticFingerprint;
+  EXPECT_EQ(to_json(parse_chat_response(chat_response_body(reply, "novice", "id"))), to_json(reply));
+}
+
+TEST(ServedWire, BadRequestsAreToldWhatIsWrong) {
+  EXPECT_THROW(parse_chat_request("{"), Error);
+  EXPECT_THROW(parse_chat_request(R"({"model":"m","messages":[]})"), Error);
+  EXPECT_THROW(parse_chat_request(R"({"model":"m","messages":[{"role":"wizard","content":"x"}]})"), Error);
+  EXPECT_EQ(error_message(error_body("bad", "invalid_request_error", "x")), "bad");
+}
+
+}  // namespace
+}  // namespace nkigrid::model
