@@ -1,0 +1,44 @@
+#include "jobs/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace nkigrid {
+namespace {
+
+TEST(Error, ContextStandsInFrontOutermostFirst) {
+  Error error(ErrorCode::io, "no space left on device");
+  error.add_context("'a.journal'").add_context("while sealing");
+  EXPECT_STREQ(error.what(), "while sealing: 'a.journal': no space left on device");
+  EXPECT_EQ(error.code(), ErrorCode::io);
+}
+
+TEST(Error, ExitCodesAreTheContracts) {
+  EXPECT_EQ(exit_code(ErrorCode::usage), 2);
+  EXPECT_EQ(exit_code(ErrorCode::config), 2);
+  EXPECT_EQ(exit_code(ErrorCode::io), 3);
+  EXPECT_EQ(exit_code(ErrorCode::corrupt), 3);
+  EXPECT_EQ(exit_code(ErrorCode::external), 4);
+  EXPECT_EQ(exit_code(ErrorCode::timeout), 4);
+  EXPECT_EQ(exit_code(ErrorCode::internal), 70);
+  EXPECT_EQ(exit_code(ErrorCode::interrupted), 130);
+}
+
+TEST(Error, ErrnoBecomesCallObjectAndReason) {
+  try {
+    throw_errno(ENOENT, "open", "/x");
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot open '/x': No such file or directory");
+    EXPECT_EQ(error.code(), ErrorCode::io);
+  }
+  try {
+    throw_errno(ETIMEDOUT, "connect");
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot connect: Connection timed out");
+    EXPECT_EQ(error.code(), ErrorCode::timeout);
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid

@@ -1,0 +1,75 @@
+#include "jobs/base/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nkigrid {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Text, NearestKnowsTheFourSlips) {
+  const std::vector<std::string> words = {"temperature", "replicates", "tasks", "seed"};
+  EXPECT_THAT(nearest("temprature", words), ElementsAre("temperature"));
+  EXPECT_THAT(nearest("taskss", words), ElementsAre("tasks"));
+  EXPECT_THAT(nearest("sede", words), ElementsAre("seed"));
+  EXPECT_THAT(nearest("deplicates", words), ElementsAre("replicates"));
+  EXPECT_THAT(nearest("budget", words), IsEmpty());
+  EXPECT_THAT(nearest("", words), IsEmpty());
+}
+
+TEST(Text, NearestGivesBestFirst) {
+  const std::vector<std::string> words = {"abcdez", "abcdef", "abcxyz"};
+  EXPECT_THAT(nearest("abcdef", words, 3), ElementsAre("abcdef", "abcdez"));
+  EXPECT_EQ(did_you_mean("abcdeg", words), " (did you mean 'abcdez'?)");
+  EXPECT_EQ(did_you_mean("zzzzzz", words), "");
+}
+
+TEST(Text, Utf8KeepsWhatIsWellFormed) {
+  for (const auto* good : {"", "abc", "größe", "€", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"}) EXPECT_EQ(to_valid_utf8(good), good);
+  EXPECT_EQ(to_valid_utf8(std::string("a\0b", 3)), std::string("a\0b", 3));
+}
+
+TEST(Text, Utf8ReplacesEveryStrayByte) {
+  const std::string r = "\xef\xbf\xbd";
+  EXPECT_EQ(to_valid_utf8("a\xff" "b"), "a" + r + "b");
+  EXPECT_EQ(to_valid_utf8("\xc3"), r);                            // cut in mid sequence
+  EXPECT_EQ(to_valid_utf8("\xe2\x82"), r + r);
+  EXPECT_EQ(to_valid_utf8("\xc0\xaf"), r + r);                    // overlong '/'
+  EXPECT_EQ(to_valid_utf8("\xe0\x9f\xbf"), r + r + r);            // overlong, three bytes
+  EXPECT_EQ(to_valid_utf8("\xf0\x8f\xbf\xbf"), r + r + r + r);
+  EXPECT_EQ(to_valid_utf8("\xed\xa0\x80"), r + r + r);            // half of a surrogate pair
+  EXPECT_EQ(to_valid_utf8("\xf4\x90\x80\x80"), r + r + r + r);    // over U+10FFFF
+  EXPECT_EQ(to_valid_utf8("\xc3(x"), r + "(x");
+}
+
+TEST(Text, ElisionKeepsHeadAndTailAndSaysHowMuchIsGone) {
+  EXPECT_EQ(elide_middle("short", 64), "short");
+  const std::string text = std::string(500, 'h') + std::string(500, 't');
+  const auto cut = elide_middle(text, 100);
+  EXPECT_LE(cut.size(), 100U);
+  EXPECT_THAT(cut, testing::MatchesRegex("h+\n\\.\\.\\. \\[[0-9]+ bytes left out\\] \\.\\.\\.\nt+"));
+  const auto kept = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), 'h') + std::count(cut.begin(), cut.end(), 't')) - 3;  // "bytes left out" has three t
+  EXPECT_THAT(cut, testing::HasSubstr("[" + std::to_string(1000 - kept) + " bytes left out]"));
+}
+
+TEST(Text, ElisionNeverSplitsACharacter) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "€";
+  for (std::size_t size = 64; size < 90; ++size) {
+    const auto cut = elide_middle(text, size);
+    EXPECT_LE(cut.size(), size);
+    EXPECT_EQ(to_valid_utf8(cut), cut) << size;
+  }
+}
+
+TEST(Text, TerminalCodesGoAndOverwrittenLinesStay) {
+  EXPECT_EQ(strip_terminal_codes("\x1b[1;31merror\x1b[0m: x"), "error: x");
+  EXPECT_EQ(strip_terminal_codes("10%\r20%\r\ndone\r\n"), "10%\n20%\ndone\n");
+  EXPECT_EQ(strip_terminal_codes("a\x1b[2K"), "a");
+  EXPECT_EQ(strip_terminal_codes("a\x1b["), "a");
+}
+
+}  // namespace
+}  // namespace nkigrid

@@ -1,0 +1,93 @@
+"""Includes and link lines run down between rooms only, and each library is used by one room.
+
+Usage: check_arrows.py            looks at the repository
+       check_arrows.py --prove    looks at made-up faults and fails unless each is found
+"""
+import re
+import sys
+from pathlib import Path
+
+import tree
+
+# Room -> the rooms right below it. What those may see, it may see too.
+BELOW = {
+    "base": [], "jobs": ["base"], "proc": ["base"], "mpi": ["base"], "nkisim": ["base"],
+    "log": ["jobs"], "model": ["jobs", "proc", "log"], "device": ["jobs", "proc", "nkisim"], "agent": ["log", "model", "device"],
+    "runner": ["agent", "mpi"], "slurm": ["jobs", "proc", "log"], "aggregate": ["jobs", "proc", "log"],
+    "cli": ["runner", "slurm", "aggregate"],
+}
+
+# Header prefix -> the rooms that own the library. Everyone else sees our value types.
+OWNERS = {
+    "yaml-cpp/": ["jobs"], "openssl/": ["base", "model"], "Random123/": ["base"], "seccomp.h": ["proc"], "mpi.h": ["mpi"],
+    "hdf5.h": ["log"], "H5": ["log"], "zlib.h": ["log"], "curl/": ["model"], "httplib.h": ["cli"], "CLI/": ["cli"],
+    "slurm/slurm": ["slurm"], "boost/": ["aggregate"], "cblas.h": ["nkisim"], "Python.h": ["device", "nkisim"],
+    "gtest/": [], "gmock/": [],
+}
+ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/")  # slow headers: in a .hpp everyone would pay for them
+
+
+def reach(room):
+    """The rooms that a room may include."""
+    seen, todo = {room}, [room]
+    while todo:
+        for below in BELOW[todo.pop()]:
+            if below not in seen:
+                seen.add(below)
+                todo.append(below)
+    return seen
+
+
+def include_fault(path, kind, name):
+    """What is wrong with one include, or None."""
+    room = tree.room_of(path)
+    if kind == "<":
+        if name.startswith(ONLY_IN_SOURCES) and Path(path).suffix in (".hpp", ".h"):
+            return f"<{name}> in a header; include it in the .cpp"
+        for prefix, owners in OWNERS.items():
+            if name.startswith(prefix) and room not in owners:
+                return f"<{name}> in room {room}; it belongs to {' and '.join(owners) or 'tests'}"
+        return None
+    target = tree.room_of(name)
+    if target is None or not (tree.ROOT / name).is_file():
+        return f'"{name}" is no file of a room, written from the root'
+    if target not in reach(room):
+        return f'"{name}": {room} may not include {target}'
+    return None
+
+
+def link_faults(folder, text):
+    """Links of a room's CMakeLists.txt to rooms that it may not see."""
+    room = tree.ROOMS[folder]
+    return [f"{folder}/CMakeLists.txt: {room} may not link nkigrid::{name}"
+            for name in re.findall(r"nkigrid::(\w+)", text) if name in BELOW and name not in reach(room)]
+
+
+def look():
+    faults, checked = [], 0
+    for path in tree.sources():
+        for line, kind, name in tree.includes(path):
+            checked += 1
+            fault = include_fault(str(path), kind, name)
+            if fault:
+                faults.append(f"{path}:{line}: {fault}")
+    for folder in tree.ROOMS:
+        faults += link_faults(folder, (tree.ROOT / folder / "CMakeLists.txt").read_text())
+    tree.finish("arrows", checked, faults)
+
+
+def prove():
+    """A check that cannot fail proves nothing."""
+    bad = [("jobs/base/x.cpp", '"', "jobs/grid.hpp"), ("slurm/x.cpp", '"', "aggregate/intervals.hpp"), ("aggregate/x.cpp", '"', "runner/runner.hpp"),
+           ("runner/log/x.cpp", '"', "runner/proc/child.hpp"), ("jobs/x.cpp", '"', "grid.hpp"), ("jobs/x.cpp", '"', "jobs/no_such.hpp"),
+           ("aggregate/x.cpp", "<", "yaml-cpp/yaml.h"), ("cli/x.cpp", "<", "mpi.h"), ("jobs/x.hpp", "<", "nlohmann/json.hpp"), ("jobs/x.cpp", "<", "gtest/gtest.h")]
+    good = [("cli/x.cpp", '"', "runner/runner.hpp"), ("runner/agent/x.cpp", '"', "jobs/grid.hpp"), ("runner/x.cpp", '"', "runner/mpi/comm.hpp"),
+            ("jobs/x.cpp", "<", "nlohmann/json.hpp"), ("jobs/x.cpp", "<", "vector")]
+    faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [f"refused: {case}: {include_fault(*case)}" for case in good if include_fault(*case)]
+    if not link_faults("runner/log", "nkigrid_room(NAME log PUBLIC nkigrid::jobs PRIVATE nkigrid::agent)"):
+        faults.append("not noticed: a link of log to agent")
+    tree.finish("arrow proof", len(bad) + len(good), faults)
+
+
+if __name__ == "__main__":
+    prove() if "--prove" in sys.argv else look()
