@@ -1,0 +1,122 @@
+"""The rules of a submission: imports, entry, grid, arguments; and that nothing but the answer comes out."""
+
+import contextlib
+import io
+import os
+import unittest
+
+from kernels import HEAD, X, compile_file
+
+from neuronxcc.nki import _harness
+from neuronxcc.nki._trace.decode import decode
+
+BODY = """
+    out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, value=nl.load(x[0:128, :]))
+    return out
+"""
+
+
+def kernel(name="kernel", decorator="@nki.jit", arguments="x"):
+    return f"{decorator}\ndef {name}({arguments}):{BODY}"
+
+
+class Submissions(unittest.TestCase):
+    def refused(self, source, code, *fragments, stage="parse", **more):
+        result = compile_file(source, **more)
+        self.assertFalse(result["ok"])
+        self.assertEqual((result["code"], result["stage"]), (code, stage), result["message"])
+        for fragment in fragments:
+            self.assertIn(fragment, result["message"])
+        return result
+
+    def test_the_entry_is_named_kernel_or_the_only_one_or_asked_for(self):
+        self.assertEqual(compile_file(HEAD + kernel("other"))["entry"], "other")
+        two = HEAD + kernel("first") + kernel("kernel")
+        self.assertEqual(compile_file(two)["entry"], "kernel")
+        self.assertEqual(compile_file(two, entry="first")["entry"], "first")
+        self.refused(HEAD + kernel("a") + kernel("b"), "NO_KERNEL", "2 kernels", "found: a, b")
+        self.refused(two, "NO_KERNEL", "no kernel named 'third'", "found: first, kernel", entry="third")
+
+    def test_helpers_and_plain_functions_are_no_entries(self):
+        self.refused(HEAD + kernel("kernel", ""), "NO_KERNEL", "no kernel found", "kernel (no decorator)")
+        self.refused(HEAD + kernel("part", '@nki.jit(mode="trace")'), "NO_KERNEL", 'part (nki.jit mode "trace")')
+        self.assertEqual(compile_file(HEAD + kernel("part", '@nki.jit(mode="trace")') + kernel("main"))["entry"], "main")
+
+    def test_imports(self):
+        for line in ("import math", "from functools import partial", "import neuronxcc.nki.compiler as ncc", "from neuronxcc import nki"):
+            self.assertTrue(compile_file(HEAD + line + "\n" + kernel())["ok"], line)
+        self.refused("import torch\n" + HEAD + kernel(), "PY_SYNTAX", "No module named 'torch' (kernel.py:1)")
+        self.refused(HEAD + "import os\n" + kernel(), "PY_SYNTAX", "No module named 'os'")
+        self.refused("import nki\n" + HEAD + kernel(), "WRONG_API_ERA", "neuronxcc.nki", "SDK 2.24")
+        self.refused("from nki import language\n", "WRONG_API_ERA")
+        hidden = HEAD + kernel().replace("    out =", "    __import__('socket')\n    out =")
+        self.refused(hidden, "PY_SYNTAX", "No module named 'socket'")
+
+    def test_unknown_names_in_import_statements(self):
+        result = self.refused(HEAD + "from neuronxcc.nki.language import expp\n" + kernel(), "UNKNOWN_API", "nl.exp(x", stage="trace")
+        self.assertEqual(result["line"], HEAD.count("\n") + 1)
+
+    def test_syntax_errors_read_as_compilers_give_them(self):
+        result = self.refused(HEAD + "def kernel(x:\n    pass\n", "PY_SYNTAX", 'File "kernel.py", line', "def kernel(x:", "SyntaxError: ")
+        self.assertEqual(result["line"], HEAD.count("\n") + 1)
+        self.assertEqual(self.refused(HEAD + "y = undefined_name\n" + kernel(), "PY_SYNTAX", "NameError", "undefined_name")["line"], HEAD.count("\n") + 1)
+        self.refused("x = 1\0", "PY_SYNTAX")
+        self.refused("#" * 70000, "PY_SYNTAX", "64 KiB")
+
+    def test_arguments_are_counted(self):
+        self.refused(HEAD + kernel(arguments="x, y"), "NO_KERNEL", "takes 2 arguments, the task passes 1", "x [256, 512] float32", "def kernel(x):")
+        self.refused(HEAD + kernel(arguments="*x"), "NO_KERNEL", "takes *args")
+        self.assertTrue(compile_file(HEAD + kernel(arguments="x, scale=2.0"))["ok"])
+
+    def test_the_grid_is_the_file_s(self):
+        body = kernel().replace("x[0:128, :]", "x[nl.program_id(0) * 128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]")
+        result = compile_file(HEAD + "GRID = (2,)\n" + body)
+        self.assertEqual(decode(result["program"])["grid"], [2])
+        for grid in ("(0,)", "(2, 2, 2, 2)", "(70000,)", "('a',)", "(2.0,)"):
+            self.refused(HEAD + f"GRID = {grid}\n" + body, "NO_KERNEL", "GRID")
+
+    def test_a_file_may_do_anything_and_only_an_answer_comes_out(self):
+        hostile = {
+            "print": "print('noise')\n", "exit": "raise SystemExit(3)\n", "interrupt": "raise KeyboardInterrupt\n",
+            "recursion": "def f():\n    return f()\nf()\n", "bad str": "class E(Exception):\n    def __str__(self):\n        raise E\nraise E\n",
+            "assert": "assert False, 'no'\n",
+        }
+        noise = io.StringIO()
+        with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
+            for name, text in hostile.items():
+                with self.subTest(name):
+                    result = compile_file(HEAD + text + kernel())
+                    self.assertEqual(result["ok"], name == "print")
+        self.assertEqual(noise.getvalue(), "")
+
+    def test_no_address_reaches_a_message(self):
+        result = compile_file(HEAD + kernel().replace("    out =", "    raise ValueError(object())\n    out ="))
+        self.assertIn("0x...", result["message"])
+
+    def test_outputs_as_arguments_are_refused(self):
+        source = HEAD + "@nki.jit\ndef kernel(x, out):\n    nl.store(out[0:128, :], value=nl.load(x[0:128, :]))\n"
+        self.refused(source, "OUTPUT_CONTRACT", "immutable parameter 'out'", stage="trace", params=X + [("out", (128, 512), "float32")])
+
+    def test_float64_arguments_are_refused(self):
+        self.refused(HEAD + kernel(), "DTYPE", "float64", stage="trace", params=[("x", (256, 512), "float64")])
+
+    def test_warming_up_gives_what_it_should_and_is_repeatable(self):
+        self.assertTrue(_harness.warm_up())
+        self.assertTrue(_harness.warm_up())
+
+    def test_a_known_kernel_of_the_benchmark_compiles(self):
+        root = os.path.join(os.environ["NKIGRID_SOURCE_DIR"], "configs", "nkigen-bench")
+        import json
+        with open(os.path.join(root, "index.json"), encoding="utf-8") as file:
+            tasks = json.load(file)["tasks"]
+        for task in tasks:
+            with self.subTest(task["id"]), open(os.path.join(root, "kernels", task["id"] + ".py"), encoding="utf-8") as file:
+                params = [(i["name"], i["shape"], i["dtype"]) for i in task["inputs"]]
+                result = _harness.compile_source(file.read(), None, params, None, {})
+                self.assertTrue(result["ok"], result.get("message"))
+                self.assertEqual([(list(s), d) for s, d in result["outputs"]], [(o["shape"], o["dtype"]) for o in task["outputs"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,447 @@
+"""Kernels traced and run by the engine, against numpy."""
+
+import unittest
+
+import numpy as np
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+import neuronxcc.nki.typing as nt
+
+RNG = np.random.default_rng(3)
+
+
+def draw(*shape):
+    return RNG.standard_normal(shape, dtype=np.float32)
+
+
+def run(kernel, *args):
+    return nki.simulate_kernel(kernel, *args)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+class Runs(unittest.TestCase):
+    def close(self, got, want, tol=2e-5):
+        self.assertEqual(got.shape, want.shape)
+        np.testing.assert_allclose(got, want, rtol=tol, atol=tol)
+
+    def test_ragged_softmax_with_masks(self):
+        @nki.jit
+        def kernel(x):
+            rows, columns = x.shape
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            p, f = nl.arange(128)[:, None], nl.arange(columns)[None, :]
+            for i in nl.affine_range((rows + 127) // 128):
+                inside = i * 128 + p < rows
+                t = nl.load(x[i * 128 + p, f], mask=inside)
+                e = nl.exp(nl.subtract(t, nl.max(t, axis=1, keepdims=True, mask=inside), mask=inside))
+                y = nl.divide(e, nl.sum(e, axis=1, mask=inside))
+                nl.store(out[i * 128 + p, f], value=y, mask=inside)
+            return out
+
+        x = draw(300, 70)
+        self.close(run(kernel, x), softmax(x))
+
+    def test_tiled_matmul_accumulates_in_psum(self):
+        @nki.jit
+        def kernel(a, b):
+            m, k = a.shape
+            n = b.shape[1]
+            out = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.shared_hbm)
+            for i in nl.affine_range(m // 128):
+                for j in nl.affine_range(n // 512):
+                    acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
+                    for s in nl.affine_range(k // 128):
+                        lhs = nl.load_transpose2d(a[i * 128:(i + 1) * 128, s * 128:(s + 1) * 128])
+                        rhs = nl.load(b[nl.ds(s * 128, 128), nl.ds(j * 512, 512)])
+                        acc += nisa.nc_matmul(lhs, rhs)
+                    nl.store(out[i * 128:(i + 1) * 128, j * 512:(j + 1) * 512], value=nl.copy(acc))
+            return out
+
+        a, b = draw(256, 384), draw(384, 1024)
+        self.close(run(kernel, a, b), a @ b, 1e-4)
+
+    def test_matmul_into_a_virgin_psum_tensor_and_zeros_inside_the_loop(self):
+        def make(inside, fill):
+            @nki.jit
+            def kernel(a, b):
+                out = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+                acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum) if fill else nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.psum)
+                result = nl.ndarray((64, 32), dtype=nl.float32)
+                for s in nl.sequential_range(3):
+                    if inside:
+                        acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
+                    acc += nl.matmul(nl.load(a[:, s * 16:(s + 1) * 16]), nl.load(b[s * 16:(s + 1) * 16, :]))
+                    if inside:
+                        result[...] = acc
+                if not inside:
+                    result[...] = acc
+                nl.store(out, value=result)
+                return out
+            return kernel
+
+        a, b = draw(64, 48), draw(48, 32)
+        self.close(run(make(False, False), a, b), a @ b, 1e-4)
+        self.close(run(make(False, True), a, b), a @ b, 1e-4)
+
+        @nki.jit
+        def lost(a, b):
+            out = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            result = nl.ndarray((64, 32), dtype=nl.float32)
+            for s in nl.sequential_range(3):
+                acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
+                acc += nl.matmul(nl.load(a[:, s * 16:(s + 1) * 16]), nl.load(b[s * 16:(s + 1) * 16, :]))
+                result[...] = acc
+            nl.store(out, value=result)
+            return out
+
+        self.close(run(lost, a, b), a[:, 32:] @ b[32:], 1e-4)
+
+    def test_transposes(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((3, 96, 128), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(out[0], value=nl.transpose(t))
+            u = nisa.nc_transpose(t)
+            nl.store(out[1], value=nisa.tensor_copy(u))
+            nl.store(out[2], value=nl.load_transpose2d(x))
+            return out
+
+        x = draw(128, 96)
+        self.close(run(kernel, x), np.stack([x.T] * 3), 0)
+
+    def test_reductions(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((6, 64, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(out[0], value=nl.sum(t, axis=[1, 2]))
+            nl.store(out[1], value=nl.max(t, axis=(1, 2)))
+            nl.store(out[2], value=nl.min(t, axis=(1, 2)))
+            nl.store(out[3], value=nl.mean(t, axis=(1, 2)))
+            nl.store(out[4], value=nl.var(t, axis=(1, 2)))
+            nl.store(out[5], value=nisa.tensor_reduce(np.max, nl.abs(t), axis=[1, 2], negate=True))
+            return out
+
+        x = draw(64, 5, 7)
+        flat = x.reshape(64, -1)
+        want = np.stack([flat.sum(1), flat.max(1), flat.min(1), flat.mean(1), flat.var(1), -np.abs(flat).max(1)])[..., None]
+        self.close(run(kernel, x), want)
+
+    def test_a_reduction_over_a_middle_axis(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 7), dtype=x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.sum(nl.load(x), axis=1))
+            return out
+
+        x = draw(64, 5, 7)
+        self.close(run(kernel, x), x.sum(1))
+
+    def test_a_symbolic_if_runs_each_side_where_it_holds(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            for i in nl.affine_range(4):
+                t = nl.load(x[i * 32:(i + 1) * 32, :])
+                if i == 0:
+                    t[...] = nl.multiply(t, 10.0)
+                elif i > 2:
+                    t[...] = nl.add(t, 100.0)
+                else:
+                    t[...] = nl.negative(t)
+                nl.store(out[i * 32:(i + 1) * 32, :], value=t)
+            return out
+
+        x = draw(128, 16)
+        want = np.concatenate([x[:32] * 10, -x[32:96], x[96:] + 100])
+        self.close(run(kernel, x), want)
+
+    def test_a_grid_of_programs(self):
+        @nki.jit
+        def kernel(x, y):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            i, j = nl.program_id(0), nl.program_id(1)
+            p = i * 128 + nl.arange(128)[:, None]
+            f = j * 64 + nl.arange(64)[None, :]
+            nl.store(out[p, f], value=nl.load(x[p, f]) + nl.load(y[p, f]))
+            return out
+
+        x, y = draw(256, 192), draw(256, 192)
+        self.close(run(kernel[2, 3], x, y), x + y, 0)
+
+    def test_block_dimensions(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            tiles = nl.ndarray((3, nl.par_dim(128), 40), dtype=x.dtype, buffer=nl.sbuf)
+            for i in nl.affine_range(3):
+                tiles[i] = nl.load(x[i * 128:(i + 1) * 128, :])
+            for i in nl.affine_range(3):
+                p, f = nl.mgrid[0:128, 0:40]
+                nl.store(out[i * 128 + p, f], value=nl.exp(tiles[2 - i, p, f]))
+            return out
+
+        x = draw(384, 40)
+        self.close(run(kernel, x), np.exp(x.reshape(3, 128, 40)[::-1].reshape(384, 40)))
+
+    def test_loop_reduce_and_accumulation_of_values(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((2, 128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            total = nl.ndarray((128, 8), dtype=nl.float32)
+            other = nl.zeros((128, 8), dtype=nl.float32)
+            for i in nl.affine_range(5):
+                t = nl.load(x[i])
+                total[...] = nl.loop_reduce(nl.multiply(t, 2.0), op=np.add, loop_indices=[i])
+                other += t
+            nl.store(out[0], value=total)
+            nl.store(out[1], value=other)
+            return out
+
+        x = draw(5, 128, 8)
+        self.close(run(kernel, x), np.stack([2 * x.sum(0), x.sum(0)]))
+
+    def test_state_carried_by_a_sequential_loop(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            state = nl.zeros((1, 16), dtype=nl.float32)
+            for i in range(64):
+                state[...] = state * 0.5 + nl.load(x[i:i + 1, :])
+                nl.store(out[i:i + 1, :], value=state)
+            return out
+
+        x = draw(64, 16)
+        want, state = [], np.zeros(16, np.float32)
+        for row in x:
+            state = state * np.float32(0.5) + row
+            want.append(state)
+        self.close(run(kernel, x), np.array(want))
+
+    def test_isa_arithmetic(self):
+        @nki.jit
+        def kernel(x, y):
+            out = nl.ndarray((8, 128, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            a, b = nl.load(x), nl.load(y)
+            column = nl.max(b, axis=1)
+            nl.store(out[0], value=nisa.tensor_tensor(a, b, op=np.subtract))
+            nl.store(out[1], value=nisa.tensor_scalar(a, op0=np.subtract, operand0=column, reverse0=True, op1=np.multiply, operand1=3.0))
+            nl.store(out[2], value=nisa.scalar_tensor_tensor(data=a, op0=np.multiply, operand0=2.0, op1=np.add, operand1=b))
+            nl.store(out[3], value=nisa.activation(op=nl.exp, data=a, bias=column, scale=-0.5))
+            sums = nl.ndarray((128, 1), dtype=nl.float32)
+            e = nisa.activation_reduce(op=nl.square, data=a, reduce_op=np.add, reduce_res=sums)
+            nl.store(out[4], value=e / sums)
+            nl.store(out[5], value=nisa.tensor_tensor_scan(a, b, initial=1.0, op0=np.multiply, op1=np.add))
+            p, f = nl.arange(128)[:, None], nl.arange(32)[None, :]
+            nl.store(out[6], value=nisa.affine_select(pred=(p >= 2 * f), on_true_tile=a, on_false_value=-7.0))
+            nl.store(out[7], value=nl.where(nl.greater(a, b), a, b) + nisa.iota(p * 100 + f, dtype=nl.int32))
+            return out
+
+        a, b = draw(128, 32), draw(128, 32)
+        column = b.max(1, keepdims=True)
+        scan, r = [], np.ones(128, np.float32)
+        for j in range(32):
+            r = a[:, j] * r + b[:, j]
+            scan.append(r)
+        p, f = np.arange(128)[:, None], np.arange(32)[None, :]
+        want = np.stack([a - b, (column - a) * 3, a * 2 + b, np.exp(a * -0.5 + column), a * a / (a * a).sum(1, keepdims=True), np.stack(scan, 1),
+                         np.where(p >= 2 * f, a, -7), np.maximum(a, b) + p * 100 + f])
+        got = run(kernel, a, b)
+        self.close(got, want.astype(np.float32), 1e-3)
+
+    def test_statistics_and_the_max8_family(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.shared_hbm)
+            top = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            where = nl.ndarray((128, 8), dtype=nl.uint32, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(out, value=nisa.bn_aggr(nisa.bn_stats(t)))
+            best = nisa.max8(src=t)
+            nl.store(top, value=best)
+            nl.store(where, value=nisa.nc_find_index8(data=t, vals=best))
+            return out, top, where
+
+        x = draw(128, 100)
+        stats, top, where = run(kernel, x)
+        self.close(stats, np.stack([x.mean(1), x.var(1)], 1), 1e-4)
+        order = np.argsort(-x, axis=1)[:, :8]
+        self.close(top, np.take_along_axis(x, order, 1), 0)
+        self.assertTrue(np.array_equal(where, order))
+
+    def test_softmax_and_rms_norm(self):
+        @nki.jit
+        def kernel(x, w):
+            out = nl.ndarray((2,) + x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            t, scale = nl.load(x), nl.load(w)
+            nl.store(out[0], value=nl.softmax(t, axis=1))
+            nl.store(out[1], value=nl.rms_norm(t, scale, axis=1, n=x.shape[1], epsilon=1e-5))
+            return out
+
+        x, w = draw(96, 80), draw(1, 80)
+        want = np.stack([softmax(x), x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * w])
+        self.close(run(kernel, x, w), want)
+
+    def test_indirect_rows_are_gathered(self):
+        @nki.jit
+        def kernel(table, index):
+            out = nl.ndarray((128, 24), dtype=table.dtype, buffer=nl.shared_hbm)
+            rows = nl.load(index)
+            p, f = nl.arange(128)[:, None], nl.arange(24)[None, :]
+            nl.store(out, value=nl.load(table[rows[p, 0], f]))
+            return out
+
+        table, index = draw(500, 24), RNG.integers(0, 500, (128, 1), dtype=np.int32)
+        self.close(run(kernel, table, index), table[index[:, 0]], 0)
+
+    def test_strided_windows_and_reversed_rows(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 10), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            p, o, k = nl.arange(64)[:, None, None], nl.arange(10)[None, :, None], nl.arange(3)[None, None, :]
+            windows = t[p, 2 * o + k]
+            reverse = nl.max(windows, axis=2)
+            q, f = nl.arange(64)[:, None], nl.arange(10)[None, :]
+            nl.store(out[q, 9 - f], value=reverse)
+            return out
+
+        x = draw(64, 21)
+        want = np.stack([x[:, 2 * o:2 * o + 3].max(1) for o in range(10)], 1)[:, ::-1]
+        self.close(run(kernel, x), want, 0)
+
+    def test_reshape_dtype_views_and_bfloat16_rounding(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.load(x.reshape((64, 32)))
+            nl.store(out, value=nl.copy(t, dtype=nl.bfloat16))
+            return out
+
+        x = draw(2, 32, 32)
+        bits = x.reshape(64, 32).view(np.uint32)
+        want = (((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) << 16).view(np.float32)
+        self.close(run(kernel, x), want, 0)
+
+    def test_constants_helpers_closures_and_sub_kernels(self):
+        scale = 3.0
+
+        def helper(tile, k):
+            if k == 0:
+                return tile
+            for _ in range(k):
+                tile[...] = tile + 1.0
+            return tile
+
+        @nki.jit(mode="trace")
+        def sub(tile):
+            return nl.multiply(tile, scale)
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            eye = nl.load(nl.shared_constant(np.eye(64), dtype=nl.float32))
+            t: nt.tensor[64, 64] = nl.load(x)
+            t = helper(sub(t), 2)
+            nl.store(out, value=nl.matmul(eye, t))
+            return out
+
+        x = draw(64, 64)
+        self.close(run(kernel, x), x * 3 + 2)
+
+    def test_outputs_as_arguments_in_drop_in_use(self):
+        @nki.baremetal
+        def kernel(x, out):
+            nl.store(out, value=nl.load(x) * 2.0)
+
+        x, out = draw(64, 8), np.zeros((64, 8), np.float32)
+        self.assertIsNone(kernel(x, out))
+        self.close(out, x * 2, 0)
+
+    def test_a_masked_write_leaves_the_rest_of_the_tile(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 32), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.full((64, 32), -1.0, dtype=x.dtype)
+            p, f = nl.mgrid[0:64, 0:32]
+            t[p, f] = nl.load(x[p, f], mask=(f < 20) & (p < 50))
+            nl.store(out[p, f], value=t)
+            return out
+
+        x = draw(50, 20)
+        want = np.full((64, 32), -1, np.float32)
+        want[:50, :20] = x
+        self.close(run(kernel, x), want, 0)
+
+    def test_a_value_that_is_used_again_is_not_forwarded_away(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.ndarray((64, 8), dtype=x.dtype)
+            y = nl.load(x) + 1.0
+            t[...] = y
+            t += y
+            nl.store(out, value=t * y)
+            return out
+
+        x = draw(64, 8)
+        self.close(run(kernel, x), 2 * (x + 1) ** 2)
+
+
+class EveryElementwiseName(unittest.TestCase):
+    def test_binary_functions(self):
+        table = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "power": np.power, "maximum": np.maximum,
+                 "minimum": np.minimum, "fmod": np.fmod, "mod": np.mod, "equal": np.equal, "not_equal": np.not_equal, "greater": np.greater,
+                 "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal}
+        x, y = np.abs(draw(32, 16)) + 0.5, np.abs(draw(32, 16)) + 0.5
+        for name, ufunc in table.items():
+            @nki.jit
+            def kernel(a, b):
+                out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+                nl.store(out, value=getattr(nl, name)(nl.load(a), nl.load(b)))
+                return out
+            with self.subTest(name):
+                np.testing.assert_allclose(run(kernel, x, y), ufunc(x, y).astype(np.float32), rtol=1e-5, atol=1e-6)
+
+    def test_unary_functions(self):
+        def sigmoid(x):
+            return 1 / (1 + np.exp(-x))
+
+        table = {"abs": np.abs, "negative": np.negative, "sign": np.sign, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil, "exp": np.exp,
+                 "log": np.log, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x, "square": np.square,
+                 "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "arctan": np.arctan, "sigmoid": sigmoid,
+                 "relu": lambda x: np.maximum(x, 0), "silu": lambda x: x * sigmoid(x), "softplus": lambda x: np.log1p(np.exp(x)),
+                 "mish": lambda x: x * np.tanh(np.log1p(np.exp(x)))}
+        x = np.abs(draw(32, 16)) * 0.4 + 0.1
+        for name, function in table.items():
+            @nki.jit
+            def kernel(a):
+                out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+                nl.store(out, value=getattr(nl, name)(nl.load(a)))
+                return out
+            with self.subTest(name):
+                np.testing.assert_allclose(run(kernel, x), function(x), rtol=2e-5, atol=1e-6)
+
+    def test_integer_functions_are_exact(self):
+        table = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "add": np.add, "multiply": np.multiply,
+                 "maximum": np.maximum}
+        x, y = RNG.integers(-2**15, 2**15, (16, 8), dtype=np.int32), RNG.integers(-2**15, 2**15, (16, 8), dtype=np.int32)
+        for name, ufunc in table.items():
+            @nki.jit
+            def kernel(a, b):
+                out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+                nl.store(out, value=getattr(nl, name)(nl.load(a), nl.load(b)))
+                return out
+            with self.subTest(name):
+                self.assertTrue(np.array_equal(run(kernel, x, y), ufunc(x, y)))
+
+
+if __name__ == "__main__":
+    unittest.main()
