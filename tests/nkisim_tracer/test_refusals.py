@@ -96,6 +96,19 @@ CASES = {
     "an activation that is none": (TILE + "t = nisa.activation(op=nl.maximum, data=t)\n", X, "UNSUPPORTED_OP", 3, ["maximum"]),
     "a tile of 240 KB a partition": (OUT + "t = nl.zeros((128, 60000), dtype=nl.float32)\n", X, "CAPACITY", 2, ["240000 bytes", "176 KiB"]),
     "a psum tile of 32 KB": (OUT + "t = nl.zeros((128, 8192), dtype=nl.float32, buffer=nl.psum)\n", X, "CAPACITY", 2, ["32768", "16 KiB"]),
+    "a row that starts at partition 5": (TILE + "r = nl.exp(t[5:6, :])\n", X, "PARTITION_LIMIT", 3, ["starts at partition 5", "0, 32, 64 or 96"]),
+    "partitions in reverse": (TILE + "p, f = nl.mgrid[0:128, 0:512]\nr = nl.exp(t[127 - p, f])\n", X, "INDEXING", 4, ["partition step -1"]),
+    "a mask on the wrong axis": (OUT + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n    t = nl.load(x[i * 128 + p, f], mask=(f < 500))\n", X, "OOB", 4,
+                                 ["[0, 383]", "size of 256"]),
+    "a mask that trims too little": (OUT + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 300))\n", X,
+                                     "OOB", 4, ["[0, 299] under its mask"]),
+    "the matmul operator": (TILE + "t = t @ t\n", X, "UNKNOWN_API", 3, ["operator @", "nl.matmul"]),
+    "a huge unrolling": (TILE + "for i in nl.static_range(30000):\n    t = nl.exp(t)\n", X, "CAPACITY", 3, ["unrolls 30000 times", "nl.affine_range"]),
+    "an enumerated range": (TILE + "for n, i in enumerate(nl.affine_range(2)):\n    u = nl.exp(t)\n", X, "CONTROL_FLOW", 3, ["enumerate"]),
+    "None in a subscript": (TILE + "m = nl.exp(t[:, None, :])\n", X, "INDEXING", 3, ["None"]),
+    "a bitwise function of floats": (TILE + "m = nl.bitwise_and(t, t)\n", X, "DTYPE", 3, ["float32", "integer"]),
+    "a tensor on the free axis as an index": ("i = nl.load(n)\np, f = nl.mgrid[0:128, 0:4]\nt = nl.load(x[p, i])\n",
+                                              [("x", (128, 512), "float32"), ("n", (128, 4), "int32")], "INDEXING", 3, ["err-indirect-indices-free-dim"]),
     "program_id without a grid": (OUT + "i = nl.program_id(0)\n", X, "BAD_SIGNATURE", 2, ["GRID"]),
 }
 
@@ -114,6 +127,22 @@ class Refusals(unittest.TestCase):
                     self.assertEqual(result["line"], HEAD_LINES + 2 + line, result["message"])
                     self.assertIn(f"(kernel.py:{result['line']})", result["message"])
                 self.assertNotRegex(result["message"], r"0x[0-9a-f]{4}|/work|/tmp|/usr")
+
+    def test_masks_and_branches_make_an_access_legal(self):
+        grid = "    p, f = nl.mgrid[0:128, 0:512]\n"
+        loop = OUT.replace("128", "256") + "for i in nl.affine_range(3):\n" + grid
+        masked = "    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 256))\n    nl.store(out[i * 128 + p, f], value=t, mask=(i * 128 + p < 256))\n"
+        self.assertTrue(kernels.compile_body(loop + masked + "return out\n")["ok"])
+        guarded = "    if i < 2:\n        nl.store(out[i * 128 + p, f], value=nl.load(x[i * 128 + p, f]))\n"
+        self.assertTrue(kernels.compile_body(loop + guarded + "return out\n")["ok"])
+        late = kernels.compile_body(loop + guarded.replace("i < 2", "i > 0") + "return out\n")
+        self.assertEqual(late["code"], "OOB")
+
+    def test_shared_hbm_of_a_helper_is_refused(self):
+        helper = "def make():\n    return nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n\n\n"
+        result = kernels.compile_body("out = make()\nreturn out\n", before=helper)
+        self.assertEqual(result["code"], "OUTPUT_CONTRACT")
+        self.assertIn("inside a helper", result["message"])
 
     def test_the_first_error_sticks_whatever_the_kernel_catches(self):
         body = TILE + "try:\n    u = nl.exp(x[0:128, :])\nexcept Exception:\n    u = t\nnl.store(out[...], value=u)\nreturn out\n"

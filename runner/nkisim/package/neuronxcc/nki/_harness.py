@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import gc
 import inspect
 import io
 import linecache
@@ -31,6 +32,8 @@ def compile_source(source, entry, params, outputs, options):
       shapes are compared when the kernel is verified; options {"sdk", "target", "strict_paper_names"}
     @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line", "message", "warnings"}"""
     warnings = []
+    collecting = gc.isenabled()
+    gc.disable()  # a trace is short, and a collection would touch every page that a forked child shares
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             program = _compile(source, entry, params, options or {}, warnings)
@@ -44,6 +47,9 @@ def compile_source(source, entry, params, outputs, options):
         except BaseException:
             return {"ok": False, "code": "COMPILER_INTERNAL", "stage": "trace", "line": 0, "message": "the tracer failed on this kernel's error",
                     "warnings": []}
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _compile(source, entry, params, options, warnings):
@@ -194,9 +200,17 @@ def _describe(error):
     if isinstance(error, SyntaxError):
         return _syntax(error)
     line = _own_line(error)
-    text = f"{type(error).__name__}: {error} ({FILE}:{line})"
-    code, stage, more = _foreign(error, str(error))
+    words = _words(error)
+    text = f"{type(error).__name__}: {words} ({FILE}:{line})"
+    code, stage, more = _foreign(error, words)
     return {"code": code, "stage": stage, "line": line, "message": errors.clean(text + more)}
+
+
+def _words(error):
+    try:
+        return str(error)
+    except BaseException:  # a hostile __str__
+        return "?"
 
 
 def _syntax(error):

@@ -7,6 +7,7 @@ from .nodes import Alloc, Buffer, If, Loop, Region
 SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
 PSUM_BYTES = 16 * 1024
 MAX_NODES = 190_000      # the reader refuses more than 200,000
+MAX_BUFFERS, MAX_ATOMS, MAX_NESTING = 16_000, 4_000, 60
 
 
 class Options:
@@ -34,6 +35,8 @@ class Trace:
 
     # -- symbols
     def add_atom(self, atom):
+        if len(self.atoms) >= MAX_ATOMS:
+            self._too_many(f"{MAX_ATOMS} loops and index divisions")
         atom.number = len(self.atoms)
         self.atoms.append(atom)
         return atom
@@ -47,12 +50,18 @@ class Trace:
     def emit(self, node):
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            context.fail("CAPACITY", f"the program has more than {MAX_NODES} instructions", rule=f"at most {MAX_NODES} recorded nodes",
-                         fix="use nl.affine_range or nl.sequential_range in place of nl.static_range")
+            self._too_many(f"{MAX_NODES} instructions")
         self.region.block.append(node)
+
+    @staticmethod
+    def _too_many(what):
+        context.fail("CAPACITY", f"the kernel unrolls to more than {what}", rule=f"at most {what} in one program",
+                     fix="use nl.affine_range or nl.sequential_range in place of nl.static_range and Python loops")
 
     def add_buffer(self, kind, dtype, name, shape, pdim, memory, fill=None, alloc=True):
         line = context.kernel_line()
+        if len(self.buffers) >= MAX_BUFFERS:
+            self._too_many(f"{MAX_BUFFERS} tiles")
         buffer = Buffer(kind, dtype, name, tuple(shape), pdim, memory, line, self.region)
         self.buffers.append(buffer)
         if alloc:
@@ -61,8 +70,10 @@ class Trace:
         return buffer
 
     # -- regions
-    def open_region(self, kind, block, node, conditions=()):
-        self.region = Region(kind, block, node, self.region, conditions)
+    def open_region(self, kind, block, node, conditions=(), facts=()):
+        self.region = Region(kind, block, node, self.region, conditions, facts)
+        if sum(1 for _ in self.enclosing()) > MAX_NESTING:
+            context.fail("CAPACITY", f"loops and branches are nested more than {MAX_NESTING} deep", rule=f"nesting {MAX_NESTING}", fix="flatten the loops")
         return self.region
 
     def close_region(self, region):

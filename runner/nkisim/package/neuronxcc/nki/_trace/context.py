@@ -67,3 +67,14 @@ def warn(text):
         message = f"warning (not blocking): {text}" + (f" ({trace.file_label}:{line})" if line else "")
         if message not in trace.warnings:
             trace.warnings.append(message)
+
+
+def in_helper():
+    """Is a function below the kernel itself running? (Comprehensions are no functions of the user's.)"""
+    trace, count, frame = current(), 0, sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "trace_call":
+        code = frame.f_code
+        if code.co_filename in trace.files and not code.co_name.startswith("<"):
+            count += 1
+        frame = frame.f_back
+    return count > 1

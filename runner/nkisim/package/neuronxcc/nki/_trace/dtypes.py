@@ -87,7 +87,7 @@ def of_scalar(value):
         return known
     if isinstance(value, bool):
         return uint8
-    if isinstance(value, int):
+    if isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in "iu" and hasattr(value, "dtype"):
         return int32
     return float32
 

@@ -1,10 +1,11 @@
 """From tensors to nodes: accesses over an operation's space with bounds checked, temporaries, maps and folds."""
 
-from . import checks, context, dtypes
+from . import checks, context
 from .affine import Aff, broadcast_shapes
+from .bounds import check_bounds, check_partitions
 from .builder import PSUM_BYTES, SBUF_BYTES
 from .nodes import Access, Buffer, Op
-from .tables import EXACT_INTEGER, FN, FN_NAMES, WORK_F32, WORK_I32, WORK_RAW
+from .tables import BITVEC, EXACT_INTEGER, FN, FN_NAMES, WORK_F32, WORK_I32, WORK_RAW
 from .tensor import Tensor, repeat
 
 fail = context.fail
@@ -29,40 +30,28 @@ def partition_aligned(tensor, rank):
     return tensor
 
 
-def access(tensor, shape, mask=(), api="", writes=False):
-    """The access of a tensor over `shape`; proves its bounds or leaves masked ones to the run-time check."""
+def access(tensor, shape, mask=(), api="", writes=False, dma=False):
+    """The access of a tensor over `shape`; proves its bounds or leaves masked ones to the run-time check.
+
+    dma: engines' rule of partition starts does not hold for DMA."""
     checks.check_alive(tensor, api)
     tensor = spread(tensor, tuple(shape))
     buffer = tensor.buffer_
     for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):
         if tensor.dyn is not None and tensor.dyn[0] == dim:
             continue
-        _check_bounds(tensor, dim, aff, size, mask, shape, api)
+        check_bounds(tensor, dim, aff, size, mask, shape, api)
+    if buffer.on_chip and not dma:
+        conditional = bool(mask) or any(r.kind == "branch" for r in context.current().enclosing())
+        check_partitions(tensor, tensor.dims[buffer.pdim], shape, api, conditional)
     dyn = None
     if tensor.dyn is not None:
         dim, tile, skip = tensor.dyn
-        dyn = (dim, access(tile, shape, mask, api), skip)
+        dyn = (dim, access(tile, shape, mask, api, dma=True), skip)
     if writes:
         checks.check_mutable(tensor, api)
         buffer.root.written = True
     return Access(buffer, tensor.dims, dyn)
-
-
-def _check_bounds(tensor, dim, aff, size, mask, shape, api):
-    lo, hi = aff.bounds(shape)
-    if lo >= 0 and hi < size:
-        return
-    conditions = list(mask)
-    for region in context.current().enclosing():
-        conditions += region.conditions
-    if conditions:  # proved by a condition, or checked when it runs
-        return
-    name = tensor.name or "tensor"
-    fail("OOB", f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{lo}, {hi}] exceeds dimension size of {size}",
-         operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
-         rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops",
-         fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
-         official="tensor_access_out_of_bound")
 
 
 def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
@@ -73,10 +62,10 @@ def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
     return Tensor.whole(context.current().add_buffer(kind, dtype, name, shape, pdim, memory, fill))
 
 
-def source_of(value, shape, mask, api):
+def source_of(value, shape, mask, api, dma=False):
     """A map's source: tensor, index or number."""
     if isinstance(value, Tensor):
-        return access(value, shape, mask, api)
+        return access(value, shape, mask, api, dma=dma)
     if isinstance(value, Aff):
         for atom in value.terms:
             checks.check_atom(atom)
@@ -90,6 +79,8 @@ def _work(dst, values, steps):
     if not steps:
         if len(tensors) == 1 and tensors[0].dtype is dst.dtype:
             return WORK_RAW
+    if any(FN_NAMES[s[0]] in BITVEC + ("invert",) for s in steps):
+        return WORK_I32
     if not dst.dtype.is_integer:
         return WORK_F32
     for v in values:
@@ -112,8 +103,9 @@ def emit_map(dst, values, steps, instr, engine="unknown", mask=None, api="", acc
     """dst = steps(values) point by point over dst's shape. @returns dst"""
     shape = tuple(shape or dst.shape)
     items = _checked_mask(mask, shape, api)
-    sources = [source_of(v, shape, items, api) for v in values]
-    target = access(dst, shape, items, api, writes=True)
+    dma = engine == "dma"
+    sources = [source_of(v, shape, items, api, dma) for v in values]
+    target = access(dst, shape, items, api, writes=True, dma=dma)
     checks.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     if work is None:
@@ -147,7 +139,7 @@ def emit_fold(dst, values, steps, function, axes, instr, engine="vector", mask=N
     target = access(Tensor(dst.buffer_, dims, shape), shape, (), api, writes=True)
     checks.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
-    _emit(Op(Op.FOLD, context.kernel_line(), instr, engine, shape, items, target, sources, steps, _work(dst, values, steps or [(FN[function],)]),
+    _emit(Op(Op.FOLD, context.kernel_line(), instr, engine, shape, items, target, sources, steps, _work(dst, values, steps + [(FN[function],)]),
              255 if accumulate is None else FN[accumulate], (), FN[function], negate))
     return dst
 

@@ -1,5 +1,7 @@
 """After the trace: an operation whose temporary is only copied away writes to its destination itself."""
 
+import math
+
 from .affine import Aff
 from .nodes import Access, Alloc, Buffer, If, Loop, Op
 from .tables import FN
@@ -86,12 +88,33 @@ def _merge(op, copy, uses, keep):
     if op.tag == Op.MATMUL:
         if target.buffer.kind != Buffer.PSUM or target.buffer.dtype is not float32 or copy.accumulate not in (_NONE, FN["add"]):
             return False
+        if not _within_bank(target, copy.shape):
+            return False
         op.accumulate = 0 if copy.accumulate == _NONE else 1
     else:
         op.accumulate, op.loops = copy.accumulate, copy.loops
     op.dst = _compose(target, op.dst, op.shape)
     temp.dead = True
     return True
+
+
+PSUM_BANK_BYTES = 2048
+
+
+def _within_bank(access, shape):
+    """A matmul's result lies in one bank of a partition, whatever the loops' variables."""
+    buffer = access.buffer
+    stride, start, step, span = buffer.dtype.size, 0, PSUM_BANK_BYTES, buffer.dtype.size
+    for dim in range(len(buffer.shape) - 1, buffer.pdim, -1):
+        aff = access.dims[dim]
+        start += aff.c * stride
+        for atom, k in aff.terms.items():
+            if atom.hi > atom.lo:
+                step = math.gcd(step, abs(k * stride))
+        span += sum(abs(d) * (n - 1) * stride for d, n in zip(aff.slots, shape))
+        stride *= buffer.shape[dim]
+    first = start % step
+    return (PSUM_BANK_BYTES - step + first if step != PSUM_BANK_BYTES else first) + span <= PSUM_BANK_BYTES
 
 
 def _identity(access, shape):

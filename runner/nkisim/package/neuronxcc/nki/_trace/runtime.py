@@ -60,14 +60,14 @@ class Branch:
             self._trace.close_region(self._region)
             self._region = None
         if self._side == 1:
-            self._region = self._trace.open_region("branch", self._node.then, self._node, self._test.items)
+            self._region = self._trace.open_region("branch", self._node.then, self._node, self._test.items, self._test.items)
             return True
         if self._side == 2:
             opposite = ()
             if len(self._test.items) == 1:
                 kind, e = self._test.items[0]
-                opposite = ((0, -e - 1),) if kind == 0 else ((3 - kind, e),)
-            self._region = self._trace.open_region("branch", self._node.orelse, self._node, opposite or self._test.items)
+                opposite = ((Cond.NOT_NEGATIVE, -e - 1),) if kind == Cond.NOT_NEGATIVE else ((3 - kind, e),)
+            self._region = self._trace.open_region("branch", self._node.orelse, self._node, self._test.items, opposite)
             return False
         raise StopIteration
 

@@ -175,6 +175,13 @@ class Tensor:
         raise unknown_tile_attribute(self, attribute)
 
 
+def _no_operator(sign, fix):
+    def refuse(self, _other):
+        fail("UNKNOWN_API", f"operator {sign} on a tile", operands=[("tile", self)], rule="tiles have + - * / ** % & | ^ << >> and comparisons",
+             fix=fix, kind=TypeError)
+    return refuse
+
+
 _UFUNC_OPERATORS = {n: n for n in ("add", "subtract", "multiply", "power", "equal", "not_equal", "greater", "greater_equal", "less",
                                    "less_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum")}
 _UFUNC_OPERATORS.update({"divide": "divide", "true_divide": "divide"})
@@ -195,6 +202,8 @@ def _install_operators():
     for dunder, name in {"neg": "negative", "abs": "abs", "invert": "invert"}.items():
         setattr(Tensor, f"__{dunder}__", lambda self, name=name: self._unary(name))
     Tensor.__pos__ = lambda self: self
+    Tensor.__matmul__ = Tensor.__rmatmul__ = _no_operator("@", "nl.matmul(x, y) or nisa.nc_matmul(stationary, moving)")
+    Tensor.__floordiv__ = Tensor.__rfloordiv__ = _no_operator("//", "nl.floor(nl.divide(x, y))")
     Tensor.__hash__ = object.__hash__
 
 

@@ -36,13 +36,6 @@ def _float_operand(label, pairs):
                  fix="use nl.logical_and / nl.multiply for conditions, or cast to an integer type")
 
 
-def check_not_both_psum(label, pairs):
-    tiles = [v for _, v in pairs if isinstance(v, Tensor)]
-    if len(tiles) == 2 and all(t.memory == "psum" and not t.buffer_.from_transpose for t in tiles):
-        fail("WRONG_MEMORY", f"{label}: both operands are in psum", operands=pairs, rule="at most one operand of a two-operand instruction is in psum",
-             fix="copy one first: nl.copy(t)", official="unsupported_memory")
-
-
 def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, label=None):
     label = label or f"nl.{name}"
     pairs = [("x", x), ("y", y)]

@@ -70,6 +70,9 @@ def create(api_name, shape, dtype, buffer, name, fill):
             fail("WRONG_MEMORY", f"{api_name}: buffer={buffer!r}", rule="buffers are nl.sbuf, nl.psum, nl.hbm, nl.private_hbm, nl.shared_hbm",
                  fix="buffer=nl.sbuf", official="unsupported_memory")
     shape, pdim, explicit = parse_shape(api_name, shape)
+    if len(shape) > 8:
+        fail("RANK_LAYOUT", f"{api_name}: rank {len(shape)}", rule="tensors have at most 8 dimensions", fix="fold dimensions together", kind=ValueError,
+             official="exceed_max_supported_dimension")
     dtype = need_dtype(dtype, api_name)
     if memory.kind == Buffer.HBM:
         return _create_hbm(trace, api_name, shape, dtype, memory, name, fill)
@@ -95,7 +98,7 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
         fail("OUTPUT_CONTRACT", f"{api_name}: an HBM tensor with an initial value", rule="HBM tensors are created undefined, with nl.ndarray",
              fix=f"out = nl.ndarray({shape}, dtype=..., buffer=nl.{memory.name}) and nl.store the values",
              official="hbm_tensor_with_init_value_not_supported")
-    if memory is shared_hbm and (trace.in_symbolic_region or trace.depth > 1):
+    if memory is shared_hbm and (trace.in_symbolic_region or trace.depth > 1 or context.in_helper()):
         where = "a helper" if not trace.in_symbolic_region else f"a {trace.region.kind}"
         fail("OUTPUT_CONTRACT", f"{api_name}: a shared_hbm tensor is created inside {where}",
              rule="shared_hbm tensors are created at the top level of the kernel", fix="move the nl.ndarray call before the loops",
