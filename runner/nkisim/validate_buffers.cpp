@@ -44,16 +44,15 @@ void Validator::one_buffer(std::uint32_t id) {
     if (extent < 1 || extent > kMaxExtent) fail(fmt::format("'{}' has extent {} (legal: 1 to 2^40)", what.name, extent));
   }
   checked_product(what.shape, static_cast<std::int64_t>(size_of(what.dtype)));
+  if (on_chip(id) ? what.partition_dim >= what.shape.size() : what.partition_dim != 0) {
+    fail(fmt::format("'{}' has a wrong partition dimension", what.name));
+  }
   if (what.alias_of) return alias(id);
   const Size size = size_in_memory(what);
   if (what.kind == BufferKind::constant && what.data.size() != static_cast<std::size_t>(size.tile_bytes)) {
     fail(fmt::format("constant '{}' has {} bytes (its shape says {})", what.name, what.data.size(), size.tile_bytes));
   }
-  if (!on_chip(id)) {
-    if (what.partition_dim != 0) fail(fmt::format("HBM buffer '{}' has a partition dimension", what.name));
-    return;
-  }
-  if (what.partition_dim >= what.shape.size()) fail(fmt::format("'{}' has no partition dimension", what.name));
+  if (!on_chip(id)) return;
   const std::int64_t partitions = what.shape[what.partition_dim];
   if (partitions > kPartitions) {
     fail(fmt::format("'{}' has {} partitions (at most {})", what.name, partitions, kPartitions));
@@ -70,9 +69,6 @@ void Validator::alias(std::uint32_t id) {
   const Buffer& root = buffer(root_of(program_, id));
   if (root.kind != what.kind) fail(fmt::format("alias '{}' is in another memory than its buffer", what.name));
   if (!what.data.empty()) fail(fmt::format("alias '{}' carries data", what.name));
-  if (on_chip(id) ? what.partition_dim >= what.shape.size() : what.partition_dim != 0) {
-    fail(fmt::format("'{}' has a wrong partition dimension", what.name));
-  }
   if (on_chip(id) && what.shape[what.partition_dim] > kPartitions) fail(fmt::format("'{}' has more than 128 partitions", what.name));
   if (!(size_in_memory(what) == size_in_memory(root))) fail(fmt::format("alias '{}' has another size than its buffer", what.name));
 }
