@@ -163,6 +163,52 @@ class Runs(unittest.TestCase):
         want = np.concatenate([x[:32] * 10, -x[32:96], x[96:] + 100])
         self.close(run(kernel, x), want)
 
+    def test_names_rebound_on_one_side_of_a_branch_are_as_before_on_the_other(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            for i in nl.affine_range(2):
+                t, k = nl.load(x[i * 64:(i + 1) * 64, :]), 2.0
+                if i == 0:
+                    t = nl.multiply(t, 0.5)
+                    k = 3.0
+                    nl.store(out[i * 64:(i + 1) * 64, :], value=t + k)
+                else:
+                    nl.store(out[i * 64:(i + 1) * 64, :], value=t + k)
+            return out
+
+        x = draw(128, 8)
+        self.close(run(kernel, x), np.concatenate([x[:64] * 0.5 + 3, x[64:] + 2]))
+
+    def test_a_flash_attention_with_a_causal_branch(self):
+        @nki.jit
+        def kernel(q, k, v):
+            length, width = q.shape
+            out = nl.ndarray((length, width), dtype=q.dtype, buffer=nl.shared_hbm)
+            p, f = nl.mgrid[0:128, 0:128]
+            for i in nl.affine_range(length // 128):
+                queries = nl.load_transpose2d(q[nl.ds(i * 128, 128), :])
+                top = nl.full((nl.par_dim(128), 1), -1e30, dtype=nl.float32)
+                total = nl.zeros((nl.par_dim(128), 1), dtype=nl.float32)
+                acc = nl.zeros((nl.par_dim(128), width), dtype=nl.float32)
+                for j in nl.sequential_range(length // 128):
+                    if (j <= i) & (i >= 0):
+                        keys = nl.load_transpose2d(k[nl.ds(j * 128, 128), :])
+                        scores = nisa.tensor_scalar(nisa.nc_matmul(queries, keys), np.multiply, 0.125)
+                        scores = nisa.affine_select(pred=(i * 128 + p >= j * 128 + f), on_true_tile=scores, on_false_value=-1e30)
+                        new = nl.maximum(top, nl.max(scores, axis=1))
+                        e = nisa.activation(np.exp, scores, bias=nl.negative(new))
+                        scale = nl.exp(top - new)
+                        total[...] = total * scale + nl.sum(e, axis=1)
+                        acc[...] = acc * scale.broadcast_to((128, width)) + nl.matmul(nisa.nc_transpose(e), nl.load(v[nl.ds(j * 128, 128), :]), transpose_x=True)
+                        top[...] = new
+                nl.store(out[nl.ds(i * 128, 128), :], value=acc / total)
+            return out
+
+        q, k, v = draw(256, 64), draw(256, 64), draw(256, 64)
+        scores = np.where(np.tril(np.ones((256, 256), bool)), q @ k.T / 8, -np.inf)
+        self.close(run(kernel, q, k, v), softmax(scores) @ v, 1e-4)
+
     def test_a_grid_of_programs(self):
         @nki.jit
         def kernel(x, y):

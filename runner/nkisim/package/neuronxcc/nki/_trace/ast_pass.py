@@ -126,6 +126,11 @@ class Rewriter(ast.NodeTransformer):
         self.count += 1
         branch, side = f"__nki_branch{self.count}", f"__nki_side{self.count}"
         make = ast.Assign([ast.Name(branch, ast.Store())], _runtime("branch", test, _locals(), _names(names)))
+        first = bound_names(node.body)
+        if orelse and first:  # the other side starts from the names as they were
+            back = [ast.Assign([ast.Name(n, ast.Store())], ast.Call(ast.Attribute(ast.Name(branch, ast.Load()), "before", ast.Load()),
+                                                                    [ast.Constant(n)], [])) for n in first]
+            orelse = [ast.If(ast.Attribute(ast.Name(branch, ast.Load()), "symbolic", ast.Load()), back, [])] + orelse
         loop = ast.For(ast.Name(side, ast.Store()), ast.Name(branch, ast.Load()),
                        [ast.If(ast.Name(side, ast.Load()), body, orelse)], [])
         after = [ast.Assign([ast.Name(n, ast.Store())], ast.Call(ast.Attribute(ast.Name(branch, ast.Load()), "after", ast.Load()),

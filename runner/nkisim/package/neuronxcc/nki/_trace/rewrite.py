@@ -7,21 +7,21 @@ import types
 from . import context
 from .ast_pass import RUNTIME, Rewriter
 
-_code_cache = {}   # original code -> rewritten code
-_own_codes = set() # codes that are rewritten already (nested functions)
-_tree_cache = {}   # (file, source) -> parsed module
+# Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
+_code_cache = {}  # id of the original code -> (original, rewritten)
+_own_codes = {}   # id -> codes that are rewritten already (nested functions)
+_tree_cache = {}  # (file, source) -> parsed module
 
 
 def rewritten(function):
     """The traced form of a plain function. @raises PY_SYNTAX when its source cannot be found."""
     code = function.__code__
-    if code in _own_codes:
+    if id(code) in _own_codes:
         return function
-    new = _code_cache.get(code)
-    if new is None:
-        new = _rewrite(function)
-        _code_cache[code] = new
-        _remember(new)
+    if id(code) not in _code_cache:
+        _code_cache[id(code)] = (code, _rewrite(function))
+        _remember(_code_cache[id(code)][1])
+    new = _code_cache[id(code)][1]
     from . import runtime
     function.__globals__.setdefault(RUNTIME, runtime)
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
@@ -33,7 +33,7 @@ def rewritten(function):
 
 
 def _remember(code):
-    _own_codes.add(code)
+    _own_codes[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             _remember(constant)

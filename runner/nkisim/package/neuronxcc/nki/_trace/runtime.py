@@ -71,6 +71,10 @@ class Branch:
             return False
         raise StopIteration
 
+    def before(self, name):
+        """The value of a name when the statement began."""
+        return self._before[name] if name in self._before else Poison(name, self._line)
+
     def after(self, name, scope):
         """The value of a name after both sides: itself when no side rebound it."""
         if name in scope and name in self._before and scope[name] is self._before[name]:
