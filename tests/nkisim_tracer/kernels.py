@@ -14,7 +14,6 @@ import neuronxcc.nki.typing as nt
 """
 HEAD_LINES = HEAD.count("\n")
 X = [("x", (256, 512), "float32")]
-XY = [("x", (128, 512), "float32"), ("y", (128, 512), "float32")]
 
 
 def file_of(body, params, before=""):

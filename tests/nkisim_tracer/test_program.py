@@ -3,7 +3,7 @@
 import unittest
 
 import kernels
-from kernels import X, instructions, nodes_of, program_of
+from kernels import instructions, nodes_of, program_of
 
 from neuronxcc.nki._trace import dump
 

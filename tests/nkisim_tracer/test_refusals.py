@@ -3,7 +3,7 @@
 import unittest
 
 import kernels
-from kernels import HEAD_LINES, X, XY
+from kernels import HEAD_LINES, X
 
 OUT = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n"
 TILE = OUT + "t = nl.load(x[0:128, :])\n"

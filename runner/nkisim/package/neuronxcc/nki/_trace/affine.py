@@ -5,6 +5,7 @@
 
 import operator
 
+from .conditions import Cond, broadcast_shapes, foreign
 from .context import fail
 
 
@@ -22,20 +23,6 @@ class Atom:
         return self is atom or (self.operand is not None and self.operand.mentions(atom))
 
 
-def broadcast_shapes(a, b):
-    """Numpy's rule, or None when the shapes do not fit."""
-    if a == b:
-        return a
-    rank = max(len(a), len(b))
-    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    out = []
-    for x, y in zip(a, b):
-        if x != y and x != 1 and y != 1:
-            return None
-        out.append(y if x == 1 else x)
-    return tuple(out)
-
-
 def as_int(value):
     """A plain int of an int, bool or numpy integer; None for anything else."""
     if type(value) is int:
@@ -46,11 +33,6 @@ def as_int(value):
         return operator.index(value)
     except TypeError:
         return None
-
-
-def _foreign(value):
-    """True for operands that know how to combine with an index themselves (tensors)."""
-    return hasattr(value, "memory")
 
 
 class Aff:
@@ -137,12 +119,12 @@ class Aff:
         return self.spread(shape).plus(other.spread(shape), scale)
 
     def __add__(self, other):
-        return NotImplemented if _foreign(other) else self._combine(other, 1)
+        return NotImplemented if foreign(other) else self._combine(other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other):
-        return NotImplemented if _foreign(other) else self._combine(other, -1)
+        return NotImplemented if foreign(other) else self._combine(other, -1)
 
     def __rsub__(self, other):
         return (-self)._combine(other, 1)
@@ -159,7 +141,7 @@ class Aff:
         return Aff(self.c * k, {a: v * k for a, v in self.terms.items()}, tuple(d * k for d in self.slots), self.shape)
 
     def __mul__(self, other):
-        if _foreign(other):
+        if foreign(other):
             return NotImplemented
         if isinstance(other, Aff):
             if other.is_constant and not other.shape:
@@ -201,12 +183,12 @@ class Aff:
         return Aff(0, {}, self.slots, self.shape) + _derived(Atom.MOD, rest, q, 0, q - 1)
 
     def __truediv__(self, other):
-        if _foreign(other):
+        if foreign(other):
             return NotImplemented
         fail("INDEXING", f"index {self} / {other} is not an integer", rule="indices are integers", fix="use // with a constant")
 
     def _no_symbolic(self, other, sign):
-        if _foreign(other):
+        if foreign(other):
             return NotImplemented
         fail("INDEXING", f"{sign} with index {self} is not affine", rule="indices are affine", fix="compute with compile-time constants")
 
@@ -314,59 +296,9 @@ def arange(start, stop, step=1):
     return Aff(start, {}, (step if n > 1 else 0,), (n,))
 
 
-class Cond:
-    """A conjunction of (kind, Aff): kind 0 e >= 0, 1 e == 0, 2 e != 0."""
-
-    __slots__ = ("items", "shape")
-    __array_ufunc__ = None
-    NOT_NEGATIVE, ZERO, NOT_ZERO = range(3)
-
-    def __init__(self, items, shape):
-        self.items, self.shape = items, shape
-
-    @property
-    def has_slots(self):
-        return any(e.has_slots for _, e in self.items)
-
-    def __and__(self, other):
-        if isinstance(other, Cond):
-            shape = broadcast_shapes(self.shape, other.shape)
-            if shape is None:
-                fail("INDEXING", f"conditions over {list(self.shape)} and {list(other.shape)} do not broadcast",
-                     rule="conditions of one mask broadcast as numpy arrays do", fix="give each index its own axis")
-            return Cond(self.items + other.items, shape)
-        if _foreign(other):
-            fail("INDEXING", "a mask is joined with a tensor value", operands=[("value", other)],
-                 rule="a mask is a compile-time condition on indices", fix="use nl.where(condition, x, y) for values",
-                 official="unsupported_expression_in_mask")
-        if type(other).__name__ in ("bool", "bool_"):
-            return self if other else Cond([(0, Aff(-1))], self.shape)
-        fail("INDEXING", f"a condition is joined with {other!r}", rule="conditions are joined with & and parentheses", fix="(a < n) & (b < m)")
-
-    __rand__ = __and__
-
-    def __or__(self, other):
-        fail("INDEXING", "| in a mask or condition", rule="only & joins conditions on indices",
-             fix="split the operation in two, one for each condition", official="unsupported_expression_in_mask")
-
-    __ror__ = __or__
-
-    def __invert__(self):
-        fail("INDEXING", "~ in a mask or condition", rule="only & joins conditions on indices", fix="write the opposite comparison",
-             official="unsupported_expression_in_mask")
-
-    def __bool__(self):
-        if self.has_slots:
-            fail("INDEXING", "a mask is built with and, or, not, min, or a chained comparison", rule="masks are joined with & only",
-                 fix="(i_p < n) & (i_f < m), each comparison in parentheses", official="unsupported_expression_in_mask")
-        fail("CONTROL_FLOW", "a condition on loop variables is used as a Python truth value (and, or, not, while, ternary, min, assert)",
-             rule="conditions on loop variables are compile-time symbols; `if` alone understands them",
-             fix="join conditions with & and write a plain `if` statement: `if (i > 0) & (j == 0):`")
-
-
 def compare(sign, a, b):
     """The condition `a sign b`; a bool when nothing symbolic is left."""
-    if _foreign(b):
+    if foreign(b):
         return NotImplemented
     if isinstance(b, float):
         b = _round_bound(sign, b)

@@ -3,7 +3,7 @@
 import struct
 
 from .affine import Aff, Atom
-from .nodes import Access, Alloc, Buffer, If, Loop, Op
+from .nodes import Access, Buffer, If, Loop, Op
 from .tables import ENGINE, INSTR
 
 VERSION = 1

@@ -3,7 +3,6 @@
 from . import checks, context, errors, peephole, rewrite
 from .builder import Options, Trace
 from .encode import encode
-from .names import REGISTRY
 from .nodes import Buffer
 from .tensor import Tensor
 
@@ -168,8 +167,3 @@ def _output(trace, label, item):
 def _drop_output_allocs(trace):
     from .nodes import Alloc
     trace.body[:] = [n for n in trace.body if not (isinstance(n, Alloc) and n.buffer.kind == Buffer.OUTPUT)]
-
-
-def known_names():
-    """All public names by module, for tools."""
-    return {module: sorted(table) for module, table in REGISTRY.items()}

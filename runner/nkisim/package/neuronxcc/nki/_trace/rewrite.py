@@ -10,7 +10,7 @@ from .ast_pass import RUNTIME, Rewriter
 # Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
 _code_cache = {}  # id of the original code -> (original, rewritten)
 _own_codes = {}   # id -> codes that are rewritten already (nested functions)
-_tree_cache = {}  # (file, source) -> parsed module
+_tree_cache = {}  # (file, source) -> top-level definitions by (name, first line), until used
 
 
 def rewritten(function):
@@ -42,7 +42,6 @@ def _remember(code):
 def _rewrite(function):
     code = function.__code__
     node = _definition(function)
-    node = _fresh(node)
     node.decorator_list = []
     node.returns = None
     for arg in node.args.args + node.args.kwonlyargs + node.args.posonlyargs:
@@ -57,13 +56,8 @@ def _rewrite(function):
     return next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == node.name)
 
 
-def _fresh(node):
-    """A copy whose parts may be changed; the parsed file is shared by its functions."""
-    import copy
-    return copy.deepcopy(node)
-
-
 def _definition(function):
+    """The function's own syntax tree, free to be changed: top-level definitions are handed out once, others from a fresh parse."""
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
     if not source:
@@ -71,11 +65,16 @@ def _definition(function):
                      fix="put the kernel in a file", kind=OSError)
     key = (code.co_filename, source)
     if key not in _tree_cache:
-        _tree_cache[key] = ast.parse(source)
-    for node in ast.walk(_tree_cache[key]):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([d.lineno for d in node.decorator_list] + [node.lineno])
-            if code.co_firstlineno in (first, node.lineno):
-                return node
+        _tree_cache[key] = {_place(n): n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)}
+    node = _tree_cache[key].pop((code.co_name, code.co_firstlineno), None)
+    if node is not None:
+        return node
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and _place(node) == (code.co_name, code.co_firstlineno):
+            return node
     context.fail("PY_SYNTAX", f"the definition of '{function.__name__}' is not at line {code.co_firstlineno} of its file",
                  rule="kernels and helpers are plain `def` functions", fix="write it as a def statement", kind=OSError)
+
+
+def _place(node):
+    return node.name, min([d.lineno for d in node.decorator_list] + [node.lineno])

@@ -115,7 +115,7 @@ def transpose(x, *, dtype=None, mask=None):
 @api("nl")
 def matmul(x, y, *, transpose_x=False, mask=None):
     label = "nl.matmul"
-    x = _matmul_operand(x, label, "x")
+    x = on_sbuf(x, label, "x")
     y = on_sbuf(y, label, "y")
     if transpose_x:
         return emit_matmul(label, x, y, mask)
@@ -131,7 +131,3 @@ def matmul(x, y, *, transpose_x=False, mask=None):
     _check_types(label, operands)
     turned = emit_transpose(label, x, "tensor")
     return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask)
-
-
-def _matmul_operand(x, label, name):
-    return on_sbuf(x, label, name)
