@@ -1,0 +1,173 @@
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/hash.hpp"
+#include "jobs/benchmark.hpp"
+#include "jobs/grid.hpp"
+#include "runner/model/openai_wire.hpp"
+#include "runner/model/synthetic.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kMostRequestBytes = 32U << 20U;
+
+struct Options {
+  std::string benchmark = "nkigen-bench", profiles, host = "127.0.0.1";
+  int port = 8000;
+  std::size_t threads = 128;  ///< a kept-alive connection holds one
+  bool quiet = false;
+};
+
+jobs::Benchmark open_benchmark(const std::string& name) {
+  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name, fs::path(name) / "inputs" / "benchmark"}) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
+  }
+  throw Error(ErrorCode::config, fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark", name,
+                                             jobs::configs_folder().native()));
+}
+
+/// The synthetic model behind HTTP: the profile is named by the request's `model`.
+class Service {
+ public:
+  Service(jobs::Benchmark benchmark, fs::path profiles) : benchmark_(std::move(benchmark)), profiles_(std::move(profiles)) {}
+
+  void complete(const httplib::Request& request, httplib::Response& response) {
+    try {
+      const model::ServedRequest served = model::parse_chat_request(request.body);
+      const auto profile = find_profile(served.model);
+      if (profile == nullptr) {
+        return refuse(response, 404, fmt::format("no model '{}'; GET /v1/models lists the profiles", served.model), "model_not_found");
+      }
+      const model::ChatReply reply = model::synthetic_reply(*profile, benchmark_, served.request);
+      const std::string id = "chatcmpl-" + sha256_hex(request.body).substr(0, 16);
+      response.set_content(model::chat_response_body(reply, served.model, id), "application/json");
+    } catch (const model::ChatError& error) {
+      refuse(response, 400, error.what(), "unknown_task");
+    } catch (const Error& error) {
+      refuse(response, error.code() == ErrorCode::usage ? 400 : 500, error.what(), "invalid_request");
+    }
+  }
+
+  void list_models(httplib::Response& response) const {
+    json list = json::array();
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(profiles_, ignored)) {
+      if (entry.path().extension() != ".yaml") continue;
+      list.push_back({{"id", entry.path().stem().string()}, {"object", "model"}, {"created", 0}, {"owned_by", "nkigrid-synthetic"}});
+    }
+    std::sort(list.begin(), list.end(), [](const json& a, const json& b) { return a["id"] < b["id"]; });
+    response.set_content(json{{"object", "list"}, {"data", list}}.dump(), "application/json");
+  }
+
+  static void refuse(httplib::Response& response, int status, const std::string& message, const std::string& code) {
+    response.status = status;
+    response.set_content(model::error_body(message, status < 500 ? "invalid_request_error" : "server_error", code), "application/json");
+  }
+
+ private:
+  /// @returns null when there is no such profile
+  std::shared_ptr<const model::Profile> find_profile(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = loaded_.find(name); it != loaded_.end()) return it->second;
+    std::error_code ignored;
+    if (!is_name(name) || !fs::is_regular_file(profiles_ / (name + ".yaml"), ignored)) return nullptr;
+    return loaded_[name] = std::make_shared<const model::Profile>(model::load_profile(profiles_, name));
+  }
+
+  jobs::Benchmark benchmark_;
+  fs::path profiles_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const model::Profile>> loaded_;
+};
+
+void add_routes(httplib::Server& server, Service& service) {
+  server.Post("/v1/chat/completions", [&](const httplib::Request& request, httplib::Response& response) { service.complete(request, response); });
+  server.Get("/v1/models", [&](const httplib::Request&, httplib::Response& response) { service.list_models(response); });
+  server.Get("/health", [](const httplib::Request&, httplib::Response& response) { response.set_content(R"({"status":"ok"})", "application/json"); });
+  server.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+    if (!response.body.empty()) return;
+    Service::refuse(response, response.status, fmt::format("{} {} is not served", request.method, request.path), "not_found");
+  });
+  server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+    Service::refuse(response, 500, "internal error", "internal");
+  });
+}
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, signal);
+  return set;
+}
+
+/// Waits for a signal that ends the server. @returns it, or 0 when the token fired first
+int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
+  const timespec tick{0, 100'000'000};
+  while (!stop.stop_requested()) {
+    if (const int signal = ::sigtimedwait(&set, nullptr, &tick); signal > 0) return signal;
+  }
+  return 0;
+}
+
+int serve(const Options& options) {
+  Service service(open_benchmark(options.benchmark), options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
+  const sigset_t signals = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: all inherit it
+  httplib::Server server;
+  server.new_task_queue = [&] { return new httplib::ThreadPool(options.threads); };
+  server.set_payload_max_length(kMostRequestBytes);
+  server.set_tcp_nodelay(true);
+  add_routes(server, service);
+  const int port = options.port == 0 ? server.bind_to_any_port(options.host.c_str()) : options.port;
+  if (port <= 0 || (options.port != 0 && !server.bind_to_port(options.host.c_str(), options.port))) {
+    throw Error(ErrorCode::external, fmt::format("cannot listen on {}:{} (in use, or not allowed); choose another --port, 0 for any", options.host, options.port));
+  }
+  int caught = 0;
+  {
+    std::jthread waiter([&](const std::stop_token& stop) {
+      caught = wait_for_signal(signals, stop);
+      if (caught != 0) server.stop();
+    });
+    fmt::print("listening on http://{}:{}/v1\n", options.host, port);
+    std::fflush(stdout);
+    if (!options.quiet) fmt::print(stderr, "nkigrid: this is the synthetic model, not a language model; the request's `model` names the profile\n");
+    server.listen_after_bind();
+  }
+  return caught == SIGINT ? exit_code(ErrorCode::interrupted) : 0;
+}
+
+}  // namespace
+
+Verb serve_verb() {
+  return {"serve", "serves the synthetic model over HTTP, OpenAI-compatible", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("--benchmark", options->benchmark, "folder, a run, or a name under configs/")->capture_default_str();
+            app.add_option("--profiles", options->profiles, "folder of profile files (default: configs/profiles)")->type_name("DIR");
+            app.add_option("--host", options->host, "address to listen on")->capture_default_str();
+            app.add_option("--port", options->port, "port; 0 picks a free one, printed on stdout")->capture_default_str()->check(CLI::Range(0, 65535));
+            app.add_option("--threads", options->threads, "connections served at once")->capture_default_str()->check(CLI::Range(1, 4096));
+            app.add_flag("-q,--quiet", options->quiet, "no notices on stderr");
+            return [options] { return serve(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,144 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/transcript.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/plan.hpp"
+#include "jobs/run_directory.hpp"
+#include "runner/agent/agent.hpp"
+#include "runner/log/ledger.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string source, episode, prompt_task, cell;
+  bool json = false, full = false, quiet = false;
+};
+
+bool wants_color() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool plain = (no_color != nullptr && *no_color != '\0') || terminal == nullptr || std::string(terminal) == "dumb";
+  return !plain && ::isatty(STDOUT_FILENO) == 1;
+}
+
+/// The episode's place in the plan. @throws Error{usage} with near names
+std::size_t find_episode(const jobs::Plan& plan, const EpisodeId& id) {
+  for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
+    if (plan.id_of(plan.episodes[i]) == id) return i;
+  }
+  std::vector<std::string> ids;
+  for (const auto& episode : plan.episodes) ids.push_back(to_string(plan.id_of(episode)));
+  throw Error(ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate", to_string(id), did_you_mean(to_string(id), ids)));
+}
+
+/// The newest end of any kind, when none counts.
+std::optional<log::End> newest_end(const jobs::Run& run, const EpisodeId& id, const std::string& key) {
+  std::optional<log::End> newest;
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    if (end.id.episode == id && end.id.key == key && (!newest || newest->id.attempt < end.id.attempt)) newest = end;
+  };
+  log::read_log(run.log_folder(), log::Texts::load, visitor);
+  return newest;
+}
+
+Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
+  const std::size_t index = find_episode(run.plan, id);
+  const auto& planned = run.plan.episodes[index];
+  const std::string& key = run.plan.key(planned.cell, planned.task);
+  const log::Ledger ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  Transcript transcript;
+  transcript.episode = to_string(id);
+  transcript.turns = log::read_history(run.log_folder(), id, key);
+  transcript.state = std::string(log::to_string(ledger.states[index].outstanding));
+  transcript.end = ledger.ends[index] ? ledger.ends[index] : newest_end(run, id, key);
+  return transcript;
+}
+
+int show_episode(const Options& options) {
+  if (!jobs::is_run(options.source)) {
+    throw Error(ErrorCode::usage, fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
+  }
+  const jobs::Run run = jobs::load_run(options.source);
+  const Transcript transcript = read_transcript(run, parse_episode_id(options.episode));
+  const std::string text = options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
+  fmt::print("{}", text);
+  return 0;
+}
+
+struct Source {
+  jobs::Grid grid;
+  jobs::Benchmark benchmark;
+};
+
+Source open_source(const std::string& path) {
+  if (jobs::is_run(path)) {
+    jobs::Run run = jobs::load_run(path);
+    return {std::move(run.grid), std::move(run.benchmark)};
+  }
+  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder());
+  jobs::Benchmark benchmark = jobs::load_benchmark(grid.benchmark);
+  return {std::move(grid), std::move(benchmark)};
+}
+
+const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wanted) {
+  std::vector<std::string> ids;
+  for (const auto& cell : grid.cells) {
+    if (wanted.empty() || cell.id == wanted) return cell;
+    ids.push_back(cell.id);
+  }
+  throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
+}
+
+int show_prompt(const Options& options) {
+  const Source source = open_source(options.source);
+  const jobs::CellSpec& cell = find_cell(source.grid, options.cell);
+  const jobs::Task* task = source.benchmark.find(options.prompt_task);
+  if (task == nullptr) {
+    std::vector<std::string> ids;
+    for (const auto& known : source.benchmark.tasks) ids.push_back(known.id);
+    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", options.prompt_task, source.benchmark.name, did_you_mean(options.prompt_task, ids)));
+  }
+  const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
+  const auto tools = mode.kind == jobs::ModeKind::tool_agent ? agent::tool_specs() : std::vector<model::ToolSpec>();
+  fmt::print("{}", render_prompt(agent::first_messages(*task, source.grid.prompt(cell.prompt), mode), tools, options.json));
+  return 0;
+}
+
+int show(const Options& options) {
+  if (!options.prompt_task.empty()) return show_prompt(options);
+  if (options.episode.empty()) throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");
+  return show_episode(options);
+}
+
+}  // namespace
+
+Verb show_verb() {
+  return {"show", "prints one transcript, or a prompt as the model gets it", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("source", options->source, "run directory; with --prompt also a grid file")->required()->type_name("RUN|GRID");
+            app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")->type_name("EPISODE");
+            app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
+            app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")->type_name("C");
+            app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "no notices");
+            return [options] { return show(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli

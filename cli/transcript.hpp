@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/log/reader.hpp"
+#include "runner/log/records.hpp"
+#include "runner/model/chat.hpp"
+
+namespace nkigrid::cli {
+
+/// Everything that is known of one episode's conversation.
+struct Transcript {
+  std::string episode;
+  std::vector<log::LoggedTurn> turns;  ///< oldest first
+  std::optional<log::End> end;         ///< of the attempt that counts, else of the newest that ended
+  std::string state;                   ///< why it is outstanding, when there is no counted end
+};
+
+struct TranscriptStyle {
+  bool color = false;
+  bool full = false;  ///< every kernel whole, not only what changed
+};
+
+std::string render_text(const Transcript& transcript, const TranscriptStyle& style);
+std::string render_json(const Transcript& transcript);
+
+/// The messages of a first request as text or JSON.
+std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools, bool json);
+
+/// Lines of `after` against `before`: unchanged runs are folded. Each line carries its number in `after` and a mark: ' ', '+' or '-'.
+std::string changed_lines(const std::string& before, const std::string& after);
+
+}  // namespace nkigrid::cli

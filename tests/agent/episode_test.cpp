@@ -1,0 +1,306 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "jobs/base/files.hpp"
+#include "jobs/base/hash.hpp"
+#include "runner/model/openai_wire.hpp"
+#include "tests/agent/fakes.hpp"
+
+namespace nkigrid::agent {
+namespace {
+
+using jobs::ModeKind;
+using model::Finish;
+using test::calls;
+using test::compile;
+using test::Episode;
+using test::fence;
+using test::kinds;
+using test::says;
+using test::ScriptedModel;
+using test::verify;
+using Json = nlohmann::json;
+
+model::ChatReply case_reply(const std::string& name) {
+  return model::parse_chat_response(read_file(std::string(NKIGRID_TEST_DATA) + "/cases/" + name));
+}
+
+TEST(FirstMessages, HoldThePromptAndTheWholeTask) {
+  const Episode episode(ModeKind::tool_agent);
+  const auto messages = first_messages(episode.task, episode.prompt, episode.mode);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0].content, "You write kernels.");
+  const std::string& text = messages[1].content;
+  EXPECT_TRUE(text.starts_with("Task: L1/001_add\n"));
+  for (const std::string part : {"import torch\n", "- x [4,8] float32\n", "- fc_weight [8,8] float32 (parameter)\n", "- output0 [4,8] float32\n",
+                                 "- alpha = 0.5\n", "`@nki.jit`", "compile_kernel"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(SingleShot, OneReplyIsCompiledAndChecked) {
+  Episode episode(ModeKind::single_shot);
+  ScriptedModel model({says(fence("a = 1"))});
+  EXPECT_EQ(episode.run(model), EpisodeExit::ended);
+  EXPECT_EQ(kinds(episode.records), "BRTE");
+  const log::End end = episode.end();
+  EXPECT_EQ(end.outcome, Outcome::pass);
+  EXPECT_EQ(end.passed, 1);
+  EXPECT_EQ(end.best_passed, 1);
+  EXPECT_EQ(end.ended_by, EndedBy::turns);
+  EXPECT_EQ(end.tokens_in, 100u);
+  EXPECT_DOUBLE_EQ(end.cost_usd, (100 * 5 + 10 * 25) / 1e6);
+  EXPECT_EQ(episode.device.compiles, 1);
+  EXPECT_EQ(episode.device.checked, std::vector<std::string>{"a = 1"});
+  EXPECT_TRUE(model.requests[0].tools.empty());
+  EXPECT_EQ(model.requests[0].seed, sampling_seed(episode.grid.seed, "m.mode.naive", "L1/001_add", 1));
+}
+
+TEST(SingleShot, WithoutCodeThereIsNoNudge) {
+  Episode episode(ModeKind::single_shot);
+  ScriptedModel model({says("I would rather talk.")});
+  episode.run(model);
+  EXPECT_EQ(episode.end().outcome, Outcome::no_code);
+  EXPECT_FALSE(episode.end().nudged);
+  EXPECT_EQ(episode.turn(0).tool_output, "");
+}
+
+TEST(SingleShot, FailuresMapToTheirOutcomes) {
+  const std::vector<std::pair<std::string, Outcome>> cases = {
+      {"a = 1  # compile: DTYPE", Outcome::compile_fail},      {"a = 1  # compile: COMPILE_TIMEOUT", Outcome::compile_timeout},
+      {"a = 1  # verify: NUMERIC_MISMATCH", Outcome::mismatch}, {"a = 1  # verify: RUNTIME_DEVICE", Outcome::run_fail},
+      {"a = 1  # final: RULE_VIOLATION", Outcome::cheat},       {"a = 1  # final: INFRA", Outcome::verifier_error},
+      {"a = 1  # compile: INFRA", Outcome::verifier_error}};
+  for (const auto& [source, outcome] : cases) {
+    Episode episode(ModeKind::single_shot);
+    ScriptedModel model({says(fence(source))});
+    episode.run(model);
+    EXPECT_EQ(episode.end().outcome, outcome) << source;
+    EXPECT_EQ(episode.end().passed, 0);
+  }
+}
+
+TEST(MultiTurn, CompilerTextIsTheNextMessageUntilItCompiles) {
+  Episode episode(ModeKind::multi_turn, 5);
+  ScriptedModel model({says(fence("a = 1  # compile: DTYPE")), says("hm"), says(fence("b = 2  # verify: NUMERIC_MISMATCH"))});
+  episode.run(model);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::compiled);
+  EXPECT_EQ(episode.end().outcome, Outcome::mismatch);
+  EXPECT_EQ(episode.device.verifies, 0);
+  EXPECT_EQ(model.requests[1].messages.back().content, "kernel.py:2: DTYPE");
+  EXPECT_EQ(model.requests[2].messages.back().content, "NUDGE");
+  EXPECT_EQ(episode.turn(0).compile_ok, 0);
+  EXPECT_EQ(episode.turn(0).code, Code::dtype);
+  EXPECT_TRUE(episode.turn(1).nudged);
+  EXPECT_TRUE(std::isnan(episode.turn(1).max_abs_err));
+}
+
+TEST(MultiTurn, NudgesEveryTimeButNotAfterTheLastTurn) {
+  Episode episode(ModeKind::multi_turn, 3);
+  ScriptedModel model({says("a"), says("b"), says("c")});
+  episode.run(model);
+  EXPECT_EQ(episode.turn(0).nudged, true);
+  EXPECT_EQ(episode.turn(1).nudged, true);
+  EXPECT_EQ(episode.turn(2).nudged, false);
+  EXPECT_EQ(episode.end().outcome, Outcome::no_code);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::turns);
+}
+
+TEST(MultiTurn, FeedbackVerifyGoesOnUntilItPasses) {
+  Episode episode(ModeKind::multi_turn, 5);
+  episode.mode.feedback_verify = true;
+  ScriptedModel model({says(fence("a = 1  # verify: NUMERIC_MISMATCH")), says(fence("b = 2"))});
+  episode.run(model);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
+  EXPECT_NE(model.requests[1].messages.back().content.find("look at the tail"), std::string::npos);
+}
+
+TEST(ToolAgent, CompilesVerifiesAndStops) {
+  Episode episode(ModeKind::tool_agent, 10);
+  ScriptedModel model({calls({compile("a = 1  # compile: OOB")}), calls({compile("b = 2"), verify(R"({"trials":2})")})});
+  episode.run(model);
+  EXPECT_EQ(kinds(episode.records), "BRTRTE");
+  EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
+  EXPECT_EQ(episode.end().turns, 2u);
+  EXPECT_EQ(episode.device.last_trials, 2u);
+  EXPECT_EQ(episode.device.compiles, 2);  // none for the final check
+  EXPECT_EQ(model.requests[0].tools.size(), 2u);
+  EXPECT_EQ(episode.turn(1).kernel, "b = 2");
+  EXPECT_EQ(episode.turn(1).tool_calls, 2u);
+}
+
+TEST(ToolAgent, VerifyNeedsACurrentKernel) {
+  Episode episode(ModeKind::tool_agent, 1);
+  ScriptedModel model({calls({compile("a = 1"), compile("b = 2  # compile: OOB"), verify()})});
+  episode.run(model);
+  EXPECT_NE(episode.turn(0).tool_output.find("no compiled kernel"), std::string::npos);
+  EXPECT_EQ(episode.device.verifies, 0);
+  EXPECT_EQ(episode.end().outcome, Outcome::compile_fail);  // the newest submission counts
+}
+
+TEST(ToolAgent, ALaterBreakShowsBetweenFinalAndBest) {
+  Episode episode(ModeKind::tool_agent, 2);
+  episode.mode.stop_on_pass = false;
+  ScriptedModel model({calls({compile("a = 1"), verify()}), calls({compile("b = 2  # verify: NUMERIC_MISMATCH")})});
+  episode.run(model);
+  EXPECT_EQ(episode.end().outcome, Outcome::mismatch);
+  EXPECT_EQ(episode.end().passed, 0);
+  EXPECT_EQ(episode.end().best_passed, 1);
+  EXPECT_EQ(episode.device.checked.size(), 2u);
+}
+
+TEST(ToolAgent, NudgesOnceAndThenStops) {
+  Episode episode(ModeKind::tool_agent, 10);
+  ScriptedModel model({says("I think."), says("I still think.")});
+  episode.run(model);
+  EXPECT_EQ(model.requests[1].messages.back().content, "NUDGE");
+  EXPECT_EQ(episode.end().ended_by, EndedBy::stopped);
+  EXPECT_EQ(episode.end().outcome, Outcome::no_code);
+  EXPECT_TRUE(episode.end().nudged);
+}
+
+TEST(ToolAgent, CodeWithoutACallEndsTheEpisodeAndCounts) {
+  Episode episode(ModeKind::tool_agent, 10);
+  ScriptedModel model({calls({compile("a = 1  # compile: OOB")}), says(fence("b = 2"))});
+  episode.run(model);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::stopped);
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
+}
+
+TEST(ToolAgent, BadArgumentsAreTheOutcomeWhenNothingElseCame) {
+  Episode episode(ModeKind::tool_agent, 1);
+  ScriptedModel model({calls({{"compile_kernel", R"({"code":"x"})"}})});
+  episode.run(model);
+  EXPECT_EQ(episode.turn(0).event, TurnEvent::bad_tool_args);
+  EXPECT_EQ(episode.end().outcome, Outcome::bad_tool_args);
+}
+
+TEST(ToolAgent, ACutReplysCallsAreNotRunAndDoNotEndTheEpisode) {
+  Episode episode(ModeKind::tool_agent, 3);
+  ScriptedModel model({case_reply("01_args_cut_mid_string.json"), case_reply("06_reasoning_only_length.json"), says("x = ```", Finish::length)});
+  episode.run(model);
+  EXPECT_EQ(episode.device.compiles, 0);
+  EXPECT_EQ(episode.turn(0).event, TurnEvent::truncated);
+  const model::Message& answer = model.requests[1].messages.back();
+  EXPECT_EQ(answer.tool_call_id, "call_a1");
+  EXPECT_TRUE(answer.is_error);
+  EXPECT_NE(answer.content.find("cut off"), std::string::npos);
+  EXPECT_EQ(episode.turn(1).event, TurnEvent::truncated);
+  EXPECT_FALSE(episode.turn(1).nudged);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::turns);
+  EXPECT_EQ(episode.end().outcome, Outcome::truncated);
+  EXPECT_EQ(episode.end().tokens_out, 4096u + 2048u + 10u);
+}
+
+TEST(ToolAgent, DoubleEncodedArgumentsArePeeledAndFlagged) {
+  Episode episode(ModeKind::tool_agent, 2);
+  ScriptedModel model({calls({{"compile_kernel", R"({"kernel_source":"a = 1","entry":"relu_k"})"}}), case_reply("02_args_double_encoded.json")});
+  episode.run(model);
+  EXPECT_EQ(episode.turn(1).flags, "args_peeled=1");
+  EXPECT_EQ(episode.device.last_trials, 5u);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
+}
+
+TEST(ToolAgent, ACallLeftInTheTextIsRecoveredUnlessThatIsSwitchedOff) {
+  Episode on(ModeKind::tool_agent, 1);
+  ScriptedModel model({case_reply("04_call_left_in_text.json")});
+  on.run(model);
+  EXPECT_EQ(on.turn(0).flags, "call_recovered=text_xml");
+  EXPECT_TRUE(on.turn(0).kernel.starts_with("import neuronxcc.nki as nki\nif 1 < 2 and \"</b>\""));
+  Episode off(ModeKind::tool_agent, 1);
+  off.model_spec.call_recovery = false;
+  ScriptedModel same({case_reply("04_call_left_in_text.json")});
+  off.run(same);
+  EXPECT_EQ(off.end().outcome, Outcome::no_code);
+}
+
+TEST(ToolAgent, TwoCallsOfOneReplyAreOneTurnAnsweredInOrder) {
+  // The first two blocks of case 05, in no provider's form.
+  Episode episode(ModeKind::tool_agent, 2);
+  ScriptedModel model({calls({compile("BROKEN(  # compile: PY_SYNTAX"), verify()}), says("done")});
+  episode.run(model);
+  const auto& messages = model.requests[1].messages;
+  ASSERT_EQ(messages.size(), 5u);
+  EXPECT_EQ(messages[3].tool_call_id, "c1");
+  EXPECT_EQ(messages[4].tool_call_id, "c2");
+  EXPECT_TRUE(messages[4].is_error);
+  EXPECT_NE(messages[4].content.find("no compiled kernel"), std::string::npos);
+}
+
+TEST(AnyMode, ARefusalEndsTheEpisode) {
+  for (const ModeKind kind : {ModeKind::single_shot, ModeKind::multi_turn, ModeKind::tool_agent}) {
+    Episode episode(kind, 5);
+    ScriptedModel model({says("no", Finish::refused)});
+    episode.run(model);
+    EXPECT_EQ(episode.end().outcome, Outcome::refused);
+    EXPECT_EQ(episode.end().ended_by, EndedBy::refused);
+  }
+}
+
+TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
+  Episode bare(ModeKind::tool_agent, 5);
+  ScriptedModel model({model::ChatFailure::context_full});
+  bare.run(model);
+  EXPECT_EQ(bare.end().outcome, Outcome::context_full);
+  Episode late(ModeKind::tool_agent, 5);
+  ScriptedModel second({calls({compile("a = 1")}), model::ChatFailure::context_full});
+  late.run(second);
+  EXPECT_EQ(late.end().outcome, Outcome::pass);
+  EXPECT_EQ(late.end().ended_by, EndedBy::context_full);
+}
+
+TEST(AnyMode, AMachinesFaultIsNeverTheModels) {
+  Episode episode(ModeKind::tool_agent, 5);
+  ScriptedModel model({calls({compile("a = 1")}), model::ChatFailure::transient});
+  episode.run(model);
+  EXPECT_EQ(episode.end().outcome, Outcome::api_error);
+  EXPECT_EQ(episode.end().reason, "scripted failure");
+  Episode fatal(ModeKind::single_shot);
+  ScriptedModel quota({model::ChatFailure::fatal});
+  EXPECT_THROW(fatal.run(quota), model::ChatError);
+  EXPECT_EQ(kinds(fatal.records), "B");
+}
+
+TEST(AnyMode, InfraInATurnLeavesTheReplyUnanswered) {
+  Episode episode(ModeKind::tool_agent, 5);
+  ScriptedModel model({calls({compile("a = 1"), verify()}), calls({compile("b = 1  # verify: INFRA"), verify()})});
+  episode.mode.stop_on_pass = false;
+  episode.run(model);
+  EXPECT_EQ(kinds(episode.records), "BRTRE");
+  EXPECT_EQ(episode.end().outcome, Outcome::verifier_error);
+}
+
+TEST(AnyMode, ADrainStopsBetweenTurnsWithoutAnEnd) {
+  Episode episode(ModeKind::tool_agent, 5);
+  std::stop_source drain;
+  drain.request_stop();
+  ScriptedModel model({});
+  EXPECT_EQ(episode.run(model, drain.get_token()), EpisodeExit::drained);
+  EXPECT_EQ(kinds(episode.records), "B");
+  Episode waiting(ModeKind::tool_agent, 5);
+  ScriptedModel interrupted({model::ChatFailure::interrupted});
+  EXPECT_EQ(waiting.run(interrupted), EpisodeExit::drained);
+}
+
+TEST(AnyMode, TheSyntheticModelIsMarked) {
+  Episode episode(ModeKind::single_shot);
+  model::ChatReply reply = says(fence("a = 1"));
+  reply.system_fingerprint = model::kSyntheticFingerprint;
+  ScriptedModel model({reply});
+  episode.run(model);
+  EXPECT_TRUE(episode.end().synthetic);
+}
+
+TEST(AnyMode, TrimIsRefusedUntilItExists) {
+  Episode episode(ModeKind::tool_agent, 5);
+  episode.mode.trim_on_full = true;
+  ScriptedModel model({});
+  EXPECT_THROW(episode.run(model), Error);
+  EXPECT_TRUE(episode.records.empty());
+}
+
+}  // namespace
+}  // namespace nkigrid::agent
