@@ -6,7 +6,6 @@ import gc
 import inspect
 import io
 import linecache
-import traceback
 
 from ._trace import dtypes, errors, names
 from ._trace.builder import Options
@@ -15,6 +14,12 @@ from ._trace.jit import Kernel, trace_call
 FILE = "kernel.py"
 MAX_SOURCE_BYTES = 64 * 1024
 ALLOWED = ("neuronxcc", "numpy", "math", "functools", "itertools", "typing", "__future__")
+
+
+def version():
+    """Which compiler answers: recorded with every result."""
+    from .. import __version__
+    return f"neuronxcc {__version__}"
 
 
 class Refusal(Exception):
@@ -180,10 +185,20 @@ def _arguments(kernel, params):
     return arrays
 
 
+def _own_frames(error):
+    """(function name, line) of the kernel's file on the traceback, outermost first; reads no files."""
+    frames, cursor = [], error.__traceback__
+    while cursor is not None:
+        code = cursor.tb_frame.f_code
+        if code.co_filename == FILE:
+            frames.append((code.co_name, cursor.tb_lineno))
+        cursor = cursor.tb_next
+    return frames
+
+
 def _own_line(error):
-    """The innermost line of the kernel's file on the traceback."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == FILE]
-    return lines[-1] if lines else 0
+    frames = _own_frames(error)
+    return frames[-1][1] if frames else 0
 
 
 def _describe(error):
@@ -223,7 +238,7 @@ def _syntax(error):
 
 def _foreign(error, text):
     """(code, stage, advice) of an exception that Python itself raised in the kernel's file."""
-    functions = [f.name for f in traceback.extract_tb(error.__traceback__) if f.filename == FILE]
+    functions = [name for name, _ in _own_frames(error)]
     stage = "parse" if functions and all(name == "<module>" for name in functions) else "trace"
     if "LoopVar" in text:
         return "CONTROL_FLOW", "trace", ("\n  rule: a loop body is traced once, with a symbolic index\n"

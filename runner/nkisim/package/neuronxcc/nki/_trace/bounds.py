@@ -24,7 +24,7 @@ def check_bounds(tensor, dim, aff, size, mask, shape, api):
     under = " under its mask" if (low, high) != (lo, hi) else ""
     fail("OOB", f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{low}, {high}]{under} exceeds dimension size of {size}",
          operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
-         rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops",
+         rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops; outside is out of bounds",
          fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
          official="tensor_access_out_of_bound")
 

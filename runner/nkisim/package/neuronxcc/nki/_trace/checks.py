@@ -99,7 +99,8 @@ def check_partition_bytes(api, shape, pdim, dtype, memory, sbuf_bytes, psum_byte
     if size > limit:
         fail("CAPACITY", f"{api}: a tile of {list(shape[pdim:])} {dtype} needs {size} bytes per partition",
              rule=f"{memory} has {limit} usable bytes per partition ({limit // 1024} KiB)",
-             fix="split the free axes into smaller tiles" + (" (512 float32 elements are one PSUM bank)" if memory == "psum" else ""))
+             fix="split the free axes into smaller tiles" + (" (512 float32 elements are one PSUM bank)" if memory == "psum" else "")
+             + ("; an output is created with buffer=nl.shared_hbm" if api in ("nl.ndarray", "nl.zeros", "nl.full") else ""))
 
 
 def check_same_shape(api, operands, fix):

@@ -179,8 +179,9 @@ def _advanced(tensor, key):
                  rule="index grids of one subscript broadcast as numpy arrays do",
                  fix="give each axis its own: nl.arange(p)[:, None], nl.arange(f)[None, :]")
         shape = joined
-    if len(shape) < 2:
-        fail("INDEXING", f"index grid of shape {list(shape)} has one axis", operands=[("tensor", tensor)],
+    flat = next((k for k in key if isinstance(k, Aff) and len(k.shape) == 1), None)
+    if len(shape) < 2 or flat is not None:
+        fail("INDEXING", "a 1-D arange is an index: its grid has one axis", operands=[("tensor", tensor), ("index", flat)],
              rule="index grids have at least two axes, partition first", fix="nl.arange(n)[:, None] for rows, nl.arange(n)[None, :] for columns",
              official="1d_arange_not_supported")
     indices = []

@@ -85,8 +85,8 @@ def create(api_name, shape, dtype, buffer, name, fill):
     if shape[pdim] > checks.PMAX:
         fail("PARTITION_LIMIT", f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
              operands=[("shape", list(shape))], rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
-             fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension",
-             official="num_partition_exceed_arch_limit")
+             fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
+             "an output is created with buffer=nl.shared_hbm", official="num_partition_exceed_arch_limit")
     checks.check_partition_bytes(api_name, shape, pdim, dtype, memory.name, SBUF_BYTES, PSUM_BYTES)
     out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
     out.declared_pdim = explicit
