@@ -140,8 +140,16 @@ class Estimator {
     busy_.act += (1 - on_dve) * busy_.free_on_act;
   }
 
+  bool moves_partition(const Access* access, std::size_t axis) const {
+    if (access == nullptr) return false;
+    const Buffer& buffer = program_.buffers[access->buffer];
+    const bool chip = buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum;
+    return chip && access->dims[buffer.partition_dim].slots[axis] != 0;
+  }
+
   /// Bytes through the DMA engines; rows below 512 bytes cost as if they had them, up to the factor of element-wise copies.
-  void dma(const Head& head, const Access& access, double times) {
+  /// A row ends where the on-chip side changes its partition.
+  void dma(const Head& head, const Access& access, const Access* other, double times) {
     const Buffer& buffer = program_.buffers[access.buffer];
     if (buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum) return;
     double points = 1, row = 1;
@@ -151,7 +159,7 @@ class Estimator {
     for (std::size_t dim = buffer.shape.size(); dim-- > 0; stride *= buffer.shape[dim]) {
       for (std::size_t axis = 0; axis < head.shape.size(); ++axis) {
         const std::int64_t slot = access.dims[dim].slots[axis];
-        if (slot != 0 && slot * stride == run) run *= head.shape[axis];
+        if (slot != 0 && slot * stride == run && !moves_partition(other, axis)) run *= head.shape[axis];
       }
     }
     row = static_cast<double>(run) * item;
@@ -161,9 +169,10 @@ class Estimator {
 
   void operation(const Map& map, double times) {
     const Shape shape = shape_of(map.head, map.dst, map.sources);
-    dma(map.head, map.dst, times);
+    const bool reads = map.sources[0].kind == Source::Kind::access;
+    dma(map.head, map.dst, reads ? &map.sources[0].access : nullptr, times);
     for (const Source& source : map.sources) {
-      if (source.kind == Source::Kind::access) dma(map.head, source.access, times);
+      if (source.kind == Source::Kind::access) dma(map.head, source.access, &map.dst, times);
     }
     compute(map.head, shape, times);
   }

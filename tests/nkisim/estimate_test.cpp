@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include "runner/nkisim/engine.hpp"
+#include "tests/nkisim/make.hpp"
+
+namespace nkigrid::nkisim {
+namespace {
+
+using namespace make;
+
+TEST(Estimate, AnElementwiseKernelIsItsTrafficAndItsShareOfVectorWork) {
+  // 16 tiles of (128, 512): three transfers of 4 bytes an element; one tensor_tensor of 2 N + 60 cycles at 1.12 GHz a tile.
+  const double dma = 16.0 * 128 * 512 * 4 * 3 / 272e3, dve = 16 * (1024 + 60) / 1120.0;
+  EXPECT_NEAR(estimate_us(add_program(16, 512)), std::max(dma, dve) + 0.3 * std::min(dma, dve) + 2, 1e-6);
+}
+
+TEST(Estimate, LongerRowsAreCheaperThanShortOnes) {
+  EXPECT_GT(estimate_us(add_program(128, 16)), 2 * estimate_us(add_program(2, 1024)));
+}
+
+/// The matmul 4096 x 5120 x 12288 that AccelOpt measured at 35.2 ms on Trn1 (fp32, DMA bound), in its plain tiled form.
+TEST(Estimate, APlainTiledMatmulIsWithinTheFitsRangeOfTheMeasuredOne) {
+  Made m;
+  const auto a = m.param({5120, 4096}), b = m.param({5120, 12288}), out = m.output({4096, 12288});
+  const std::uint32_t i = m.loop_atom(0), j = m.loop_atom(1), k = m.loop_atom(2);
+  Loop rows, columns, inner;
+  rows.trips = 32;
+  columns.id = 1;
+  columns.trips = 24;
+  inner.id = 2;
+  inner.trips = 40;
+  const auto at_ = m.tile(BufferKind::sbuf, {128, 128}, Dtype::float32, {}, &inner.body), bt = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &inner.body);
+  const auto psum = m.tile(BufferKind::psum, {128, 512}, Dtype::float32, 0, &columns.body), copy = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &columns.body);
+  const auto part = [&](std::uint32_t id, Affine row, Affine column) { return access(id, {at({1, 0}, std::move(row)), at({0, 1}, std::move(column))}); };
+  inner.body.push_back({1, map(Instr::load, {128, 128}, whole(at_, 2), {from(part(a, aff(0, {{k, 128}}), aff(0, {{i, 128}})))}, {}, Work::raw)});
+  inner.body.push_back({2, map(Instr::load, {128, 512}, whole(bt, 2), {from(part(b, aff(0, {{k, 128}}), aff(0, {{j, 512}})))}, {}, Work::raw)});
+  Matmul op;
+  op.head.instr = Instr::matmul;
+  op.head.shape = {128, 128, 512};
+  op.dst = access(psum, {at({0, 1, 0}), at({0, 0, 1})});
+  op.stationary = access(at_, {at({1, 0, 0}), at({0, 1, 0})});
+  op.moving = access(bt, {at({1, 0, 0}), at({0, 0, 1})});
+  op.accumulate = true;
+  inner.body.push_back({3, op});
+  columns.body.push_back({4, inner});
+  columns.body.push_back({5, map(Instr::tensor_copy, {128, 512}, whole(copy, 2), {from(whole(psum, 2))}, {}, Work::raw)});
+  columns.body.push_back({6, map(Instr::store, {128, 512}, part(out, aff(0, {{i, 128}}), aff(0, {{j, 512}})), {from(whole(copy, 2))}, {}, Work::raw)});
+  rows.body.push_back({7, columns});
+  m.program.body.push_back({8, rows});
+  validate(m.program);
+  const double ratio = 35.2e3 / estimate_us(m.program);
+  EXPECT_GT(ratio, 0.75);
+  EXPECT_LT(ratio, 1.31);
+}
+
+TEST(Estimate, ABranchThatIsTakenHalfTheTimeCostsHalf) {
+  Program p = add_program(4, 512);
+  const double all = estimate_us(p) - 2;
+  Loop& loop = std::get<Loop>(p.body.back().what);
+  If branch;
+  branch.conditions.push_back(not_negative(at({}, aff(-2, {{0, 1}}))));
+  for (std::size_t k = 3; k < loop.body.size(); ++k) branch.then_body.push_back(std::move(loop.body[k]));
+  loop.body.resize(3);
+  loop.body.push_back({1, std::move(branch)});
+  EXPECT_NEAR(estimate_us(p) - 2, all / 2, 1e-9);
+}
+
+}  // namespace
+}  // namespace nkigrid::nkisim
