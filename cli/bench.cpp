@@ -31,8 +31,11 @@ jobs::Benchmark open_benchmark(const std::string& name) {
     std::error_code ignored;
     if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
   }
-  throw Error(ErrorCode::config, fmt::format("no benchmark '{}' (looked for index.json there and in {}); name its folder with --benchmark", name,
-                                             jobs::configs_folder().native()));
+  throw Error(
+      ErrorCode::config,
+      fmt::format(
+          "no benchmark '{}' (looked for index.json there and in {}); name its folder with --benchmark", name,
+          jobs::configs_folder().native()));
 }
 
 std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const std::string& subset) {
@@ -45,28 +48,34 @@ std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const 
   if (at == benchmark.subsets.end()) {
     std::vector<std::string> names;
     for (const auto& [name, ids] : benchmark.subsets) names.push_back(name);
-    throw Error(ErrorCode::usage, fmt::format("no subset '{}' in benchmark {}{}; it has {}", subset, benchmark.name, did_you_mean(subset, names),
-                                              fmt::join(names, ", ")));
+    throw Error(ErrorCode::usage,
+                fmt::format("no subset '{}' in benchmark {}{}; it has {}", subset, benchmark.name,
+                            did_you_mean(subset, names), fmt::join(names, ", ")));
   }
   for (const auto& id : at->second) tasks.push_back(benchmark.find(id));
   return tasks;
 }
 
-std::string shape_text(const jobs::TensorSpec& tensor) { return fmt::format("[{}] {}", fmt::join(tensor.shape, ","), tensor.dtype); }
+std::string shape_text(const jobs::TensorSpec& tensor) {
+  return fmt::format("[{}] {}", fmt::join(tensor.shape, ","), tensor.dtype);
+}
 
 ordered_json tensor_json(const jobs::TensorSpec& tensor) {
-  ordered_json out = {{"name", tensor.name}, {"shape", tensor.shape}, {"dtype", tensor.dtype}, {"role", tensor.role}};
+  ordered_json out = {
+      {"name", tensor.name}, {"shape", tensor.shape}, {"dtype", tensor.dtype}, {"role", tensor.role}};
   if (tensor.role != "output") out["domain"] = tensor.domain;
   if (tensor.domain == "index") out["bound"] = tensor.index_bound;
   return out;
 }
 
 ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task) {
-  ordered_json out = {{"id", task.id}, {"level", task.level}, {"category", task.category}, {"hash", task.hash}};
+  ordered_json out = {
+      {"id", task.id}, {"level", task.level}, {"category", task.category}, {"hash", task.hash}};
   out["inputs"] = out["outputs"] = out["constants"] = ordered_json::array();
   for (const auto& tensor : task.inputs) out["inputs"].push_back(tensor_json(tensor));
   for (const auto& tensor : task.outputs) out["outputs"].push_back(tensor_json(tensor));
-  for (const auto& constant : task.constants) out["constants"].push_back({{"name", constant.name}, {"value", constant.value}});
+  for (const auto& constant : task.constants)
+    out["constants"].push_back({{"name", constant.name}, {"value", constant.value}});
   out["known_kernel"] = !benchmark.known_kernel(task.id).empty();
   return out;
 }
@@ -87,7 +96,8 @@ int list(const Options& options) {
     fmt::print("{:<32}  {:<20}  {}\n", task->id, task->category, fmt::join(inputs, "  "));
   }
   std::vector<std::string> subsets;
-  for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
+  for (const auto& [name, ids] : benchmark.subsets)
+    subsets.push_back(fmt::format("{} ({})", name, ids.size()));
   fmt::print("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
   return 0;
 }
@@ -108,8 +118,8 @@ int show(const Options& options) {
   if (task == nullptr) {
     std::vector<std::string> ids;
     for (const auto& known : benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark {}{}; `bench list` names them", options.task, benchmark.name,
-                                              did_you_mean(options.task, ids)));
+    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark {}{}; `bench list` names them",
+                                              options.task, benchmark.name, did_you_mean(options.task, ids)));
   }
   if (options.json) {
     auto out = task_json(benchmark, *task);
@@ -123,13 +133,15 @@ int show(const Options& options) {
   print_tensors("Outputs: what the kernel returns, each element written", task->outputs);
   if (!task->constants.empty()) fmt::print("Constants: not passed, the kernel spells them out\n");
   for (const auto& constant : task->constants) fmt::print("  {} = {}\n", constant.name, constant.value);
-  fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes", task->hash, task->source);
+  fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes",
+             task->hash, task->source);
   return 0;
 }
 
 CLI::App* part(CLI::App& app, const char* name, const char* help, Options& options) {
   auto* sub = app.add_subcommand(name, help);
-  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")->capture_default_str();
+  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")
+      ->capture_default_str();
   return sub;
 }
 
@@ -145,7 +157,8 @@ Verb bench_verb() {
             auto* shows = part(app, "show", "one task: source, inputs, outputs, constants", *options);
             shows->add_option("id", options->task, "task id, e.g. L1/001_add")->required()->type_name("ID");
             shows->add_flag("--json", options->json, "machine-readable");
-            auto* checks = part(app, "check", "proves the index, the known kernels, and that trivial answers fail", *options);
+            auto* checks = part(
+                app, "check", "proves the index, the known kernels, and that trivial answers fail", *options);
             return [options, lists, shows, checks] {
               if (lists->parsed()) return list(*options);
               if (shows->parsed()) return show(*options);

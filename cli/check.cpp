@@ -42,8 +42,10 @@ Sizes size_of(const jobs::Grid& grid) {
   return sizes;
 }
 
-nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes, const std::vector<jobs::Problem>& problems) {
-  nlohmann::ordered_json out = {{"version", 1}, {"grid_hash", nullptr}, {"cells", nullptr}, {"episodes", nullptr}, {"shards", nullptr}};
+nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes,
+                               const std::vector<jobs::Problem>& problems) {
+  nlohmann::ordered_json out = {
+      {"version", 1}, {"grid_hash", nullptr}, {"cells", nullptr}, {"episodes", nullptr}, {"shards", nullptr}};
   if (sizes) {
     out["grid_hash"] = sizes->hash;
     out["cells"] = sizes->cells;
@@ -55,29 +57,37 @@ nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes, const std::vec
   }
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : problems) {
-    out["problems"].push_back({{"file", problem.file}, {"line", problem.line}, {"col", problem.col}, {"message", problem.message}});
+    out["problems"].push_back(
+        {{"file", problem.file}, {"line", problem.line}, {"col", problem.col}, {"message", problem.message}});
   }
   return out;
 }
 
 void print_text(const jobs::Grid& grid, const Sizes& sizes) {
-  fmt::print("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells, sizes.tasks, sizes.episodes, sizes.shards,
-             sizes.shards == 1 ? "" : "s", sizes.hash.substr(0, 16));
+  fmt::print("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells,
+             sizes.tasks, sizes.episodes, sizes.shards, sizes.shards == 1 ? "" : "s",
+             sizes.hash.substr(0, 16));
   fmt::print("at most {} requests", sizes.requests);
-  if (sizes.has_price) fmt::print(", about {:.2f} USD{} (a prior: nothing is measured yet)", sizes.usd, sizes.all_priced ? "" : " for the models with a price");
+  if (sizes.has_price)
+    fmt::print(", about {:.2f} USD{} (a prior: nothing is measured yet)", sizes.usd,
+               sizes.all_priced ? "" : " for the models with a price");
   fmt::print("\n");
 }
 
 int check(const Options& options) {
   const bool is_run = jobs::is_run(options.grid);
-  const auto file = is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
+  const auto file =
+      is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
   const auto result = jobs::read_grid(file, jobs::configs_folder());
   std::optional<Sizes> sizes;
   if (result.grid) sizes = size_of(*result.grid);
-  if (options.json) fmt::print("{}\n", to_json(sizes, result.problems).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (options.json)
+    fmt::print("{}\n", to_json(sizes, result.problems)
+                           .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   if (!result.grid) {
     fmt::print(stderr, "{}\n", jobs::to_text(result.problems));
-    throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(), result.problems.size() == 1 ? "" : "s", file.native()));
+    throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(),
+                                               result.problems.size() == 1 ? "" : "s", file.native()));
   }
   if (!options.json && !options.quiet) print_text(*result.grid, *sizes);
   return 0;
@@ -86,7 +96,8 @@ int check(const Options& options) {
 }  // namespace
 
 Verb check_verb() {
-  return {"check", "validates a grid file: every problem at once, or what it comes to", [](CLI::App& app) -> Action {
+  return {"check", "validates a grid file: every problem at once, or what it comes to",
+          [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable, on stdout");

@@ -32,12 +32,18 @@ jobs::CellForecast total_of(const std::vector<jobs::CellForecast>& cells) {
 }
 
 nlohmann::ordered_json to_json(const jobs::CellForecast& cell) {
-  return {{"cell", cell.cell}, {"episodes", cell.episodes}, {"requests_at_most", cell.requests}, {"tokens_in_at_most", cell.tokens_in},
-          {"tokens_out_at_most", cell.tokens_out}, {"usd_at_most", cell.usd ? nlohmann::ordered_json(*cell.usd) : nullptr}};
+  return {{"cell", cell.cell},
+          {"episodes", cell.episodes},
+          {"requests_at_most", cell.requests},
+          {"tokens_in_at_most", cell.tokens_in},
+          {"tokens_out_at_most", cell.tokens_out},
+          {"usd_at_most", cell.usd ? nlohmann::ordered_json(*cell.usd) : nullptr}};
 }
 
-void print_json(const std::string& hash, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells) {
-  nlohmann::ordered_json out = {{"version", 1}, {"grid_hash", hash}, {"shards", plan.shards}, {"basis", "prior"}};
+void print_json(const std::string& hash, const jobs::Plan& plan,
+                const std::vector<jobs::CellForecast>& cells) {
+  nlohmann::ordered_json out = {
+      {"version", 1}, {"grid_hash", hash}, {"shards", plan.shards}, {"basis", "prior"}};
   out["cells"] = nlohmann::ordered_json::array();
   for (const auto& cell : cells) out["cells"].push_back(to_json(cell));
   out["all"] = to_json(total_of(cells));
@@ -46,22 +52,27 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
 
 void print_row(const jobs::CellForecast& cell, std::size_t width) {
   const auto usd = cell.usd ? fmt::format("{:.2f}", *cell.usd) : std::string("-");
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}\n", cell.cell, width, cell.episodes, cell.requests, cell.tokens_in / 1e6,
-             cell.tokens_out / 1e6, usd);
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}\n", cell.cell, width, cell.episodes,
+             cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd);
 }
 
-void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells) {
+void print_table(const jobs::Grid& grid, const jobs::Plan& plan,
+                 const std::vector<jobs::CellForecast>& cells) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  fmt::print("{}: {} episodes in {} shards; at most, by a prior (nothing is measured yet)\n", grid.name, plan.episodes.size(), plan.shards);
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in", "Mtok out", "USD");
+  fmt::print("{}: {} episodes in {} shards; at most, by a prior (nothing is measured yet)\n", grid.name,
+             plan.episodes.size(), plan.shards);
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
+             "Mtok out", "USD");
   for (const auto& cell : cells) print_row(cell, width);
   print_row(total_of(cells), width);
 }
 
 int plan(const Options& options) {
   if (options.power) {
-    throw Error(ErrorCode::usage, "--power is not in this version (it comes with the statistics); leave it out to see episodes, requests and cost");
+    throw Error(ErrorCode::usage,
+                "--power is not in this version (it comes with the statistics); leave it out to see "
+                "episodes, requests and cost");
   }
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
@@ -71,7 +82,9 @@ int plan(const Options& options) {
     print_json(jobs::grid_hash(plan), plan, cells);
   } else {
     print_table(grid, plan, cells);
-    fmt::print(stderr, "what difference this grid can see is not forecast in this version; it comes with the statistics\n");
+    fmt::print(
+        stderr,
+        "what difference this grid can see is not forecast in this version; it comes with the statistics\n");
   }
   return 0;
 }

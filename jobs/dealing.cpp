@@ -11,7 +11,8 @@
 namespace nkigrid::jobs {
 namespace {
 
-/// A number for each episode that depends on its id alone: H(purpose, cell, task) keys a stream, the replicate is the place in it.
+/// A number for each episode that depends on its id alone: H(purpose, cell, task) keys a stream, the
+/// replicate is the place in it.
 std::vector<std::uint64_t> episode_ranks(const Plan& plan, std::string_view purpose) {
   std::vector<std::uint64_t> ranks(plan.episodes.size());
   Draws stream(0);
@@ -43,10 +44,13 @@ std::vector<bool> held_by(const PlanExtent& extent, const Plan& plan) {
   return held;
 }
 
-/// Prior cost of an episode: turns times level. L2 fuses several operations and L3 is a part of a model, so later levels take longer.
+/// Prior cost of an episode: turns times level. L2 fuses several operations and L3 is a part of a model, so
+/// later levels take longer.
 std::uint64_t prior_cost(const Plan& plan, const Grid& grid, const PlannedEpisode& episode) {
   const auto& level = plan.tasks[episode.task].level;
-  const std::uint64_t weight = !level.empty() && level.back() >= '1' && level.back() <= '9' ? static_cast<std::uint64_t>(level.back() - '0') : 1;
+  const std::uint64_t weight = !level.empty() && level.back() >= '1' && level.back() <= '9'
+                                   ? static_cast<std::uint64_t>(level.back() - '0')
+                                   : 1;
   return weight * grid.mode(plan.cells[episode.cell].mode).turns;
 }
 
@@ -61,7 +65,9 @@ void deal_shards(Plan& plan, std::span<const PlanExtent> grown_from) {
     for (std::uint32_t i = 0; i < dealt.size(); ++i) {
       if (!dealt[i] && wanted(i)) order.push_back(i);
     }
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : a < b; });
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : a < b;
+    });
     for (const auto i : order) {
       plan.episodes[i].shard = static_cast<std::uint32_t>(next++ % plan.shards);
       dealt[i] = true;

@@ -16,7 +16,8 @@ namespace {
 
 template <class Spec>
 const Spec& by_name(const std::vector<Spec>& specs, std::string_view name, std::string_view kind) {
-  const auto at = std::find_if(specs.begin(), specs.end(), [&](const Spec& spec) { return spec.name == name; });
+  const auto at =
+      std::find_if(specs.begin(), specs.end(), [&](const Spec& spec) { return spec.name == name; });
   if (at == specs.end()) throw Error(ErrorCode::internal, fmt::format("the grid has no {} '{}'", kind, name));
   return *at;
 }
@@ -34,9 +35,12 @@ void Problems::add(Place place, std::string message) {
 std::vector<Problem> Problems::sorted() const {
   auto sorted = problems_;
   const auto place = [](const Problem& problem) { return std::tie(problem.line, problem.col); };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
   // An alias, or a value that two readers look at, may be wrong twice in the same words.
-  const auto same = [&](const Problem& a, const Problem& b) { return place(a) == place(b) && a.message == b.message; };
+  const auto same = [&](const Problem& a, const Problem& b) {
+    return place(a) == place(b) && a.message == b.message;
+  };
   sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
   return sorted;
 }
@@ -45,8 +49,9 @@ std::string to_text(const std::vector<Problem>& problems) {
   std::string text;
   for (const auto& problem : problems) {
     if (!text.empty()) text += '\n';
-    text += problem.line == 0 ? fmt::format("{}: {}", problem.file, problem.message)
-                              : fmt::format("{}:{}:{}: {}", problem.file, problem.line, problem.col, problem.message);
+    text += problem.line == 0
+                ? fmt::format("{}: {}", problem.file, problem.message)
+                : fmt::format("{}:{}:{}: {}", problem.file, problem.line, problem.col, problem.message);
   }
   return text;
 }

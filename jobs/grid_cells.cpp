@@ -27,13 +27,15 @@ std::vector<std::string> names_of(const std::vector<Spec>& specs) {
 }
 
 /// One list of an entry's product: names that the grid defines, each once.
-std::vector<std::string> read_names(Fields& fields, std::string_view key, const std::vector<std::string>& defined) {
+std::vector<std::string> read_names(Fields& fields, std::string_view key,
+                                    const std::vector<std::string>& defined) {
   std::vector<std::string> names;
   const auto* node = fields.require(key);
   if (node == nullptr) return names;
   for (const auto& [name, place] : read_texts(*node, fields.path_of(key), fields.problems())) {
     if (std::find(defined.begin(), defined.end(), name) == defined.end()) {
-      fields.problems().add(place, fmt::format("no {} '{}' in this grid{}", key, name, did_you_mean(name, defined)));
+      fields.problems().add(place,
+                            fmt::format("no {} '{}' in this grid{}", key, name, did_you_mean(name, defined)));
     } else if (std::find(names.begin(), names.end(), name) == names.end()) {
       names.push_back(name);
     }
@@ -41,12 +43,15 @@ std::vector<std::string> read_names(Fields& fields, std::string_view key, const 
   return names;
 }
 
-bool same(const Budget& a, const Budget& b) { return a.usd == b.usd && a.tokens == b.tokens && a.wall == b.wall; }
+bool same(const Budget& a, const Budget& b) {
+  return a.usd == b.usd && a.tokens == b.tokens && a.wall == b.wall;
+}
 
 /// Unites cells of one id: all their tasks, the larger replicates.
 class CellUnion {
  public:
-  CellUnion(const Benchmark* benchmark, Grid& grid, Problems& problems) : benchmark_(benchmark), grid_(grid), problems_(problems) {}
+  CellUnion(const Benchmark* benchmark, Grid& grid, Problems& problems)
+      : benchmark_(benchmark), grid_(grid), problems_(problems) {}
 
   void add(const Entry& entry) {
     for (const auto& model : entry.models) {
@@ -57,8 +62,16 @@ class CellUnion {
   }
 
  private:
-  void add_cell(const std::string& model, const std::string& mode, const std::string& prompt, const Entry& entry) {
-    CellSpec cell{fmt::format("{}.{}.{}", model, mode, prompt), model, mode, prompt, {}, {}, entry.replicates, entry.budget};
+  void add_cell(const std::string& model, const std::string& mode, const std::string& prompt,
+                const Entry& entry) {
+    CellSpec cell{fmt::format("{}.{}.{}", model, mode, prompt),
+                  model,
+                  mode,
+                  prompt,
+                  {},
+                  {},
+                  entry.replicates,
+                  entry.budget};
     if (entry.tasks) {
       cell.subset = entry.tasks->subset;
       cell.tasks = entry.tasks->ids;
@@ -73,7 +86,8 @@ class CellUnion {
 
   void unite(CellSpec& into, const CellSpec& from, Place place) {
     std::vector<std::string> all;
-    std::set_union(into.tasks.begin(), into.tasks.end(), from.tasks.begin(), from.tasks.end(), std::back_inserter(all));
+    std::set_union(into.tasks.begin(), into.tasks.end(), from.tasks.begin(), from.tasks.end(),
+                   std::back_inserter(all));
     // A name stays true only when the union is what it names, as when nkigen-60 joins nkigen-150.
     std::string subset;
     for (const auto& name : {into.subset, from.subset}) {
@@ -102,15 +116,18 @@ class CellUnion {
 
 }  // namespace
 
-void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::optional<TaskChoice>& tasks, bool has_tasks, Grid& grid,
-                Problems& problems) {
+void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::optional<TaskChoice>& tasks,
+                bool has_tasks, Grid& grid, Problems& problems) {
   const auto models = names_of(grid.models);
   const auto modes = names_of(grid.modes);
   const auto prompts = names_of(grid.prompts);
   CellUnion cells(benchmark, grid, problems);
   if (node.kind != YamlNode::Kind::list || node.items.empty()) {
-    problems.add(node.place, fmt::format("cells is {} (a list of products is wanted); write e.g. - {{model: M, mode: O, prompt: P}}",
-                                         node.kind == YamlNode::Kind::list ? "an empty list" : describe(node)));
+    problems.add(
+        node.place,
+        fmt::format(
+            "cells is {} (a list of products is wanted); write e.g. - {{model: M, mode: O, prompt: P}}",
+            node.kind == YamlNode::Kind::list ? "an empty list" : describe(node)));
     return;
   }
   for (std::size_t i = 0; i < node.items.size(); ++i) {
@@ -122,12 +139,14 @@ void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::opt
     entry.prompts = read_names(fields, "prompt", prompts);
     entry.tasks = tasks;
     if (const auto* own = fields.find("tasks")) {
-      entry.tasks = benchmark == nullptr ? std::nullopt : read_tasks(*own, fields.path_of("tasks"), *benchmark, problems);
+      entry.tasks = benchmark == nullptr ? std::nullopt
+                                         : read_tasks(*own, fields.path_of("tasks"), *benchmark, problems);
     } else if (!has_tasks && node.items[i].kind == YamlNode::Kind::map) {
       problems.add(entry.place, fmt::format("cells[{}] has no tasks, and neither has the grid", i));
     }
     entry.replicates = fields.integer("replicates", grid.replicates, 1, 1'000'000);
-    if (const auto* budget = fields.find("budget")) entry.budget = read_budget(*budget, fields.path_of("budget"), problems);
+    if (const auto* budget = fields.find("budget"))
+      entry.budget = read_budget(*budget, fields.path_of("budget"), problems);
     fields.finish();
     cells.add(entry);
   }

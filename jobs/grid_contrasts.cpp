@@ -34,7 +34,8 @@ std::vector<std::string> used_values(const Grid& grid, std::string_view dimensio
 }
 
 bool matches(const CellSpec& cell, const Factors& side) {
-  return std::all_of(side.begin(), side.end(), [&](const auto& factor) { return value_of(cell, factor.first) == factor.second; });
+  return std::all_of(side.begin(), side.end(),
+                     [&](const auto& factor) { return value_of(cell, factor.first) == factor.second; });
 }
 
 Factors read_side(Fields& contrast, std::string_view key, const Grid& grid) {
@@ -49,14 +50,19 @@ Factors read_side(Fields& contrast, std::string_view key, const Grid& grid) {
     if (item == nullptr) continue;
     side[dimension] = fields.text(dimension, "");
     const auto values = used_values(grid, dimension);
-    if (item->kind == YamlNode::Kind::scalar && std::find(values.begin(), values.end(), side[dimension]) == values.end()) {
-      problems.add(item->place, fmt::format("no cell has {} '{}'{}", dimension, side[dimension], did_you_mean(side[dimension], values)));
+    if (item->kind == YamlNode::Kind::scalar &&
+        std::find(values.begin(), values.end(), side[dimension]) == values.end()) {
+      problems.add(item->place, fmt::format("no cell has {} '{}'{}", dimension, side[dimension],
+                                            did_you_mean(side[dimension], values)));
     }
   }
   fields.finish();
-  const bool found = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) { return matches(cell, side); });
-  if (problems.size() == before && side.empty()) problems.add(node->place, fmt::format("{} names no model, mode or prompt", contrast.path_of(key)));
-  if (problems.size() == before && !found) problems.add(node->place, fmt::format("no cell matches {}", contrast.path_of(key)));
+  const bool found = std::any_of(grid.cells.begin(), grid.cells.end(),
+                                 [&](const CellSpec& cell) { return matches(cell, side); });
+  if (problems.size() == before && side.empty())
+    problems.add(node->place, fmt::format("{} names no model, mode or prompt", contrast.path_of(key)));
+  if (problems.size() == before && !found)
+    problems.add(node->place, fmt::format("no cell matches {}", contrast.path_of(key)));
   return side;
 }
 
@@ -77,12 +83,14 @@ Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid
   contrast.name = fields.text("name", "");
   contrast.a = read_side(fields, "a", grid);
   contrast.b = read_side(fields, "b", grid);
-  if (!contrast.a.empty() && contrast.a == contrast.b) problems.add(node.place, fmt::format("contrasts[{}] compares a thing with itself", index));
+  if (!contrast.a.empty() && contrast.a == contrast.b)
+    problems.add(node.place, fmt::format("contrasts[{}] compares a thing with itself", index));
   contrast.scope = {"all"};
   if (const auto* scope = fields.find("scope")) {
     contrast.scope.clear();
     for (const auto& [text, place] : read_texts(*scope, fields.path_of("scope"), problems)) {
-      if (!is_scope(text, grid)) problems.add(place, fmt::format("no scope '{}' (all, or a level that a cell's tasks have)", text));
+      if (!is_scope(text, grid))
+        problems.add(place, fmt::format("no scope '{}' (all, or a level that a cell's tasks have)", text));
       contrast.scope.push_back(text);
     }
   }
@@ -116,7 +124,8 @@ std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, Pro
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     contrasts.push_back(read_contrast(node.items[i], i, grid, problems));
     if (!names.insert(contrasts.back().name).second) {
-      problems.add(node.items[i].place, fmt::format("two contrasts are named '{}'; name each apart", contrasts.back().name));
+      problems.add(node.items[i].place,
+                   fmt::format("two contrasts are named '{}'; name each apart", contrasts.back().name));
     }
   }
   return contrasts;
@@ -127,17 +136,23 @@ std::vector<Contrast> default_contrasts(const Grid& grid) {
   for (const auto* dimension : {"model", "mode"}) {
     const auto values = used_values(grid, dimension);
     for (std::size_t i = 1; i < values.size(); ++i) {
-      contrasts.push_back({fmt::format("{}-vs-{}", values[i], values[0]), {{dimension, values[i]}}, {{dimension, values[0]}}, {"all"}});
+      contrasts.push_back({fmt::format("{}-vs-{}", values[i], values[0]),
+                           {{dimension, values[i]}},
+                           {{dimension, values[0]}},
+                           {"all"}});
     }
   }
   return contrasts;
 }
 
-std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node, const Grid& grid,
-                                                                                  Problems& problems) {
+std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node,
+                                                                                    const Grid& grid,
+                                                                                    Problems& problems) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> factors;
   if (node.kind != YamlNode::Kind::map || node.items.size() != 2) {
-    problems.add(node.place, "factors must name exactly two factors, e.g. {tools: [ss, agent], prompt: [naive, rank-aware]}");
+    problems.add(
+        node.place,
+        "factors must name exactly two factors, e.g. {tools: [ss, agent], prompt: [naive, rank-aware]}");
     return factors;
   }
   std::string first;
@@ -149,8 +164,10 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> read_fact
     }
     const auto dimension = dimension_of(item.key, values, grid);
     if (dimension.empty() || dimension == first) {
-      problems.add(item.place, fmt::format("factors.{}: '{}' and '{}' must be two models, two modes or two prompts of the cells, of another "
-                                           "kind than the other factor's", item.key, values[0].text, values[1].text));
+      problems.add(item.place, fmt::format("factors.{}: '{}' and '{}' must be two models, two modes or two "
+                                           "prompts of the cells, of another "
+                                           "kind than the other factor's",
+                                           item.key, values[0].text, values[1].text));
       continue;
     }
     first = dimension;

@@ -27,7 +27,8 @@ std::string absolute_key_path(const std::string& path, const Folders& folders) {
   return fs::absolute(folders.base / path).lexically_normal().native();
 }
 
-KeySource read_key(const YamlNode& node, const std::string& path, const Folders& folders, Problems& problems) {
+KeySource read_key(const YamlNode& node, const std::string& path, const Folders& folders,
+                   Problems& problems) {
   KeySource source;
   Fields fields(node, path, problems);
   const auto* env = fields.find("env");
@@ -36,7 +37,8 @@ KeySource read_key(const YamlNode& node, const std::string& path, const Folders&
   if (node.kind == YamlNode::Kind::map && (env != nullptr) + (file != nullptr) + (command != nullptr) != 1) {
     problems.add(node.place, fmt::format("{} must have exactly one of env, file and command", path));
   }
-  if (env != nullptr) source = {KeySource::Kind::env, read_text(*env, fields.path_of("env"), problems).value_or(""), {}};
+  if (env != nullptr)
+    source = {KeySource::Kind::env, read_text(*env, fields.path_of("env"), problems).value_or(""), {}};
   if (file != nullptr) {
     const auto name = read_text(*file, fields.path_of("file"), problems);
     if (name) source = {KeySource::Kind::file, absolute_key_path(*name, folders), {}};
@@ -44,10 +46,11 @@ KeySource read_key(const YamlNode& node, const std::string& path, const Folders&
   if (command != nullptr) {
     source.kind = KeySource::Kind::command;
     if (command->kind != YamlNode::Kind::list) {
-      problems.add(command->place, fmt::format("{} is {} (a list of words is wanted: no shell reads it)", fields.path_of("command"),
-                                               describe(*command)));
+      problems.add(command->place, fmt::format("{} is {} (a list of words is wanted: no shell reads it)",
+                                               fields.path_of("command"), describe(*command)));
     } else {
-      for (auto& word : read_texts(*command, fields.path_of("command"), problems)) source.command.push_back(std::move(word.text));
+      for (auto& word : read_texts(*command, fields.path_of("command"), problems))
+        source.command.push_back(std::move(word.text));
     }
   }
   fields.finish();
@@ -67,7 +70,8 @@ Price read_price(const YamlNode& node, const std::string& path, Problems& proble
 /// Reports a key that means nothing for the model's api.
 void refuse(Fields& fields, std::string_view key, std::string_view api) {
   if (const auto* node = fields.find(key)) {
-    fields.problems().add(node->key_place, fmt::format("{} means nothing for api {}; leave it out", fields.path_of(key), api));
+    fields.problems().add(node->key_place,
+                          fmt::format("{} means nothing for api {}; leave it out", fields.path_of(key), api));
   }
 }
 
@@ -78,12 +82,14 @@ void read_synthetic(Fields& fields, const Folders& folders, ModelSpec& model) {
   const Place place = node != nullptr ? node->place : fields.place();
   model.profile = fields.text("profile", model.name);
   if (!is_name(model.profile)) {
-    problems.add(place, fmt::format("{} is '{}' (letters, digits, _ and -, at most 40, are wanted)", fields.path_of("profile"), model.profile));
+    problems.add(place, fmt::format("{} is '{}' (letters, digits, _ and -, at most 40, are wanted)",
+                                    fields.path_of("profile"), model.profile));
     return;
   }
   const auto file = folders.find(fs::path("profiles") / (model.profile + ".yaml"));
   if (!file) {
-    problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}", model.profile, model.profile, folders.looked_in()));
+    problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}", model.profile,
+                                    model.profile, folders.looked_in()));
     return;
   }
   try {
@@ -99,30 +105,39 @@ void read_openai(Fields& fields, const Folders& folders, ModelSpec& model) {
   refuse(fields, "profile", model.api);
   if (const auto* endpoint = fields.require("endpoint")) {
     model.endpoint = fields.text("endpoint", "");
-    if (endpoint->kind == YamlNode::Kind::scalar && model.endpoint.rfind("http://", 0) != 0 && model.endpoint.rfind("https://", 0) != 0) {
-      problems.add(endpoint->place, fmt::format("{} is '{}' (http:// or https:// is wanted)", fields.path_of("endpoint"), model.endpoint));
+    if (endpoint->kind == YamlNode::Kind::scalar && model.endpoint.rfind("http://", 0) != 0 &&
+        model.endpoint.rfind("https://", 0) != 0) {
+      problems.add(endpoint->place, fmt::format("{} is '{}' (http:// or https:// is wanted)",
+                                                fields.path_of("endpoint"), model.endpoint));
     }
   }
   model.model = fields.text("model", model.name);
-  if (const auto* key = fields.find("key")) model.key = read_key(*key, fields.path_of("key"), folders, problems);
+  if (const auto* key = fields.find("key"))
+    model.key = read_key(*key, fields.path_of("key"), folders, problems);
   if (const auto* server = fields.find("server")) {
-    problems.add(server->key_place, fmt::format("{} is not in this version; start the server yourself and name its endpoint", fields.path_of("server")));
+    problems.add(server->key_place,
+                 fmt::format("{} is not in this version; start the server yourself and name its endpoint",
+                             fields.path_of("server")));
   }
 }
 
 /// The keys that every api has.
 void read_common(Fields& fields, ModelSpec& model) {
   auto& problems = fields.problems();
-  if (const auto* node = fields.find("temperature")) model.temperature = read_number(*node, fields.path_of("temperature"), 0, 10, problems);
-  if (const auto* node = fields.find("top_p")) model.top_p = read_number(*node, fields.path_of("top_p"), 0, 1, problems);
+  if (const auto* node = fields.find("temperature"))
+    model.temperature = read_number(*node, fields.path_of("temperature"), 0, 10, problems);
+  if (const auto* node = fields.find("top_p"))
+    model.top_p = read_number(*node, fields.path_of("top_p"), 0, 1, problems);
   if (fields.find("max_tokens") != nullptr) model.max_tokens = fields.integer("max_tokens", 0, 1);
   model.call_recovery = fields.flag("call_recovery", model.call_recovery);
   model.concurrency = fields.integer("concurrency", 0, 0);
   model.request_timeout = fields.duration("request_timeout", model.request_timeout);
   model.retry_limit = fields.duration("retry_limit", model.retry_limit);
-  if (const auto* node = fields.find("price")) model.price = read_price(*node, fields.path_of("price"), problems);
+  if (const auto* node = fields.find("price"))
+    model.price = read_price(*node, fields.path_of("price"), problems);
   if (fields.find("method") != nullptr) model.method = fields.text("method", "");
-  if (const auto* node = fields.find("budget")) model.budget = read_budget(*node, fields.path_of("budget"), problems);
+  if (const auto* node = fields.find("budget"))
+    model.budget = read_budget(*node, fields.path_of("budget"), problems);
 }
 
 ModelSpec read_model(const YamlNode& node, const Folders& folders, Problems& problems) {
@@ -137,9 +152,11 @@ ModelSpec read_model(const YamlNode& node, const Folders& folders, Problems& pro
   } else if (model.api == "openai") {
     read_openai(fields, folders, model);
   } else {
-    for (const auto* key : {"profile", "endpoint", "model", "key", "server", "region", "run"}) fields.find(key);
+    for (const auto* key : {"profile", "endpoint", "model", "key", "server", "region", "run"})
+      fields.find(key);
     if (api != nullptr && !model.api.empty()) {
-      problems.add(api->place, fmt::format("api '{}' is not in this version; use openai or synthetic", model.api));
+      problems.add(api->place,
+                   fmt::format("api '{}' is not in this version; use openai or synthetic", model.api));
     }
   }
   fields.finish();

@@ -16,8 +16,9 @@ namespace nkigrid::jobs {
 
 /// Where a grid's files are looked for.
 struct Folders {
-  std::filesystem::path base;     ///< first: the grid file's folder, or RUN/inputs of a frozen grid
-  std::filesystem::path configs;  ///< then: what the project ships; empty for a frozen grid, which needs nothing from outside
+  std::filesystem::path base;  ///< first: the grid file's folder, or RUN/inputs of a frozen grid
+  std::filesystem::path
+      configs;  ///< then: what the project ships; empty for a frozen grid, which needs nothing from outside
 
   /// The path of an existing file or folder, or nothing.
   std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;
@@ -50,23 +51,25 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
 
 /// What a `tasks:` stands for.
 struct TaskChoice {
-  std::string subset;              ///< when a subset was named
-  std::vector<std::string> ids;    ///< sorted, each once
+  std::string subset;            ///< when a subset was named
+  std::vector<std::string> ids;  ///< sorted, each once
 };
 /// @returns nothing when the choice has a problem
-std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path, const Benchmark& benchmark, Problems& problems);
+std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path, const Benchmark& benchmark,
+                                     Problems& problems);
 
 /// Fills grid.cells from the products of `cells:`. Models, modes and prompts are in `grid` already.
 /// @param benchmark null when it could not be loaded: then tasks are not looked at
 /// @param tasks the grid's own `tasks`, for entries that name none
-void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::optional<TaskChoice>& tasks, bool has_tasks,
-                Grid& grid, Problems& problems);
+void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::optional<TaskChoice>& tasks,
+                bool has_tasks, Grid& grid, Problems& problems);
 
 std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, Problems& problems);
 /// Each model and each mode that a cell uses against the first listed, others equal.
 std::vector<Contrast> default_contrasts(const Grid& grid);
-std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node, const Grid& grid,
-                                                                                  Problems& problems);
+std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node,
+                                                                                    const Grid& grid,
+                                                                                    Problems& problems);
 
 /// The nudge that a mode sends when the grid names none.
 std::string default_nudge(ModeKind kind);
@@ -81,7 +84,8 @@ struct GridFile {
 };
 GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs);
 
-/// The grid as YAML. With `resolved` the form of RUN/grid.yaml: tasks spelt out, paths relative to RUN/inputs.
+/// The grid as YAML. With `resolved` the form of RUN/grid.yaml: tasks spelt out, paths relative to
+/// RUN/inputs.
 std::string to_yaml(const Grid& grid, const Resolved* resolved);
 
 }  // namespace nkigrid::jobs

@@ -11,19 +11,25 @@ namespace {
 
 constexpr std::uint64_t kMaxEpisodes = 10'000'000;
 
-/// A section that maps names to things: a map with at least one name, each well formed. @returns null when it is none
+/// A section that maps names to things: a map with at least one name, each well formed. @returns null when it
+/// is none
 const YamlNode* require_names(Fields& fields, std::string_view key, bool files = false) {
   auto& problems = fields.problems();
   const auto* node = fields.require(key);
   if (node == nullptr) return nullptr;
   if (node->kind != YamlNode::Kind::map || node->items.empty()) {
-    problems.add(node->place, fmt::format("{} is {} (a map from names to {} is wanted)", key,
-                                          node->kind == YamlNode::Kind::map ? "an empty map" : describe(*node), files ? "files" : "settings"));
+    problems.add(node->place,
+                 fmt::format("{} is {} (a map from names to {} is wanted)", key,
+                             node->kind == YamlNode::Kind::map ? "an empty map" : describe(*node),
+                             files ? "files" : "settings"));
     return nullptr;
   }
   for (const auto& item : node->items) {
     if (!is_name(item.key)) {
-      problems.add(item.key_place, fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40)", item.key, key));
+      problems.add(
+          item.key_place,
+          fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40)",
+                      item.key, key));
     }
   }
   return node;
@@ -33,8 +39,11 @@ const YamlNode* require_names(Fields& fields, std::string_view key, bool files =
 void read_name(Fields& fields, const fs::path& file, Grid& grid) {
   grid.name = fields.text("name", file.stem().native());
   const bool is_printable = grid.name.find_first_of("/\n\r\t") == std::string::npos;
-  if (const auto* node = fields.find("name"); node != nullptr && (grid.name.empty() || grid.name.size() > 100 || !is_printable)) {
-    fields.problems().add(node->place, fmt::format("name is {} (1 to 100 characters without / or line breaks are wanted)", describe(*node)));
+  if (const auto* node = fields.find("name");
+      node != nullptr && (grid.name.empty() || grid.name.size() > 100 || !is_printable)) {
+    fields.problems().add(
+        node->place,
+        fmt::format("name is {} (1 to 100 characters without / or line breaks are wanted)", describe(*node)));
   }
 }
 
@@ -43,7 +52,8 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
   grid.replicates = fields.integer("replicates", grid.replicates, 1, 1'000'000);
   grid.seed = fields.integer64("seed", grid.seed);
   grid.infra_retries = fields.integer("infra_retries", grid.infra_retries, 0, 1000);
-  if (const auto* lanes = fields.find("lanes"); lanes != nullptr && lanes->text != "auto") grid.lanes = fields.integer("lanes", 0, 1, 4096);
+  if (const auto* lanes = fields.find("lanes"); lanes != nullptr && lanes->text != "auto")
+    grid.lanes = fields.integer("lanes", 0, 1, 4096);
 }
 
 void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
@@ -52,7 +62,8 @@ void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
   if (const auto* node = fields.find("check")) grid.check = read_check(*node, problems);
   if (const auto* node = require_names(fields, "models")) grid.models = read_models(*node, folders, problems);
   if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, problems);
-  if (const auto* node = require_names(fields, "prompts", true)) grid.prompts = read_prompts(*node, folders, problems);
+  if (const auto* node = require_names(fields, "prompts", true))
+    grid.prompts = read_prompts(*node, folders, problems);
   if (const auto* node = fields.find("budget")) grid.budget = read_budget(*node, "budget", problems);
   if (const auto* node = fields.find("slurm")) grid.slurm = read_slurm(*node, problems);
 }
@@ -61,7 +72,8 @@ void check_size(const Grid& grid, const YamlNode& cells, Problems& problems) {
   std::uint64_t episodes = 0;
   for (const auto& cell : grid.cells) episodes += std::uint64_t{cell.tasks.size()} * cell.replicates;
   if (episodes > kMaxEpisodes) {
-    problems.add(cells.place, fmt::format("the grid has {} episodes (at most {}); split it into several runs", episodes, kMaxEpisodes));
+    problems.add(cells.place, fmt::format("the grid has {} episodes (at most {}); split it into several runs",
+                                          episodes, kMaxEpisodes));
   }
 }
 
@@ -78,7 +90,8 @@ void read_product(Fields& fields, const Benchmark* benchmark, Grid& grid) {
   if (cells == nullptr) return;
   read_cells(*cells, benchmark, tasks, own != nullptr, grid, problems);
   check_size(grid, *cells, problems);
-  grid.contrasts = contrasts != nullptr ? read_contrasts(*contrasts, grid, problems) : default_contrasts(grid);
+  grid.contrasts =
+      contrasts != nullptr ? read_contrasts(*contrasts, grid, problems) : default_contrasts(grid);
   if (factors != nullptr) grid.factors = read_factors(*factors, grid, problems);
 }
 
@@ -108,7 +121,8 @@ GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
       folders = {folder / "inputs", {}};
     }
     read_scalars(fields, file, grid);
-    if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
+    if (const auto* node = fields.require("benchmark"))
+      result.benchmark = read_benchmark(*node, folders, problems);
     if (result.benchmark) grid.benchmark = result.benchmark->folder;
     read_sections(fields, folders, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);

@@ -18,7 +18,8 @@ constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 /// Reports a key that means nothing for the mode's kind.
 void refuse(Fields& fields, std::string_view key, ModeKind kind) {
   if (const auto* node = fields.find(key)) {
-    fields.problems().add(node->key_place, fmt::format("{} means nothing for kind {}; leave it out", fields.path_of(key), to_string(kind)));
+    fields.problems().add(node->key_place, fmt::format("{} means nothing for kind {}; leave it out",
+                                                       fields.path_of(key), to_string(kind)));
   }
 }
 
@@ -78,8 +79,10 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
   try {
     prompt.file = *file;
     prompt.text = read_file(*file);
-    if (prompt.text.empty()) problems.add(node.place, fmt::format("prompt file '{}' is empty; a system message needs words", *path));
-    if (to_valid_utf8(prompt.text) != prompt.text) problems.add(node.place, fmt::format("prompt file '{}' is not UTF-8", *path));
+    if (prompt.text.empty())
+      problems.add(node.place, fmt::format("prompt file '{}' is empty; a system message needs words", *path));
+    if (to_valid_utf8(prompt.text) != prompt.text)
+      problems.add(node.place, fmt::format("prompt file '{}' is not UTF-8", *path));
   } catch (const Error& error) {
     problems.add(node.place, error.what());
   }
@@ -94,8 +97,10 @@ std::string read_memory(Fields& fields) {
   if (text == "all") return "0";
   const auto bytes = parse_size_bytes(text);
   if (bytes && *bytes >= (1U << 20)) return fmt::format("{}M", *bytes >> 20);
-  fields.problems().add(node->place, fmt::format("{} is {} (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. 64 GiB",
-                                                 fields.path_of("mem"), describe(*node)));
+  fields.problems().add(
+      node->place,
+      fmt::format("{} is {} (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. 64 GiB",
+                  fields.path_of("mem"), describe(*node)));
   return "";
 }
 
@@ -105,7 +110,8 @@ std::string_view to_string(ModeKind kind) noexcept { return kModeKinds[static_ca
 
 std::string default_nudge(ModeKind kind) {
   if (kind == ModeKind::tool_agent) {
-    return "Your reply held neither a tool call nor a kernel. Call compile_kernel with the whole Python file, or reply with it in one "
+    return "Your reply held neither a tool call nor a kernel. Call compile_kernel with the whole Python "
+           "file, or reply with it in one "
            "```python block.";
   }
   return "Your reply held no kernel. Reply with the whole Python file in one ```python block.";
@@ -130,7 +136,8 @@ DeviceSpec read_device(const YamlNode& node, Problems& problems) {
   Fields fields(node, "device", problems);
   device.backend = fields.choice("backend", device.backend, kBackends);
   if (device.backend != "sim") {
-    problems.add(fields.find("backend")->place, fmt::format("device backend '{}' is not in this version; use sim", device.backend));
+    problems.add(fields.find("backend")->place,
+                 fmt::format("device backend '{}' is not in this version; use sim", device.backend));
     fields.find("command");
   }
   device.sdk = fields.text("sdk", device.sdk);
@@ -147,7 +154,8 @@ CheckSpec read_check(const YamlNode& node, Problems& problems) {
   check.atol = fields.number("atol", check.atol, 0, kAnyNumber);
   check.rtol = fields.number("rtol", check.rtol, 0, kAnyNumber);
   check.trials = fields.integer("trials", check.trials, 1, 1000);
-  check.tool_trials = fields.integer("tool_trials", check.tool_trials, 1, 5);  // the tool's own range, see the kernel interface
+  check.tool_trials = fields.integer("tool_trials", check.tool_trials, 1,
+                                     5);  // the tool's own range, see the kernel interface
   check.compile_timeout = fields.duration("compile_timeout", check.compile_timeout);
   check.run_timeout = fields.duration("run_timeout", check.run_timeout);
   check.strict_sandbox = fields.choice("sandbox", "strict", kSandboxes) == "strict";
@@ -158,12 +166,18 @@ CheckSpec read_check(const YamlNode& node, Problems& problems) {
 SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   SlurmSpec slurm;
   Fields fields(node, "slurm", problems);
-  for (auto [key, value] : {std::pair<const char*, std::string*>{"partition", &slurm.partition}, {"account", &slurm.account},
-                            {"qos", &slurm.qos}, {"constraint", &slurm.constraint}, {"reservation", &slurm.reservation},
-                            {"gres", &slurm.gres}, {"exclude", &slurm.exclude}, {"mail_user", &slurm.mail_user}}) {
+  for (auto [key, value] : {std::pair<const char*, std::string*>{"partition", &slurm.partition},
+                            {"account", &slurm.account},
+                            {"qos", &slurm.qos},
+                            {"constraint", &slurm.constraint},
+                            {"reservation", &slurm.reservation},
+                            {"gres", &slurm.gres},
+                            {"exclude", &slurm.exclude},
+                            {"mail_user", &slurm.mail_user}}) {
     *value = fields.text(key, "");
     // These reach a script's #SBATCH lines: a line break would begin one of its own.
-    if (value->find_first_of("\n\r") != std::string::npos) problems.add(fields.find(key)->place, fmt::format("slurm.{} holds a line break", key));
+    if (value->find_first_of("\n\r") != std::string::npos)
+      problems.add(fields.find(key)->place, fmt::format("slurm.{} holds a line break", key));
   }
   slurm.mem = read_memory(fields);
   slurm.shards = fields.integer("shards", slurm.shards, 1, 1'000'000);
@@ -173,9 +187,12 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   slurm.throttle = fields.integer("throttle", slurm.throttle, 0);
   slurm.time = fields.duration("time", slurm.time);
   slurm.warn = fields.duration("warn", slurm.warn);
-  if (slurm.warn >= slurm.time) problems.add(fields.place(), "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
+  if (slurm.warn >= slurm.time)
+    problems.add(fields.place(),
+                 "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
   if (const auto* extra = fields.find("extra")) {
-    for (auto& line : read_texts(*extra, "slurm.extra", problems)) slurm.extra.push_back(std::move(line.text));
+    for (auto& line : read_texts(*extra, "slurm.extra", problems))
+      slurm.extra.push_back(std::move(line.text));
   }
   fields.finish();
   return slurm;
@@ -184,7 +201,8 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
 Budget read_budget(const YamlNode& node, const std::string& path, Problems& problems) {
   Budget budget;
   Fields fields(node, path, problems);
-  if (const auto* usd = fields.find("usd")) budget.usd = read_number(*usd, fields.path_of("usd"), 0, kAnyNumber, problems);
+  if (const auto* usd = fields.find("usd"))
+    budget.usd = read_number(*usd, fields.path_of("usd"), 0, kAnyNumber, problems);
   if (fields.find("tokens") != nullptr) budget.tokens = fields.integer64("tokens", 0);
   if (fields.find("wall") != nullptr) budget.wall = fields.duration("wall", Seconds(0));
   fields.finish();
@@ -200,12 +218,14 @@ Resolved read_resolved(const YamlNode& node, Problems& problems) {
   resolved.grid_hash = fields.text("grid_hash", "");
   resolved.seed = fields.integer64("seed", 0);
   resolved.subset = fields.text("subset", "");
-  for (auto [key, map] : {std::pair<const char*, std::map<std::string, std::string>*>{"subsets", &resolved.cell_subsets},
-                          {"inputs", &resolved.inputs}}) {
+  for (auto [key, map] :
+       {std::pair<const char*, std::map<std::string, std::string>*>{"subsets", &resolved.cell_subsets},
+        {"inputs", &resolved.inputs}}) {
     const auto* entries = fields.find(key);
     if (entries == nullptr) continue;
     for (const auto& item : entries->items) {
-      if (const auto text = read_text(item, fmt::format("resolved.{}", key), problems)) (*map)[item.key] = *text;
+      if (const auto text = read_text(item, fmt::format("resolved.{}", key), problems))
+        (*map)[item.key] = *text;
     }
   }
   fields.finish();

@@ -25,7 +25,8 @@ std::vector<std::string> task_ids(const Benchmark& benchmark) {
   return ids;
 }
 
-/// Adds the tasks that one word of a list stands for: an id, or a glob over ids. @returns whether there are any
+/// Adds the tasks that one word of a list stands for: an id, or a glob over ids. @returns whether there are
+/// any
 bool add_matching(const std::string& word, const Benchmark& benchmark, std::set<std::string>& ids) {
   if (word.find_first_of("*?[") == std::string::npos) {
     if (benchmark.find(word) == nullptr) return false;
@@ -66,7 +67,9 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
     const auto* named = fields.require("path");
     if (named != nullptr) path = read_text(*named, "benchmark.path", problems);
     if (fields.choice("format", "nkigrid", kFormats) == "kernelbench") {
-      problems.add(fields.find("format")->place, "format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)");
+      problems.add(
+          fields.find("format")->place,
+          "format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)");
       path.reset();
     }
     fields.finish();
@@ -87,14 +90,17 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
   }
 }
 
-std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path, const Benchmark& benchmark, Problems& problems) {
+std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path, const Benchmark& benchmark,
+                                     Problems& problems) {
   const auto before = problems.size();
   TaskChoice choice;
   if (node.kind == YamlNode::Kind::scalar) {
     const auto at = benchmark.subsets.find(node.text);
     if (at == benchmark.subsets.end()) {
-      problems.add(node.place, fmt::format("no subset '{}' in benchmark {}{}; ids and globs are written as a list, e.g. [L1/*]", node.text,
-                                           benchmark.name, did_you_mean(node.text, subset_names(benchmark))));
+      problems.add(
+          node.place,
+          fmt::format("no subset '{}' in benchmark {}{}; ids and globs are written as a list, e.g. [L1/*]",
+                      node.text, benchmark.name, did_you_mean(node.text, subset_names(benchmark))));
       return std::nullopt;
     }
     choice.subset = node.text;
@@ -106,8 +112,9 @@ std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path
   for (const auto& word : read_texts(node, path, problems)) {
     if (add_matching(word.text, benchmark, ids)) continue;
     const bool is_glob = word.text.find_first_of("*?[") != std::string::npos;
-    problems.add(word.place, fmt::format("{} '{}' in benchmark {}{}", is_glob ? "no task matches" : "no task", word.text, benchmark.name,
-                                         is_glob ? "" : did_you_mean(word.text, task_ids(benchmark))));
+    problems.add(word.place,
+                 fmt::format("{} '{}' in benchmark {}{}", is_glob ? "no task matches" : "no task", word.text,
+                             benchmark.name, is_glob ? "" : did_you_mean(word.text, task_ids(benchmark))));
   }
   if (problems.size() != before) return std::nullopt;
   choice.ids.assign(ids.begin(), ids.end());

@@ -23,7 +23,9 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
   const auto& prompt = grid.prompt(cell.prompt);
   const auto& check = grid.check;
   const auto& device = grid.device;
-  const auto of = [](const char* section, const std::string& name, const char* field) { return fmt::format("{}.{}.{}", section, name, field); };
+  const auto of = [](const char* section, const std::string& name, const char* field) {
+    return fmt::format("{}.{}.{}", section, name, field);
+  };
   return {{"key format", "nkigrid-key-1"},
           {of("models", model.name, "api"), model.api},
           {of("models", model.name, "model"), model.model},
@@ -53,7 +55,8 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
 }
 
 std::vector<KeyField> task_key_fields(const Task& task, const std::string& kernel_hash) {
-  return {{fmt::format("task {}", task.id), task.hash}, {fmt::format("known kernel of {}", task.id), kernel_hash}};
+  return {{fmt::format("task {}", task.id), task.hash},
+          {fmt::format("known kernel of {}", task.id), kernel_hash}};
 }
 
 std::string key_of(const std::vector<KeyField>& cell, const std::vector<KeyField>& task) {

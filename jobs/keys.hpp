@@ -13,11 +13,13 @@ struct KeyField {
   std::string name, value;
 };
 
-/// The fields of a cell, in the order in which they are hashed (docs/formats/run_directory.md). Model, mode and prompt enter by
-/// what they are, not by what the grid calls them; seed, replicates, endpoint, key, price and concurrency do not enter.
+/// The fields of a cell, in the order in which they are hashed (docs/formats/run_directory.md). Model, mode
+/// and prompt enter by what they are, not by what the grid calls them; seed, replicates, endpoint, key, price
+/// and concurrency do not enter.
 std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell);
 
-/// The fields of a task: its hash (file and index entry) and, for a synthetic model, the known kernel that it starts from.
+/// The fields of a task: its hash (file and index entry) and, for a synthetic model, the known kernel that it
+/// starts from.
 /// @param kernel_hash SHA-256 (hex) of the known kernel; "" for other models
 std::vector<KeyField> task_key_fields(const Task& task, const std::string& kernel_hash);
 

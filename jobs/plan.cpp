@@ -20,7 +20,8 @@ std::vector<PlannedTask> planned_tasks(const Grid& grid, const Benchmark& benchm
   std::vector<PlannedTask> tasks;
   for (const auto& id : ids) {
     const auto* task = benchmark.find(id);
-    if (task == nullptr) throw Error(ErrorCode::config, fmt::format("no task '{}' in benchmark {}", id, benchmark.name));
+    if (task == nullptr)
+      throw Error(ErrorCode::config, fmt::format("no task '{}' in benchmark {}", id, benchmark.name));
     tasks.push_back({task->id, task->level, task->category});
   }
   return tasks;
@@ -38,10 +39,14 @@ std::vector<std::uint32_t> task_indices(const CellSpec& cell, const std::vector<
 }
 
 /// Hash of each task's known kernel, read once, and only when a synthetic model may ask for it.
-std::vector<std::string> kernel_hashes(const Grid& grid, const Benchmark& benchmark, const std::vector<PlannedTask>& tasks) {
+std::vector<std::string> kernel_hashes(const Grid& grid, const Benchmark& benchmark,
+                                       const std::vector<PlannedTask>& tasks) {
   std::vector<std::string> hashes(tasks.size());
-  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
-  for (std::size_t i = 0; wanted && i < tasks.size(); ++i) hashes[i] = sha256_hex(benchmark.known_kernel(tasks[i].id));
+  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
+    return grid.model(cell.model).api == "synthetic";
+  });
+  for (std::size_t i = 0; wanted && i < tasks.size(); ++i)
+    hashes[i] = sha256_hex(benchmark.known_kernel(tasks[i].id));
   return hashes;
 }
 
@@ -59,9 +64,11 @@ Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const Pla
     const auto cell_fields = cell_key_fields(grid, spec);
     const bool synthetic = grid.model(spec.model).api == "synthetic";
     for (const auto task : task_indices(spec, plan.tasks)) {
-      const auto fields = task_key_fields(*benchmark.find(plan.tasks[task].id), synthetic ? kernels[task] : std::string());
+      const auto fields =
+          task_key_fields(*benchmark.find(plan.tasks[task].id), synthetic ? kernels[task] : std::string());
       plan.keys[cell * plan.tasks.size() + task] = key_of(cell_fields, fields);
-      for (std::uint32_t replicate = 1; replicate <= spec.replicates; ++replicate) plan.episodes.push_back({cell, task, replicate, 0});
+      for (std::uint32_t replicate = 1; replicate <= spec.replicates; ++replicate)
+        plan.episodes.push_back({cell, task, replicate, 0});
     }
   }
   deal_shards(plan, grown_from);

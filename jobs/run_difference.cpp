@@ -16,12 +16,15 @@ namespace {
 std::string shown_change(const std::string& was, const std::string& now) {
   const bool is_hash = was.size() == 64 || now.size() == 64;
   if (is_hash) return "another content";
-  const auto word = [](const std::string& value) { return value.empty() ? std::string("(none)") : fmt::format("'{}'", elide_middle(value, 100)); };
+  const auto word = [](const std::string& value) {
+    return value.empty() ? std::string("(none)") : fmt::format("'{}'", elide_middle(value, 100));
+  };
   return fmt::format("{} in the run, {} in the grid", word(was), word(now));
 }
 
 std::string kernel_hash(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
-  return side.grid.model(cell.model).api == "synthetic" ? sha256_hex(side.benchmark.known_kernel(task)) : std::string();
+  return side.grid.model(cell.model).api == "synthetic" ? sha256_hex(side.benchmark.known_kernel(task))
+                                                        : std::string();
 }
 
 std::vector<KeyField> all_fields(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
@@ -63,7 +66,8 @@ std::map<std::string, std::uint32_t> task_indices(const Plan& plan) {
 
 std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid& now) {
   std::vector<std::string> faults;
-  if (was.grid.seed != now.grid.seed) faults.push_back(fmt::format("seed: {} in the run, {} in the grid", was.grid.seed, now.grid.seed));
+  if (was.grid.seed != now.grid.seed)
+    faults.push_back(fmt::format("seed: {} in the run, {} in the grid", was.grid.seed, now.grid.seed));
   const auto cells = cell_indices(now.plan);
   const auto tasks = task_indices(now.plan);
   FieldDifferences differences;
@@ -77,7 +81,8 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
     }
     const auto& new_cell = now.plan.cells[at->second];
     if (new_cell.replicates < cell.replicates) {
-      faults.push_back(fmt::format("cell {}: {} replicates in the run, {} in the grid", cell.id, cell.replicates, new_cell.replicates));
+      faults.push_back(fmt::format("cell {}: {} replicates in the run, {} in the grid", cell.id,
+                                   cell.replicates, new_cell.replicates));
     }
     for (std::uint32_t task = 0; task < was.plan.tasks.size(); ++task) {
       const auto& key = was.plan.key(i, task);
@@ -93,7 +98,8 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
     }
   }
   for (const auto& line : differences.lines()) faults.push_back(line);
-  if (changed != 0) faults.push_back(fmt::format("{} (cell, task) pairs have another key through this", changed));
+  if (changed != 0)
+    faults.push_back(fmt::format("{} (cell, task) pairs have another key through this", changed));
   return faults;
 }
 

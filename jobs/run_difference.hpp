@@ -16,8 +16,8 @@ struct PlannedGrid {
   const Plan& plan;
 };
 
-/// Why `now` is no growth of the frozen `was`, one line a reason: another seed, other keys (with the fields that differ), cells,
-/// tasks or replicates that are gone. Empty: it is one, or the same.
+/// Why `now` is no growth of the frozen `was`, one line a reason: another seed, other keys (with the fields
+/// that differ), cells, tasks or replicates that are gone. Empty: it is one, or the same.
 std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid& now);
 
 }  // namespace nkigrid::jobs

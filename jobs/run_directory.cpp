@@ -53,17 +53,24 @@ struct OpenRun {
 };
 
 OpenRun open_run(const fs::path& folder) {
-  if (!is_run(folder)) throw Error(ErrorCode::config, fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one", folder.native(), folder.native()));
+  if (!is_run(folder))
+    throw Error(ErrorCode::config,
+                fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one",
+                            folder.native(), folder.native()));
   const auto resolved_hashes = read_grid_file(folder / "grid.yaml", {});
-  // A changed input may show up as a problem of the grid (a prompt that is gone): its hash is the better message.
+  // A changed input may show up as a problem of the grid (a prompt that is gone): its hash is the better
+  // message.
   if (resolved_hashes.resolved) verify_inputs(folder / "inputs", resolved_hashes.resolved->inputs);
   if (!resolved_hashes.grid) {
-    throw Error(ErrorCode::corrupt, fmt::format("the frozen grid was damaged; restore it, or freeze a new run:\n{}", to_text(resolved_hashes.problems)));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("the frozen grid was damaged; restore it, or freeze a new run:\n{}",
+                            to_text(resolved_hashes.problems)));
   }
   const auto& resolved = *resolved_hashes.resolved;
   if (resolved.format != kRunFormat) {
-    throw Error(ErrorCode::config, fmt::format("'{}' is a run of format {} (this program reads {}); use nkigrid {}", folder.native(), resolved.format,
-                                               kRunFormat, resolved.nkigrid_version));
+    throw Error(ErrorCode::config,
+                fmt::format("'{}' is a run of format {} (this program reads {}); use nkigrid {}",
+                            folder.native(), resolved.format, kRunFormat, resolved.nkigrid_version));
   }
   OpenRun open;
   open.run.folder = folder;
@@ -76,8 +83,11 @@ OpenRun open_run(const fs::path& folder) {
   open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from);
   if (grid_hash(open.run.plan) != resolved.grid_hash || open.run.grid.seed != resolved.seed) {
     verify_plan_json(plan_text, open.run.plan, plan_file(folder));
-    throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the one under `resolved:`); restore it, or freeze "
-                                                "a new run", (folder / "grid.yaml").native(), open.run.grid.seed != resolved.seed ? "seed" : "grid hash"));
+    throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the "
+                                                "one under `resolved:`); restore it, or freeze "
+                                                "a new run",
+                                                (folder / "grid.yaml").native(),
+                                                open.run.grid.seed != resolved.seed ? "seed" : "grid hash"));
   }
   return open;
 }
@@ -85,15 +95,19 @@ OpenRun open_run(const fs::path& folder) {
 void refuse_other_grid(const Run& was, const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   const auto faults = growth_faults({was.grid, was.benchmark, was.plan}, {grid, benchmark, plan});
   if (faults.empty()) return;
-  std::string text = fmt::format("'{}' holds a run that this grid does not grow from (a run may gain replicates, tasks and cells); choose another "
-                                 "folder, or undo:", was.folder.native());
+  std::string text = fmt::format(
+      "'{}' holds a run that this grid does not grow from (a run may gain replicates, tasks and cells); "
+      "choose another "
+      "folder, or undo:",
+      was.folder.native());
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < std::min(kShown, faults.size()); ++i) text += "\n  " + faults[i];
   if (faults.size() > kShown) text += fmt::format("\n  and {} more", faults.size() - kShown);
   throw Error(ErrorCode::config, text);
 }
 
-Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id, const std::map<std::string, std::string>& files) {
+Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id,
+                 const std::map<std::string, std::string>& files) {
   Resolved resolved;
   resolved.format = kRunFormat;
   resolved.nkigrid_version = kVersion;
@@ -115,7 +129,8 @@ void write_if_other(const fs::path& path, const std::string& bytes) {
   write_file_atomic(path, bytes);
 }
 
-/// grid.yaml comes last: until it stands there, nothing of this is a run; while the old one stands, the old run is whole.
+/// grid.yaml comes last: until it stands there, nothing of this is a run; while the old one stands, the old
+/// run is whole.
 void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const std::string& run_id,
                const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
   const auto files = input_files(grid, benchmark, plan);
@@ -145,7 +160,9 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
   const FolderLock lock(folder);
   std::error_code ignored;
   if (fs::exists(folder / "grid.yaml", ignored) && !is_run(folder)) {
-    throw Error(ErrorCode::config, fmt::format("'{}' is no frozen grid and would be overwritten; choose another folder", (folder / "grid.yaml").native()));
+    throw Error(ErrorCode::config,
+                fmt::format("'{}' is no frozen grid and would be overwritten; choose another folder",
+                            (folder / "grid.yaml").native()));
   }
   if (!is_run(folder)) {
     write_run(grid, benchmark, make_plan(grid, benchmark), new_run_id(), {}, folder);

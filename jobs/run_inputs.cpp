@@ -21,8 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The benchmark's index, cut down to the plan's tasks and to the subsets that are still whole with them: a subset of which some
-/// tasks were left out would lie about its name.
+/// The benchmark's index, cut down to the plan's tasks and to the subsets that are still whole with them: a
+/// subset of which some tasks were left out would lie about its name.
 std::string frozen_index(const Benchmark& benchmark, const Plan& plan) {
   std::set<std::string> planned;
   std::string tasks;
@@ -32,10 +32,13 @@ std::string frozen_index(const Benchmark& benchmark, const Plan& plan) {
   }
   json subsets = json::object();
   for (const auto& [name, ids] : benchmark.subsets) {
-    if (std::all_of(ids.begin(), ids.end(), [&](const std::string& id) { return planned.count(id) != 0; })) subsets[name] = ids;
+    if (std::all_of(ids.begin(), ids.end(), [&](const std::string& id) { return planned.count(id) != 0; }))
+      subsets[name] = ids;
   }
-  return fmt::format("{{\"format\": \"nkigrid-benchmark\", \"version\": 1, \"name\": {},\n \"tasks\": [{}],\n \"subsets\": {}}}\n",
-                     json(benchmark.name).dump(), tasks, subsets.dump());
+  return fmt::format(
+      "{{\"format\": \"nkigrid-benchmark\", \"version\": 1, \"name\": {},\n \"tasks\": [{}],\n \"subsets\": "
+      "{}}}\n",
+      json(benchmark.name).dump(), tasks, subsets.dump());
 }
 
 /// Bytes at a path, or nothing when there is no such file.
@@ -45,7 +48,8 @@ std::optional<std::string> bytes_at(const fs::path& path) {
   return read_file(path);
 }
 
-/// As write_file_atomic(), but durable only after sync(): a benchmark of many small files pays for its syncs once, at the end.
+/// As write_file_atomic(), but durable only after sync(): a benchmark of many small files pays for its syncs
+/// once, at the end.
 void replace_file(const fs::path& path, std::string_view bytes) {
   const fs::path beside = path.native() + ".new";  // the run's lock is held: nobody else writes here
   Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -68,30 +72,37 @@ void sync_file(const fs::path& path) {
 
 json extent_json(const PlanExtent& extent) {
   json cells = json::array();
-  for (const auto& cell : extent.cells) cells.push_back({{"id", cell.id}, {"replicates", cell.replicates}, {"tasks", cell.tasks}});
+  for (const auto& cell : extent.cells)
+    cells.push_back({{"id", cell.id}, {"replicates", cell.replicates}, {"tasks", cell.tasks}});
   return cells;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
+std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark,
+                                               const Plan& plan) {
   std::map<std::string, std::string> files;
   files[kIndexInput] = frozen_index(benchmark, plan);
-  const bool synthetic = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
+  const bool synthetic = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
+    return grid.model(cell.model).api == "synthetic";
+  });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
   for (const auto& model : grid.models) {
-    if (model.api == "synthetic") files[fmt::format("profiles/{}.yaml", model.profile)] = read_file(model.profile_file);
+    if (model.api == "synthetic")
+      files[fmt::format("profiles/{}.yaml", model.profile)] = read_file(model.profile_file);
   }
   for (const auto& task : plan.tasks) {
     files[fmt::format("benchmark/tasks/{}.py", task.id)] = benchmark.find(task.id)->source;
     if (!synthetic) continue;
-    if (auto kernel = benchmark.known_kernel(task.id); !kernel.empty()) files[fmt::format("benchmark/kernels/{}.py", task.id)] = std::move(kernel);
+    if (auto kernel = benchmark.known_kernel(task.id); !kernel.empty())
+      files[fmt::format("benchmark/kernels/{}.py", task.id)] = std::move(kernel);
   }
   return files;
 }
 
-std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::map<std::string, std::string>& files) {
+std::map<std::string, std::string> frozen_hashes(const Grid& grid,
+                                                 const std::map<std::string, std::string>& files) {
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
@@ -114,7 +125,8 @@ void write_inputs(const fs::path& folder, const std::map<std::string, std::strin
     make_directories(path.parent_path());
     replace_file(path, bytes);
     written.push_back(path);
-    for (auto parent = path.parent_path(); parent != folder.parent_path(); parent = parent.parent_path()) folders.insert(parent);
+    for (auto parent = path.parent_path(); parent != folder.parent_path(); parent = parent.parent_path())
+      folders.insert(parent);
   }
   for (const auto& path : written) sync_file(path);
   for (const auto& path : folders) fsync_directory(path);
@@ -123,26 +135,37 @@ void write_inputs(const fs::path& folder, const std::map<std::string, std::strin
 void verify_inputs(const fs::path& folder, const std::map<std::string, std::string>& hashes) {
   for (const auto& [name, hash] : hashes) {
     const auto bytes = bytes_at(folder / name);
-    if (!bytes) throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' is missing; restore it, or freeze a new run", (folder / name).native()));
+    if (!bytes)
+      throw Error(ErrorCode::corrupt,
+                  fmt::format("frozen input '{}' is missing; restore it, or freeze a new run",
+                              (folder / name).native()));
     if (sha256_hex(*bytes) != hash) {
-      throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' was changed after the freeze (its hash differs); restore it, or freeze a new run",
+      throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' was changed after the freeze (its hash "
+                                                  "differs); restore it, or freeze a new run",
                                                   (folder / name).native()));
     }
   }
 }
 
-std::string plan_to_json(const Plan& plan, const std::string& hash, const std::vector<PlanExtent>& grown_from) {
-  json out = {{"format", "nkigrid-plan"}, {"version", 1}, {"nkigrid_version", kVersion}, {"grid_hash", hash},
-              {"shards", plan.shards}, {"episodes", plan.episodes.size()}};
-  for (const auto& task : plan.tasks) out["tasks"].push_back({{"id", task.id}, {"level", task.level}, {"category", task.category}});
+std::string plan_to_json(const Plan& plan, const std::string& hash,
+                         const std::vector<PlanExtent>& grown_from) {
+  json out = {{"format", "nkigrid-plan"}, {"version", 1},          {"nkigrid_version", kVersion},
+              {"grid_hash", hash},        {"shards", plan.shards}, {"episodes", plan.episodes.size()}};
+  for (const auto& task : plan.tasks)
+    out["tasks"].push_back({{"id", task.id}, {"level", task.level}, {"category", task.category}});
   for (std::uint32_t i = 0; i < plan.cells.size(); ++i) {
     const auto& cell = plan.cells[i];
     json keys = json::object();
     for (std::uint32_t task = 0; task < plan.tasks.size(); ++task) {
       if (!plan.key(i, task).empty()) keys[plan.tasks[task].id] = plan.key(i, task);
     }
-    out["cells"].push_back({{"id", cell.id}, {"model", cell.model}, {"mode", cell.mode}, {"prompt", cell.prompt}, {"subset", cell.subset},
-                            {"replicates", cell.replicates}, {"keys", std::move(keys)}});
+    out["cells"].push_back({{"id", cell.id},
+                            {"model", cell.model},
+                            {"mode", cell.mode},
+                            {"prompt", cell.prompt},
+                            {"subset", cell.subset},
+                            {"replicates", cell.replicates},
+                            {"keys", std::move(keys)}});
   }
   out["grown_from"] = json::array();
   for (const auto& extent : grown_from) out["grown_from"].push_back(extent_json(extent));
@@ -156,12 +179,16 @@ std::vector<PlanExtent> extents_from_json(const std::string& text, const fs::pat
     for (const auto& cells : document.at("grown_from")) {
       PlanExtent& extent = extents.emplace_back();
       for (const auto& cell : cells) {
-        extent.cells.push_back({cell.at("id").get<std::string>(), cell.at("tasks").get<std::vector<std::string>>(), cell.at("replicates").get<std::uint32_t>()});
+        extent.cells.push_back({cell.at("id").get<std::string>(),
+                                cell.at("tasks").get<std::vector<std::string>>(),
+                                cell.at("replicates").get<std::uint32_t>()});
       }
     }
     return extents;
   } catch (const json::exception&) {
-    throw Error(ErrorCode::corrupt, fmt::format("'{}' is no plan; freeze the grid into this run again to write it anew", file.native()));
+    throw Error(
+        ErrorCode::corrupt,
+        fmt::format("'{}' is no plan; freeze the grid into this run again to write it anew", file.native()));
   }
 }
 
@@ -169,16 +196,21 @@ void verify_plan_json(const std::string& text, const Plan& plan, const fs::path&
   const auto document = json::parse(text);  // extents_from_json() has read it before
   std::map<std::string, const json*> cells;
   const json none = json::array();
-  for (const auto& cell : document.contains("cells") ? document["cells"] : none) cells[cell.value("id", "")] = &cell;
+  for (const auto& cell : document.contains("cells") ? document["cells"] : none)
+    cells[cell.value("id", "")] = &cell;
   for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) {
     const auto at = cells.find(plan.cells[cell].id);
     const json empty = json::object();
     const json& keys = at == cells.end() ? empty : at->second->at("keys");
     for (std::uint32_t task = 0; task < plan.tasks.size(); ++task) {
-      if (plan.key(cell, task).empty() || keys.value(plan.tasks[task].id, "") == plan.key(cell, task)) continue;
-      throw Error(ErrorCode::corrupt, fmt::format("'{}' has another key for {} {} than the frozen grid and inputs give; one of them was changed "
-                                                  "after the freeze: restore it, or freeze a new run",
-                                                  file.native(), plan.cells[cell].id, plan.tasks[task].id));
+      if (plan.key(cell, task).empty() || keys.value(plan.tasks[task].id, "") == plan.key(cell, task))
+        continue;
+      throw Error(
+          ErrorCode::corrupt,
+          fmt::format(
+              "'{}' has another key for {} {} than the frozen grid and inputs give; one of them was changed "
+              "after the freeze: restore it, or freeze a new run",
+              file.native(), plan.cells[cell].id, plan.tasks[task].id));
     }
   }
 }

@@ -79,10 +79,19 @@ std::string format_duration(Seconds duration) {
 std::optional<std::uint64_t> parse_size_bytes(std::string_view text) {
   const auto quantity = split_quantity(text);
   if (!quantity) return std::nullopt;
-  static constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {
-      {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-       {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-       {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}, {"T", 0x1p40}}};
+  static constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {{{"B", 1},
+                                                                                  {"kB", 1e3},
+                                                                                  {"MB", 1e6},
+                                                                                  {"GB", 1e9},
+                                                                                  {"TB", 1e12},
+                                                                                  {"KiB", 0x1p10},
+                                                                                  {"MiB", 0x1p20},
+                                                                                  {"GiB", 0x1p30},
+                                                                                  {"TiB", 0x1p40},
+                                                                                  {"K", 0x1p10},
+                                                                                  {"M", 0x1p20},
+                                                                                  {"G", 0x1p30},
+                                                                                  {"T", 0x1p40}}};
   for (const auto& [unit, bytes] : kUnits) {
     const double size = quantity->number * bytes;
     if (quantity->unit == unit && size < 0x1p63) return static_cast<std::uint64_t>(size);

@@ -14,13 +14,14 @@
 
 namespace nkigrid::jobs {
 
-// Readers of one value. Each adds a problem and returns nothing when the node is not what it should be; `what` names it in
-// the message ("check.trials").
+// Readers of one value. Each adds a problem and returns nothing when the node is not what it should be;
+// `what` names it in the message ("check.trials").
 std::optional<std::string> read_text(const YamlNode& node, std::string_view what, Problems& problems);
 /// Decimal digits only: YAML's 010 (octal 8), 0x10 and 1_000 are refused.
-std::optional<std::uint64_t> read_integer(const YamlNode& node, std::string_view what, std::uint64_t min, std::uint64_t max,
-                                          Problems& problems);
-std::optional<double> read_number(const YamlNode& node, std::string_view what, double min, double max, Problems& problems);
+std::optional<std::uint64_t> read_integer(const YamlNode& node, std::string_view what, std::uint64_t min,
+                                          std::uint64_t max, Problems& problems);
+std::optional<double> read_number(const YamlNode& node, std::string_view what, double min, double max,
+                                  Problems& problems);
 std::optional<bool> read_flag(const YamlNode& node, std::string_view what, Problems& problems);
 /// More than zero.
 std::optional<Seconds> read_duration(const YamlNode& node, std::string_view what, Problems& problems);
@@ -31,10 +32,12 @@ struct PlacedText {
 };
 std::vector<PlacedText> read_texts(const YamlNode& node, std::string_view what, Problems& problems);
 
-/// One map of the file. Every key that is asked for is known; finish() reports the rest with a "did you mean".
+/// One map of the file. Every key that is asked for is known; finish() reports the rest with a "did you
+/// mean".
 class Fields {
  public:
-  /// @param path dotted name of the map for messages, "" for the file itself. A node that is no map is reported once.
+  /// @param path dotted name of the map for messages, "" for the file itself. A node that is no map is
+  /// reported once.
   Fields(const YamlNode& node, std::string path, Problems& problems);
 
   /// The value of a key, or null; makes the key known. A key with nothing behind it counts as there.

@@ -30,13 +30,15 @@ std::size_t count_nodes(const YamlNode& node) {
   return count;
 }
 
-/// Whether the quoted scalar at `at` ends before the file does. yaml-cpp 0.7 takes the rest of the file for it when nothing closes it.
+/// Whether the quoted scalar at `at` ends before the file does. yaml-cpp 0.7 takes the rest of the file for
+/// it when nothing closes it.
 bool is_closed(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // its tag and anchor come first
     at = text.find_first_of(" \t\r\n", at);
     at = text.find_first_not_of(" \t\r\n", std::min(at, text.size()));
   }
-  if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return true;  // a tagged plain or block scalar
+  if (at >= text.size() || (text[at] != '"' && text[at] != '\''))
+    return true;  // a tagged plain or block scalar
   const char quote = text[at];
   for (++at; at < text.size(); ++at) {
     if (quote == '"' && text[at] == '\\') {
@@ -58,28 +60,35 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add_leaf(node(YamlNode::Kind::null, mark), anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add_leaf(node(YamlNode::Kind::null, mark), anchor);
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     YamlNode copy = anchors_[anchor];
     copy.place = place_of(mark);
     nodes_ += count_nodes(copy);
     add_leaf(std::move(copy), 0);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     YamlNode scalar = node(YamlNode::Kind::scalar, mark);
     scalar.text = value;
     scalar.quoted = tag != "?";
-    if (scalar.quoted && !is_closed(text_, static_cast<std::size_t>(mark.pos))) throw YAML::ParserException(mark, "a quote that nothing closes");
-    if (!scalar.quoted && (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL")) {
+    if (scalar.quoted && !is_closed(text_, static_cast<std::size_t>(mark.pos)))
+      throw YAML::ParserException(mark, "a quote that nothing closes");
+    if (!scalar.quoted &&
+        (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL")) {
       scalar.kind = YamlNode::Kind::null;
     }
     add_leaf(std::move(scalar), anchor);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open_.push_back({node(YamlNode::Kind::list, mark), anchor, {}, {}, false});
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open_.push_back({node(YamlNode::Kind::map, mark), anchor, {}, {}, false});
   }
   void OnMapEnd() override { close(); }
@@ -101,7 +110,9 @@ class TreeBuilder final : public YAML::EventHandler {
     return made;
   }
   void add_leaf(YamlNode leaf, YAML::anchor_t anchor) {
-    if (nodes_ > kMaxNodes) throw YAML::ParserException(YAML::Mark::null_mark(), "the document is too large; write out its aliases");
+    if (nodes_ > kMaxNodes)
+      throw YAML::ParserException(YAML::Mark::null_mark(),
+                                  "the document is too large; write out its aliases");
     if (anchor != 0) anchors_[anchor] = leaf;
     attach(std::move(leaf));
   }
@@ -119,7 +130,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     Open& parent = open_.back();
     if (parent.node.kind == YamlNode::Kind::map && !parent.has_key) {
-      if (child.kind != YamlNode::Kind::scalar) problems_.add(child.place, fmt::format("a key must be a word, not {}", describe(child)));
+      if (child.kind != YamlNode::Kind::scalar)
+        problems_.add(child.place, fmt::format("a key must be a word, not {}", describe(child)));
       parent.key = std::move(child.text);
       parent.key_place = child.place;
       parent.has_key = true;
@@ -135,7 +147,8 @@ class TreeBuilder final : public YAML::EventHandler {
     for (const auto& item : map.items) {
       const auto [at, is_new] = first.emplace(item.key, item.key_place);
       if (!is_new) {
-        problems_.add(item.key_place, fmt::format("duplicate key '{}' (first at line {}); keep one", item.key, at->second.line));
+        problems_.add(item.key_place, fmt::format("duplicate key '{}' (first at line {}); keep one", item.key,
+                                                  at->second.line));
       }
     }
   }
@@ -152,10 +165,14 @@ class TreeBuilder final : public YAML::EventHandler {
 
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::null: return "nothing";
-    case YamlNode::Kind::list: return "a list";
-    case YamlNode::Kind::map: return "a map";
-    case YamlNode::Kind::scalar: break;
+    case YamlNode::Kind::null:
+      return "nothing";
+    case YamlNode::Kind::list:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a map";
+    case YamlNode::Kind::scalar:
+      break;
   }
   const auto shown = elide_middle(node.text, 100);
   return node.quoted ? fmt::format("the text '{}'", shown) : fmt::format("'{}'", shown);

@@ -9,15 +9,16 @@
 
 namespace nkigrid::jobs {
 
-/// A YAML document as it was written: every scalar verbatim, every key kept (a repeated one too), every place remembered.
-/// yaml-cpp's own tree loses all three (first of duplicate keys wins, 010 reads as 8, a missing key has no place).
+/// A YAML document as it was written: every scalar verbatim, every key kept (a repeated one too), every place
+/// remembered. yaml-cpp's own tree loses all three (first of duplicate keys wins, 010 reads as 8, a missing
+/// key has no place).
 struct YamlNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  std::string text;             ///< of a scalar
-  bool quoted = false;          ///< the scalar stood in quotes or carried a tag: text, whatever it looks like
+  std::string text;     ///< of a scalar
+  bool quoted = false;  ///< the scalar stood in quotes or carried a tag: text, whatever it looks like
   Place place;
-  std::string key;              ///< of a map's item
+  std::string key;  ///< of a map's item
   Place key_place;
   std::vector<YamlNode> items;  ///< of a list or map
 };

@@ -26,7 +26,9 @@ std::string io_error_of(const std::function<void()>& act) {
   return "nothing was thrown";
 }
 
-std::size_t entries_of(const fs::path& folder) { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {})); }
+std::size_t entries_of(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
 
 TEST(Files, ReadBackWhatWasWrittenAtomically) {
   const TemporaryDirectory folder;
@@ -62,15 +64,19 @@ TEST(Files, AReaderOfTheOldFileKeepsItsBytes) {
 TEST(Files, ErrorsNameCallAndPath) {
   EXPECT_EQ(io_error_of([] { read_file("/no/such"); }), "cannot open '/no/such': No such file or directory");
   EXPECT_EQ(io_error_of([] { read_file("/"); }), "cannot read '/': Is a directory");
-  EXPECT_EQ(io_error_of([] { write_file_atomic("/no/such", "x"); }), "cannot write '/no/such': No such file or directory");
-  EXPECT_EQ(io_error_of([] { make_directories("/proc/version/x"); }), "cannot create folder '/proc/version/x': Not a directory");
-  EXPECT_EQ(io_error_of([] { fsync_directory("/no/such"); }), "cannot open folder '/no/such': No such file or directory");
+  EXPECT_EQ(io_error_of([] { write_file_atomic("/no/such", "x"); }),
+            "cannot write '/no/such': No such file or directory");
+  EXPECT_EQ(io_error_of([] { make_directories("/proc/version/x"); }),
+            "cannot create folder '/proc/version/x': Not a directory");
+  EXPECT_EQ(io_error_of([] { fsync_directory("/no/such"); }),
+            "cannot open folder '/no/such': No such file or directory");
 }
 
 TEST(Files, AFolderInTheWayLeavesNoLitter) {
   const TemporaryDirectory folder;
   make_directories(folder.path() / "a" / "b");
-  EXPECT_THAT(io_error_of([&] { write_file_atomic(folder.path() / "a", "x"); }), testing::StartsWith("cannot replace '"));
+  EXPECT_THAT(io_error_of([&] { write_file_atomic(folder.path() / "a", "x"); }),
+              testing::StartsWith("cannot replace '"));
   EXPECT_EQ(entries_of(folder.path()), 1U);
 }
 
@@ -80,7 +86,8 @@ TEST(Files, AFullDiskKeepsTheOldFileAndLeavesNoLitter) {
   make_directories(disk);
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "mounting needs root";
   write_file_atomic(disk / "a", "old");
-  EXPECT_EQ(io_error_of([&] { write_file_atomic(disk / "a", std::string(1 << 20, 'x')); }), "cannot write '" + (disk / "a").native() + "': No space left on device");
+  EXPECT_EQ(io_error_of([&] { write_file_atomic(disk / "a", std::string(1 << 20, 'x')); }),
+            "cannot write '" + (disk / "a").native() + "': No space left on device");
   EXPECT_EQ(read_file(disk / "a"), "old");
   EXPECT_EQ(entries_of(disk), 1U);
   EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);

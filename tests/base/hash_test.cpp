@@ -15,13 +15,16 @@ TEST(Hash, Sha256KnowsItsTestVectors) {
 }
 
 TEST(Hash, FieldsArePrefixedWithTheirLength) {
-  // python3: import hashlib; f=lambda *a: hashlib.sha256(b''.join(len(x).to_bytes(8,'little')+x for x in a)).hexdigest()
-  EXPECT_EQ(Sha256().field("ab").field("").field("c").hex(), "fc8c9cb2fcf043eccbb4a1d9db773cf56aac8ccc96cd90987a38a862db532f0b");
+  // python3: import hashlib; f=lambda *a: hashlib.sha256(b''.join(len(x).to_bytes(8,'little')+x for x in
+  // a)).hexdigest()
+  EXPECT_EQ(Sha256().field("ab").field("").field("c").hex(),
+            "fc8c9cb2fcf043eccbb4a1d9db773cf56aac8ccc96cd90987a38a862db532f0b");
   EXPECT_NE(Sha256().field("a").field("bc").hex(), Sha256().field("ab").field("c").hex());
 }
 
 TEST(Hash, KeyedHashIsTheFirstEightBytesLittleEndian) {
-  // python3: int.from_bytes(hashlib.sha256(...).digest()[:8], 'little') over b'20260705', b'sample', 'größe'.encode()
+  // python3: int.from_bytes(hashlib.sha256(...).digest()[:8], 'little') over b'20260705', b'sample',
+  // 'größe'.encode()
   EXPECT_EQ(keyed_hash({"20260705", "sample", "größe"}), 7424904842877508358ULL);
   EXPECT_EQ(keyed_hash({}), 1449310910991872227ULL);
 }

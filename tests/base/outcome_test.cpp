@@ -16,15 +16,21 @@ TEST(Outcome, WordsReadBack) {
   }
   EXPECT_EQ(words.size(), static_cast<std::size_t>(kOutcomes));
   EXPECT_FALSE(parse_outcome("passed"));
-  for (int i = 0; i < kCodes; ++i) EXPECT_EQ(parse_code(to_string(static_cast<Code>(i))), static_cast<Code>(i));
+  for (int i = 0; i < kCodes; ++i)
+    EXPECT_EQ(parse_code(to_string(static_cast<Code>(i))), static_cast<Code>(i));
   EXPECT_EQ(to_string(Code::wrong_output_shape_dtype), "WRONG_OUTPUT_SHAPE_DTYPE");
-  for (const auto* word : {"compiled", "verified", "stopped", "turns", "context_full", "refused"}) EXPECT_EQ(to_string(*parse_ended_by(word)), word);
-  for (const auto* word : {"ok", "no_code", "bad_tool_args", "truncated", "refused"}) EXPECT_EQ(to_string(*parse_turn_event(word)), word);
+  for (const auto* word : {"compiled", "verified", "stopped", "turns", "context_full", "refused"})
+    EXPECT_EQ(to_string(*parse_ended_by(word)), word);
+  for (const auto* word : {"ok", "no_code", "bad_tool_args", "truncated", "refused"})
+    EXPECT_EQ(to_string(*parse_turn_event(word)), word);
 }
 
 TEST(Outcome, AMachinesFaultIsNeverScored) {
-  for (const auto outcome : {Outcome::api_error, Outcome::verifier_error, Outcome::device_error, Outcome::killed}) EXPECT_FALSE(is_scored(outcome));
-  for (const auto outcome : {Outcome::pass, Outcome::compile_timeout, Outcome::refused, Outcome::cheat}) EXPECT_TRUE(is_scored(outcome));
+  for (const auto outcome :
+       {Outcome::api_error, Outcome::verifier_error, Outcome::device_error, Outcome::killed})
+    EXPECT_FALSE(is_scored(outcome));
+  for (const auto outcome : {Outcome::pass, Outcome::compile_timeout, Outcome::refused, Outcome::cheat})
+    EXPECT_TRUE(is_scored(outcome));
 }
 
 TEST(Outcome, CodesMapAsTheKernelInterfaceSays) {
@@ -32,10 +38,13 @@ TEST(Outcome, CodesMapAsTheKernelInterfaceSays) {
   EXPECT_EQ(outcome_of(Code::runtime_device, Stage::run), Outcome::run_fail);
   EXPECT_EQ(outcome_of(Code::oob, Stage::run), Outcome::run_fail);
   EXPECT_EQ(outcome_of(Code::oob, Stage::trace), Outcome::compile_fail);
-  for (const auto code : {Code::wrong_output_shape_dtype, Code::numeric_mismatch, Code::non_finite_uninit}) EXPECT_EQ(outcome_of(code, Stage::verify), Outcome::mismatch);
+  for (const auto code : {Code::wrong_output_shape_dtype, Code::numeric_mismatch, Code::non_finite_uninit})
+    EXPECT_EQ(outcome_of(code, Stage::verify), Outcome::mismatch);
   EXPECT_EQ(outcome_of(Code::rule_violation, Stage::run), Outcome::cheat);
   EXPECT_EQ(outcome_of(Code::infra, Stage::infra), Outcome::verifier_error);
-  for (const auto code : {Code::py_syntax, Code::unknown_api, Code::partition_limit, Code::compiler_internal, Code::capacity}) EXPECT_EQ(outcome_of(code, Stage::trace), Outcome::compile_fail);
+  for (const auto code :
+       {Code::py_syntax, Code::unknown_api, Code::partition_limit, Code::compiler_internal, Code::capacity})
+    EXPECT_EQ(outcome_of(code, Stage::trace), Outcome::compile_fail);
 }
 
 TEST(Outcome, TheTwentyGroupsOfThePlots) {

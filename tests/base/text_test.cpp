@@ -27,20 +27,24 @@ TEST(Text, NearestGivesBestFirst) {
 }
 
 TEST(Text, Utf8KeepsWhatIsWellFormed) {
-  for (const auto* good : {"", "abc", "größe", "€", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"}) EXPECT_EQ(to_valid_utf8(good), good);
+  for (const auto* good :
+       {"", "abc", "größe", "€", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(to_valid_utf8(good), good);
   EXPECT_EQ(to_valid_utf8(std::string("a\0b", 3)), std::string("a\0b", 3));
 }
 
 TEST(Text, Utf8ReplacesEveryStrayByte) {
   const std::string r = "\xef\xbf\xbd";
-  EXPECT_EQ(to_valid_utf8("a\xff" "b"), "a" + r + "b");
-  EXPECT_EQ(to_valid_utf8("\xc3"), r);                            // cut in mid sequence
+  EXPECT_EQ(to_valid_utf8("a\xff"
+                          "b"),
+            "a" + r + "b");
+  EXPECT_EQ(to_valid_utf8("\xc3"), r);  // cut in mid sequence
   EXPECT_EQ(to_valid_utf8("\xe2\x82"), r + r);
-  EXPECT_EQ(to_valid_utf8("\xc0\xaf"), r + r);                    // overlong '/'
-  EXPECT_EQ(to_valid_utf8("\xe0\x9f\xbf"), r + r + r);            // overlong, three bytes
+  EXPECT_EQ(to_valid_utf8("\xc0\xaf"), r + r);          // overlong '/'
+  EXPECT_EQ(to_valid_utf8("\xe0\x9f\xbf"), r + r + r);  // overlong, three bytes
   EXPECT_EQ(to_valid_utf8("\xf0\x8f\xbf\xbf"), r + r + r + r);
-  EXPECT_EQ(to_valid_utf8("\xed\xa0\x80"), r + r + r);            // half of a surrogate pair
-  EXPECT_EQ(to_valid_utf8("\xf4\x90\x80\x80"), r + r + r + r);    // over U+10FFFF
+  EXPECT_EQ(to_valid_utf8("\xed\xa0\x80"), r + r + r);          // half of a surrogate pair
+  EXPECT_EQ(to_valid_utf8("\xf4\x90\x80\x80"), r + r + r + r);  // over U+10FFFF
   EXPECT_EQ(to_valid_utf8("\xc3(x"), r + "(x");
 }
 
@@ -50,7 +54,9 @@ TEST(Text, ElisionKeepsHeadAndTailAndSaysHowMuchIsGone) {
   const auto cut = elide_middle(text, 100);
   EXPECT_LE(cut.size(), 100U);
   EXPECT_THAT(cut, testing::MatchesRegex("h+\n\\.\\.\\. \\[[0-9]+ bytes left out\\] \\.\\.\\.\nt+"));
-  const auto kept = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), 'h') + std::count(cut.begin(), cut.end(), 't')) - 3;  // "bytes left out" has three t
+  const auto kept = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), 'h') +
+                                             std::count(cut.begin(), cut.end(), 't')) -
+                    3;  // "bytes left out" has three t
   EXPECT_THAT(cut, testing::HasSubstr("[" + std::to_string(1000 - kept) + " bytes left out]"));
 }
 

@@ -61,28 +61,33 @@ slurm: {mem: 64, time: 4}
   const auto in = " (looked in " + box.path().native() + ")";
   EXPECT_THAT(
       lines_of(result),
-      ElementsAre("3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are written as a list, e.g. [L1/*]",
-                  "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
-                  "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
-                  "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
-                  "7:1 duplicate key 'seed' (first at line 6); keep one",
-                  "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write e.g. 120 s",
-                  "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
-                  "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
-                  "10:35 no profile 'week': profiles/week.yaml is missing" + in,
-                  "11:9 models.gpt.endpoint is missing",
-                  "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
-                  "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
-                  "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did you mean 'single-shot'?)",
-                  "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
-                  "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
-                  "16:18 no prompt file 'prompts/plane.md'" + in,
-                  "18:20 no model 'strong' in this grid",
-                  "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
-                  "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
-                  "19:63 no task matches 'L9/*' in benchmark tiny-bench",
-                  "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. 64 GiB",
-                  "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write e.g. 120 s"));
+      ElementsAre(
+          "3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are "
+          "written as a list, e.g. [L1/*]",
+          "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
+          "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
+          "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
+          "7:1 duplicate key 'seed' (first at line 6); keep one",
+          "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
+          "HH:MM:SS); write e.g. 120 s",
+          "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
+          "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
+          "10:35 no profile 'week': profiles/week.yaml is missing" + in,
+          "11:9 models.gpt.endpoint is missing",
+          "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
+          "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
+          "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did "
+          "you mean 'single-shot'?)",
+          "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
+          "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
+          "16:18 no prompt file 'prompts/plane.md'" + in, "18:20 no model 'strong' in this grid",
+          "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
+          "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
+          "19:63 no task matches 'L9/*' in benchmark tiny-bench",
+          "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
+          "64 GiB",
+          "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write "
+          "e.g. 120 s"));
 }
 
 TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
@@ -95,18 +100,21 @@ TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::config);
     const auto file = box.grid().native();
-    EXPECT_EQ(std::string(error.what()), file + ":5:13: replicates is 'two' (a whole number from 1 to 1000000 is wanted)\n" + file +
-                                             ":6:1: unknown key 'sede' (did you mean 'seed'?)");
+    EXPECT_EQ(std::string(error.what()),
+              file + ":5:13: replicates is 'two' (a whole number from 1 to 1000000 is wanted)\n" + file +
+                  ":6:1: unknown key 'sede' (did you mean 'seed'?)");
   }
 }
 
 TEST(Grid, MissingSectionsAreNamed) {
   const Sandbox box;
   box.write("grid.yaml", "name: x\n");
-  EXPECT_THAT(lines_of(read_grid(box.grid(), {})), ElementsAre("1:1 benchmark is missing", "1:1 models is missing", "1:1 modes is missing",
-                                                               "1:1 prompts is missing", "1:1 cells is missing"));
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})),
+              ElementsAre("1:1 benchmark is missing", "1:1 models is missing", "1:1 modes is missing",
+                          "1:1 prompts is missing", "1:1 cells is missing"));
   box.write("grid.yaml", "- a\n- b\n");
-  EXPECT_THAT(lines_of(read_grid(box.grid(), {})), ElementsAre("1:1 the file is a list (a map of keys is wanted)"));
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})),
+              ElementsAre("1:1 the file is a list (a map of keys is wanted)"));
   box.write("grid.yaml", "");
   EXPECT_EQ(lines_of(read_grid(box.grid(), {})).size(), 1U);
 }
@@ -136,26 +144,33 @@ TEST(Grid, ABrokenBenchmarkDoesNotHideOtherProblems) {
   const Sandbox box;
   box.edit("grid.yaml", "benchmark: bench", "benchmark: bensch");
   EXPECT_THAT(lines_of(box.read_edited("seed: 11", "seed: x")),
-              ElementsAre(HasSubstr("3:12 no benchmark 'bensch'"), "6:7 seed is 'x' (a whole number of at least 0 is wanted)"));
+              ElementsAre(HasSubstr("3:12 no benchmark 'bensch'"),
+                          "6:7 seed is 'x' (a whole number of at least 0 is wanted)"));
 }
 
 TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   const Sandbox box;
-  box.edit("grid.yaml", "weak:   {api: synthetic, profile: weak}", "weak: {api: anthropic, model: claude-opus-4-8, max_tokens: 8192}");
-  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}", "strong: {api: openai, endpoint: \"http://h/v1\", server: {nodes: 1}}");
+  box.edit("grid.yaml", "weak:   {api: synthetic, profile: weak}",
+           "weak: {api: anthropic, model: claude-opus-4-8, max_tokens: 8192}");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
+           "strong: {api: openai, endpoint: \"http://h/v1\", server: {nodes: 1}}");
   box.edit("grid.yaml", "benchmark: bench", "benchmark: {path: bench, format: kernelbench}");
   box.edit("grid.yaml", "seed: 11", "device: {backend: neuron}");
-  EXPECT_THAT(lines_of(read_grid(box.grid(), {})),
-              ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-                          "6:19 device backend 'neuron' is not in this version; use sim",
-                          "8:15 api 'anthropic' is not in this version; use openai or synthetic",
-                          "9:50 models.strong.server is not in this version; start the server yourself and name its endpoint"));
+  EXPECT_THAT(
+      lines_of(read_grid(box.grid(), {})),
+      ElementsAre(
+          "3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
+          "6:19 device backend 'neuron' is not in this version; use sim",
+          "8:15 api 'anthropic' is not in this version; use openai or synthetic",
+          "9:50 models.strong.server is not in this version; start the server yourself and name its "
+          "endpoint"));
 }
 
 TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
   const Sandbox box;
   const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
-                                      "strong: {api: openai, endpoint: \"http://h:1/v1\", temperature: 0.7, concurrency: 32, key: {file: k/my.key}, "
+                                      "strong: {api: openai, endpoint: \"http://h:1/v1\", temperature: 0.7, "
+                                      "concurrency: 32, key: {file: k/my.key}, "
                                       "price: {input: 5.0, output: 25.0}, budget: {usd: 3, wall: 2 h}}");
   ASSERT_TRUE(result.grid) << to_text(result.problems);
   const auto& model = result.grid->model("strong");
@@ -170,11 +185,13 @@ TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
 
 TEST(Grid, KeysAndPricesAreWholeOrRefused) {
   const Sandbox box;
-  const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
-                                      "strong: {api: openai, endpoint: ftp://h, key: {env: A, file: b}, price: {input: 1}}");
-  EXPECT_THAT(lines_of(result), ElementsAre("9:35 models.strong.endpoint is 'ftp://h' (http:// or https:// is wanted)",
-                                            "9:49 models.strong.key must have exactly one of env, file and command",
-                                            "9:75 models.strong.price.output is missing"));
+  const auto result =
+      box.read_edited("strong: {api: synthetic, profile: strong}",
+                      "strong: {api: openai, endpoint: ftp://h, key: {env: A, file: b}, price: {input: 1}}");
+  EXPECT_THAT(lines_of(result),
+              ElementsAre("9:35 models.strong.endpoint is 'ftp://h' (http:// or https:// is wanted)",
+                          "9:49 models.strong.key must have exactly one of env, file and command",
+                          "9:75 models.strong.price.output is missing"));
 }
 
 TEST(Grid, KeysOfAnotherApiMeanNothing) {

@@ -9,14 +9,20 @@ namespace {
 TEST(GridWriter, ReadsBackToTheSameText) {
   const Sandbox box;
   box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
-           "strong: {api: openai, endpoint: \"http://h:1/v1\", model: \"Org/M: 7B\", temperature: 0.7, top_p: 0.95, max_tokens: 100, "
-           "call_recovery: false, concurrency: 3, request_timeout: 90 s, retry_limit: 250 ms, key: {command: [sh, -c, \"echo 'x y'\"]}, "
+           "strong: {api: openai, endpoint: \"http://h:1/v1\", model: \"Org/M: 7B\", temperature: 0.7, "
+           "top_p: 0.95, max_tokens: 100, "
+           "call_recovery: false, concurrency: 3, request_timeout: 90 s, retry_limit: 250 ms, key: {command: "
+           "[sh, -c, \"echo 'x y'\"]}, "
            "price: {input: 0.1, output: 25}, method: \"yes\", budget: {usd: 0.5, tokens: 100, wall: 2 h}}");
-  box.edit("grid.yaml", "turns: 4}", "turns: 4, stop_on_pass: false, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", context: {on_full: trim}}");
+  box.edit("grid.yaml", "turns: 4}",
+           "turns: 4, stop_on_pass: false, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", context: {on_full: "
+           "trim}}");
   box.edit("grid.yaml", "slurm: {shards: 3}",
-           "check: {atol: 1.0e-5, rtol: 0, sandbox: relaxed}\nlanes: 7\nbudget: {tokens: 5}\nfactors: {t: [ss, agent], m: [weak, strong]}\n"
+           "check: {atol: 1.0e-5, rtol: 0, sandbox: relaxed}\nlanes: 7\nbudget: {tokens: 5}\nfactors: {t: "
+           "[ss, agent], m: [weak, strong]}\n"
            "contrasts:\n  - {name: \"a: b\", a: {model: weak, mode: ss}, b: {mode: agent}, scope: [L1]}\n"
-           "slurm: {shards: 3, mem: 64 GiB, partition: p-1, gres: \"neuron:4\", extra: [\"--foo=1 2\"], time: 1-00:00:00, exclude: \"n[1-3]\"}");
+           "slurm: {shards: 3, mem: 64 GiB, partition: p-1, gres: \"neuron:4\", extra: [\"--foo=1 2\"], "
+           "time: 1-00:00:00, exclude: \"n[1-3]\"}");
   const auto grid = load_grid(box.grid(), {});
   const auto text = to_yaml(grid);
   box.write("again.yaml", text);

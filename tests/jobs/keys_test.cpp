@@ -15,7 +15,9 @@ const char* kStrong = "strong: {api: synthetic, profile: strong}";
 
 /// The key of (strong.agent.careful, L1/001_add) after an edit.
 std::string key_after(const std::string& what, const std::string& by, const std::string& file = "grid.yaml",
-                      const std::string& strong = "strong: {api: openai, endpoint: \"http://h\", model: m, concurrency: 2, price: {input: 1, output: 2}}") {
+                      const std::string& strong =
+                          "strong: {api: openai, endpoint: \"http://h\", model: m, concurrency: 2, price: "
+                          "{input: 1, output: 2}}") {
   const Sandbox box;
   box.edit("grid.yaml", kStrong, strong);
   if (!what.empty()) box.edit(file, what, by);
@@ -27,7 +29,9 @@ std::string key_after(const std::string& what, const std::string& by, const std:
   throw std::logic_error("the cell is gone");
 }
 
-std::string synthetic_key_after(const std::string& what, const std::string& by, const std::string& file) { return key_after(what, by, file, kStrong); }
+std::string synthetic_key_after(const std::string& what, const std::string& by, const std::string& file) {
+  return key_after(what, by, file, kStrong);
+}
 
 TEST(Keys, DependOnWhatAnEpisodeDependsOn) {
   const auto key = key_after("", "");
@@ -74,7 +78,8 @@ TEST(Keys, TheGridHashIsOverTheSortedKeys) {
   plan.cells.resize(2);
   plan.tasks.resize(2);
   plan.keys = {"00000000000000bb", "", "00000000000000aa", "00000000000000cc"};
-  // python3: sha256(b''.join((16).to_bytes(8,'little')+k for k in [b'0'*14+b'aa', b'0'*14+b'bb', b'0'*14+b'cc'])).hexdigest()
+  // python3: sha256(b''.join((16).to_bytes(8,'little')+k for k in [b'0'*14+b'aa', b'0'*14+b'bb',
+  // b'0'*14+b'cc'])).hexdigest()
   EXPECT_EQ(grid_hash(plan), "181099ff87a8a9ee0a4c909c67002143128abcade85f6089f3c7948898647b63");
 }
 

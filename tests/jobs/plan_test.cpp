@@ -56,13 +56,15 @@ TEST(Plan, ShardsAreBalancedWithinOneEpisode) {
 
 TEST(Plan, ShardsDoNotDependOnTheOrderInTheFile) {
   const Sandbox box, other;
-  other.edit("grid.yaml", "model: [weak, strong], mode: [ss, agent]", "model: [strong, weak], mode: [agent, ss]");
+  other.edit("grid.yaml", "model: [weak, strong], mode: [ss, agent]",
+             "model: [strong, weak], mode: [agent, ss]");
   EXPECT_EQ(shards_of(plan_of(box)), shards_of(plan_of(other)));
 }
 
 TEST(Plan, ShardsAreDecorrelatedFromTasksAndReplicates) {
-  // 4 tasks x 4 cells x 600 replicates over 4 shards. Independent dealing gives each (task, shard) 600 on average with a standard
-  // deviation of sqrt(2400 x 1/4 x 3/4) = 21; replicate order shows as a share of neighbours in one shard: 1/4 +- 0.0045.
+  // 4 tasks x 4 cells x 600 replicates over 4 shards. Independent dealing gives each (task, shard) 600 on
+  // average with a standard deviation of sqrt(2400 x 1/4 x 3/4) = 21; replicate order shows as a share of
+  // neighbours in one shard: 1/4 +- 0.0045.
   const Sandbox box;
   box.edit("grid.yaml", "replicates: 2", "replicates: 600");
   box.edit("grid.yaml", "shards: 3", "shards: 4");
@@ -75,7 +77,8 @@ TEST(Plan, ShardsAreDecorrelatedFromTasksAndReplicates) {
     ++neighbours;
     same += plan.episodes[i].shard == plan.episodes[i - 1].shard;
   }
-  for (const auto& [at, count] : counts) EXPECT_NEAR(count, 600, 5 * 21) << "task " << at.first << " shard " << at.second;
+  for (const auto& [at, count] : counts)
+    EXPECT_NEAR(count, 600, 5 * 21) << "task " << at.first << " shard " << at.second;
   EXPECT_NEAR(same / neighbours, 0.25, 5 * 0.0045);
 }
 
@@ -96,7 +99,8 @@ TEST(Plan, GrowthKeepsTheShardsOfWhatWasThere) {
 TEST(Plan, KeysAreSixteenHexDigitsAndEmptyWhereACellHasNotTheTask) {
   const Sandbox box;
   box.edit("grid.yaml", "  - {model: [weak, strong], mode: [ss, agent], prompt: careful}",
-           "  - {model: weak, mode: ss, prompt: careful, tasks: ones}\n  - {model: weak, mode: agent, prompt: careful, tasks: mixed}");
+           "  - {model: weak, mode: ss, prompt: careful, tasks: ones}\n  - {model: weak, mode: agent, "
+           "prompt: careful, tasks: mixed}");
   const auto plan = plan_of(box);
   ASSERT_EQ(plan.tasks.size(), 3U);
   EXPECT_THAT(plan.key(0, 0), testing::MatchesRegex("[0-9a-f]{16}"));
@@ -115,11 +119,13 @@ TEST(Dealing, LongestFirstThenAKeyedOrder) {
   std::uint32_t last = 1000;
   for (const auto i : order) {
     const auto& episode = plan.episodes[i];
-    const auto cost = grid.mode(plan.cells[episode.cell].mode).turns * static_cast<std::uint32_t>(plan.tasks[episode.task].level[1] - '0');
+    const auto cost = grid.mode(plan.cells[episode.cell].mode).turns *
+                      static_cast<std::uint32_t>(plan.tasks[episode.task].level[1] - '0');
     EXPECT_LE(cost, last);
     last = cost;
   }
-  EXPECT_FALSE(std::is_sorted(order.begin(), order.begin() + 4)) << "four L3 agent episodes of one model come in plan order";
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.begin() + 4))
+      << "four L3 agent episodes of one model come in plan order";
 }
 
 TEST(Dealing, AShardsOrderHoldsItsEpisodesOnly) {

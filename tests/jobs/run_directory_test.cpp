@@ -33,7 +33,8 @@ std::pair<ErrorCode, std::string> error_of(Act act) {
 TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   const Sandbox box;
   const auto run = freeze(box);
-  for (const auto* gone : {"bench", "prompts", "profiles", "grid.yaml"}) std::filesystem::remove_all(box.path() / gone);
+  for (const auto* gone : {"bench", "prompts", "profiles", "grid.yaml"})
+    std::filesystem::remove_all(box.path() / gone);
   const auto again = load_run(box.path() / "RUN");
   EXPECT_EQ(again.grid_hash, run.grid_hash);
   EXPECT_EQ(again.run_id, run.run_id);
@@ -51,7 +52,8 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
 TEST(RunDirectory, HoldsKnownKernelsOnlyForSyntheticModels) {
   const Sandbox box;
   box.edit("grid.yaml", "model: [weak, strong]", "model: strong");
-  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}", "strong: {api: openai, endpoint: \"http://h\"}");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
+           "strong: {api: openai, endpoint: \"http://h\"}");
   freeze(box);
   EXPECT_FALSE(std::filesystem::exists(box.path() / "RUN/inputs/benchmark/kernels"));
   EXPECT_TRUE(std::filesystem::exists(box.path() / "RUN/inputs/benchmark/tasks/L1/001_add.py"));
@@ -122,7 +124,8 @@ TEST(RunDirectory, RefusesAnotherSeedOrKeyWithTheDifference) {
   const auto [code, message] = error_of([&] { freeze(box); });
   EXPECT_EQ(code, ErrorCode::config);
   EXPECT_EQ(message, "'" + (box.path() / "RUN").native() +
-                         "' holds a run that this grid does not grow from (a run may gain replicates, tasks and cells); choose another folder, or undo:"
+                         "' holds a run that this grid does not grow from (a run may gain replicates, tasks "
+                         "and cells); choose another folder, or undo:"
                          "\n  seed: 11 in the run, 12 in the grid"
                          "\n  prompts.careful: another content"
                          "\n  modes.agent.turns: '4' in the run, '5' in the grid"
@@ -142,7 +145,9 @@ TEST(RunDirectory, RefusesToShrink) {
 }
 
 TEST(RunDirectory, NoticesEveryChangedInput) {
-  for (const auto* name : {"inputs/prompts/careful.md", "inputs/profiles/weak.yaml", "inputs/benchmark/tasks/L1/001_add.py", "inputs/benchmark/kernels/L1/001_add.py"}) {
+  for (const auto* name :
+       {"inputs/prompts/careful.md", "inputs/profiles/weak.yaml", "inputs/benchmark/tasks/L1/001_add.py",
+        "inputs/benchmark/kernels/L1/001_add.py"}) {
     const Sandbox box;
     freeze(box);
     box.write(std::filesystem::path("RUN") / name, box.read(std::filesystem::path("RUN") / name) + "#");
@@ -167,8 +172,10 @@ TEST(RunDirectory, NoticesAnEditedGridIndexOrPlan) {
   };
   EXPECT_THAT(error_after("grid.yaml", "turns: 4", "turns: 5"), HasSubstr("was changed after the freeze"));
   EXPECT_THAT(error_after("grid.yaml", "seed: 11", "seed: 12"), HasSubstr("its seed differs"));
-  EXPECT_THAT(error_after("grid.yaml", "kind: tool-agent", "kind: tool-agents"), HasSubstr("the frozen grid was damaged"));
-  EXPECT_THAT(error_after("inputs/benchmark/index.json", "\"0.5\"", "\"0.6\""), HasSubstr("was changed after the freeze"));
+  EXPECT_THAT(error_after("grid.yaml", "kind: tool-agent", "kind: tool-agents"),
+              HasSubstr("the frozen grid was damaged"));
+  EXPECT_THAT(error_after("inputs/benchmark/index.json", "\"0.5\"", "\"0.6\""),
+              HasSubstr("was changed after the freeze"));
   EXPECT_THAT(error_after("plan/plan.json", "{", "["), HasSubstr("is no plan"));
 }
 
@@ -192,7 +199,8 @@ TEST(RunDirectory, AGrowthThatDiesBeforeItsLastFileLeavesTheOldRunWhole) {
   const auto reopened = load_run(box.path() / "RUN");
   EXPECT_EQ(reopened.grid_hash, before.grid_hash);
   EXPECT_EQ(reopened.plan.episodes.size(), before.plan.episodes.size());
-  for (std::size_t i = 0; i < before.plan.episodes.size(); ++i) EXPECT_EQ(reopened.plan.episodes[i].shard, before.plan.episodes[i].shard);
+  for (std::size_t i = 0; i < before.plan.episodes.size(); ++i)
+    EXPECT_EQ(reopened.plan.episodes[i].shard, before.plan.episodes[i].shard);
   EXPECT_EQ(freeze(box).plan.episodes.size(), 32U);
 }
 
@@ -242,7 +250,9 @@ class Mount {
     if (mounted_) ::umount2(at_.c_str(), MNT_DETACH);
   }
   explicit operator bool() const { return mounted_; }
-  bool make_read_only() const { return ::mount(nullptr, at_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
+  bool make_read_only() const {
+    return ::mount(nullptr, at_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  }
 
  private:
   std::filesystem::path at_;

@@ -13,12 +13,15 @@ namespace {
 
 /// 250 tasks x 40 cells x 10 replicates = 10^5 episodes.
 void write_large_grid(const Sandbox& box) {
-  std::string index = R"({"format": "nkigrid-benchmark", "version": 1, "name": "large", "subsets": {}, "tasks": [)";
+  std::string index =
+      R"({"format": "nkigrid-benchmark", "version": 1, "name": "large", "subsets": {}, "tasks": [)";
   const auto source = box.read("bench/tasks/L1/001_add.py");
   for (int i = 0; i < 250; ++i) {
     const auto id = fmt::format("L{}/{:03}_task_of_some_length", 1 + i % 3, i);
-    index += fmt::format(R"({}{{"id": "{}", "category": "c", "inputs": [{{"name": "x", "shape": [8], "dtype": "float32", "role": "input"}}], )"
-                         R"("outputs": [{{"shape": [8], "dtype": "float32"}}]}})", i == 0 ? "" : ",", id);
+    index += fmt::format(
+        R"({}{{"id": "{}", "category": "c", "inputs": [{{"name": "x", "shape": [8], "dtype": "float32", "role": "input"}}], )"
+        R"("outputs": [{{"shape": [8], "dtype": "float32"}}]}})",
+        i == 0 ? "" : ",", id);
     box.write("bench/tasks/" + id + ".py", source);
     box.write("bench/kernels/" + id + ".py", source);
   }
@@ -28,9 +31,12 @@ void write_large_grid(const Sandbox& box) {
     models += fmt::format("  m{}: {{api: synthetic, profile: weak}}\n", i);
     names += fmt::format("{}m{}", i == 0 ? "" : ", ", i);
   }
-  box.write("grid.yaml", fmt::format("name: large\nbenchmark: bench\ntasks: [\"*\"]\nreplicates: 10\nmodels:\n{}modes:\n  ss: {{kind: single-shot}}\n"
-                                     "  agent: {{kind: tool-agent}}\nprompts: {{careful: prompts/careful.md}}\ncells:\n"
-                                     "  - {{model: [{}], mode: [ss, agent], prompt: careful}}\nslurm: {{shards: 64}}\n", models, names));
+  box.write("grid.yaml",
+            fmt::format("name: large\nbenchmark: bench\ntasks: [\"*\"]\nreplicates: 10\nmodels:\n{}modes:\n  "
+                        "ss: {{kind: single-shot}}\n"
+                        "  agent: {{kind: tool-agent}}\nprompts: {{careful: prompts/careful.md}}\ncells:\n"
+                        "  - {{model: [{}], mode: [ss, agent], prompt: careful}}\nslurm: {{shards: 64}}\n",
+                        models, names));
 }
 
 TEST(Scale, AHundredThousandEpisodesFreezeAndLoadQuickly) {

@@ -29,24 +29,30 @@ TEST(YamlTree, KeepsPlacesAndTextsAsWritten) {
 
 TEST(YamlTree, ReportsDuplicateKeysAtTheSecond) {
   EXPECT_EQ(problems_of("a: 1\nb: {c: 1, c: 2}\na: 3\n"),
-            "f.yaml:2:11: duplicate key 'c' (first at line 2); keep one\nf.yaml:3:1: duplicate key 'a' (first at line 1); keep one");
+            "f.yaml:2:11: duplicate key 'c' (first at line 2); keep one\nf.yaml:3:1: duplicate key 'a' "
+            "(first at line 1); keep one");
 }
 
 TEST(YamlTree, BrokenYamlIsOneProblemWithItsPlace) {
   EXPECT_THAT(problems_of("a: 1\nb: [1, 2\nc: 3\n"), testing::StartsWith("f.yaml:3:2: broken YAML: "));
   EXPECT_EQ(problems_of("a: \"un\\\"closed\n"), "f.yaml:1:4: broken YAML: a quote that nothing closes");
-  EXPECT_EQ(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"), "f.yaml:1:5: broken YAML: a quote that nothing closes");
+  EXPECT_EQ(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"),
+            "f.yaml:1:5: broken YAML: a quote that nothing closes");
   EXPECT_EQ(problems_of("a: 'it''s'\nb: \"\\\\\"\nc: !!str 'x'\nd: ''\n"), "");
   EXPECT_THAT(problems_of("\tb: 1\n"), testing::HasSubstr("broken YAML"));
   EXPECT_THAT(problems_of("a: *nobody\n"), testing::HasSubstr("f.yaml:1:4: broken YAML"));
 }
 
 TEST(YamlTree, RefusesWhatIsNoText) {
-  EXPECT_EQ(problems_of("a: \xff\xfe\n"), "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
-  EXPECT_EQ(problems_of(std::string("a: \0b\n", 6)), "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  EXPECT_EQ(problems_of("a: \xff\xfe\n"),
+            "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  EXPECT_EQ(problems_of(std::string("a: \0b\n", 6)),
+            "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
 }
 
-TEST(YamlTree, RefusesASecondDocument) { EXPECT_EQ(problems_of("a: 1\n---\nb: 2\n"), "f.yaml:3:1: a second document in the file; keep one"); }
+TEST(YamlTree, RefusesASecondDocument) {
+  EXPECT_EQ(problems_of("a: 1\n---\nb: 2\n"), "f.yaml:3:1: a second document in the file; keep one");
+}
 
 TEST(YamlTree, NestedAliasesCannotFillMemory) {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
@@ -59,7 +65,9 @@ TEST(YamlTree, NestedAliasesCannotFillMemory) {
   EXPECT_THAT(problems_of(text), testing::HasSubstr("the document is too large"));
 }
 
-TEST(YamlTree, DeepNestingIsAProblemAndNoCrash) { EXPECT_THAT(problems_of(std::string(100'000, '[')), testing::HasSubstr("broken YAML")); }
+TEST(YamlTree, DeepNestingIsAProblemAndNoCrash) {
+  EXPECT_THAT(problems_of(std::string(100'000, '[')), testing::HasSubstr("broken YAML"));
+}
 
 TEST(YamlTree, AnEmptyFileIsNothing) {
   Problems problems("f.yaml");
@@ -78,7 +86,8 @@ TEST(YamlReader, IntegersAreDecimalAndPlain) {
   EXPECT_EQ(read("7"), "7");
   EXPECT_EQ(read("010"), "n is '010' (a leading zero reads as octal; write it without)");
   EXPECT_EQ(read("\"7\""), "n is the text '7' (a whole number from 1 to 100 is wanted)");
-  for (const auto* bad : {"0x10", "1_000", "7.0", "1e1", "-3", "+3", "0", "101", "99999999999999999999999", "seven", "[7]", "~"}) {
+  for (const auto* bad : {"0x10", "1_000", "7.0", "1e1", "-3", "+3", "0", "101", "99999999999999999999999",
+                          "seven", "[7]", "~"}) {
     EXPECT_THAT(read(bad), testing::EndsWith("(a whole number from 1 to 100 is wanted)")) << bad;
   }
 }
@@ -95,7 +104,8 @@ TEST(YamlReader, NumbersAreFinite) {
   Problems problems("f.yaml");
   const auto tree = parse_yaml("[1.0e-3, .inf, nan, inf, 1e999, 0x1p3, -1]\n", problems);
   EXPECT_EQ(read_number(tree->items[0], "x", 0, 1, problems), 1e-3);
-  for (std::size_t i = 1; i < tree->items.size(); ++i) EXPECT_FALSE(read_number(tree->items[i], "x", 0, 1, problems)) << i;
+  for (std::size_t i = 1; i < tree->items.size(); ++i)
+    EXPECT_FALSE(read_number(tree->items[i], "x", 0, 1, problems)) << i;
 }
 
 }  // namespace
