@@ -21,6 +21,23 @@ function(nkigrid_room)
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
+set(NKIGRID_TEST_DEFINITIONS
+  NKIGRID_SOURCE_DIR="${CMAKE_SOURCE_DIR}" NKIGRID_BUILD_DIR="${CMAKE_BINARY_DIR}" NKIGRID_PYTHON="${NKIGRID_PYTHON}"
+  NKIGRID_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+
+# The test headers are precompiled once and shared by every test program.
+function(nkigrid_shared_test_headers)
+  if(TARGET nkigrid_test_headers)
+    return()
+  endif()
+  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "")
+  add_library(nkigrid_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(nkigrid_test_headers PRIVATE GTest::gmock fmt::fmt)
+  target_compile_definitions(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_DEFINITIONS})
+  target_precompile_headers(nkigrid_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <filesystem> <functional>
+    <map> <memory> <optional> <string> <thread> <vector>)
+endfunction()
+
 # nkigrid_test(ROOM log SOURCES a_test.cpp LINK nkigrid::log [LABELS slow] [PROPERTIES ...])
 # One executable a room; gtest_main unless MAIN names another source.
 function(nkigrid_test)
@@ -32,11 +49,10 @@ function(nkigrid_test)
   if(NOT T_MAIN)
     target_link_libraries(${target} PRIVATE GTest::gmock_main)
   endif()
-  target_compile_definitions(${target} PRIVATE
-    NKIGRID_SOURCE_DIR="${CMAKE_SOURCE_DIR}" NKIGRID_BUILD_DIR="${CMAKE_BINARY_DIR}" NKIGRID_PYTHON="${NKIGRID_PYTHON}"
-    NKIGRID_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  target_compile_definitions(${target} PRIVATE ${NKIGRID_TEST_DEFINITIONS})
   if(NKIGRID_PCH)
-    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <string> <vector>)
+    nkigrid_shared_test_headers()
+    target_precompile_headers(${target} REUSE_FROM nkigrid_test_headers)
   endif()
   # PRE_TEST: nothing runs at build time.
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
