@@ -1,10 +1,12 @@
 #include "runner/log/file_lock.hpp"
 
+#include <fcntl.h>
 #include <sys/file.h>
 
 #include <cerrno>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/folder.hpp"
 
 namespace nkigrid::log {
 
@@ -21,6 +23,16 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
     case EOPNOTSUPP: return LockResult::unsupported;
     default: throw_errno(errno, "lock", path.native());
   }
+}
+
+bool has_living_writer(const std::filesystem::path& folder) {
+  for (const auto& stem : stems_of(folder)) {
+    const auto journal = folder / (stem + ".journal");
+    const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
+    // A shared lock is refused exactly while somebody holds the exclusive one.
+    if (fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return true;
+  }
+  return false;
 }
 
 }  // namespace nkigrid::log

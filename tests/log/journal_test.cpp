@@ -1,13 +1,18 @@
 #include "runner/log/journal.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <cstdlib>
+#include <functional>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/log/journal_reader.hpp"
 #include "tests/log/make_log.hpp"
 #include "tests/log/records_equal.hpp"
 
@@ -21,13 +26,24 @@ struct Read {
   JournalReport report;
   std::vector<std::uint64_t> sequences;
   std::vector<Record> records;
+
+  void operator()(std::uint64_t sequence, Record&& record) {
+    sequences.push_back(sequence);
+    records.push_back(std::move(record));
+  }
 };
 Read read(const fs::path& file) {
   Read result;
-  result.report = read_journal(file, [&](std::uint64_t sequence, Record&& record) {
-    result.sequences.push_back(sequence);
-    result.records.push_back(std::move(record));
-  });
+  result.report = read_journal(file, std::ref(result));
+  return result;
+}
+/// Reads `bytes` as a journal of their own, in memory: sweeps would be slow on a busy disk.
+Read read_bytes(std::string_view bytes) {
+  const Fd fd(::memfd_create("journal", MFD_CLOEXEC));
+  write_all(fd.get(), bytes, "changed.journal");
+  ::lseek(fd.get(), 0, SEEK_SET);
+  Read result;
+  result.report = read_journal(fd, "changed.journal", Selection{}, std::ref(result));
   return result;
 }
 
@@ -38,12 +54,6 @@ class JournalFile : public testing::Test {
     journal.append(records);
     journal.close();
     return journal.path();
-  }
-  /// `bytes` as a journal of its own.
-  fs::path put(const std::string& bytes) {
-    const auto path = folder_.path() / "changed.journal";
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-    return path;
   }
   TemporaryDirectory folder_;
 };
@@ -92,7 +102,7 @@ TEST_F(JournalFile, CutAtEveryLengthGivesThePrefixAndNoDamage) {
   ASSERT_LT(bytes.size(), 20'000u);
   std::size_t last = 0;
   for (std::size_t length = 0; length <= bytes.size(); ++length) {
-    const auto got = read(put(bytes.substr(0, length)));
+    const auto got = read_bytes(bytes.substr(0, length));
     ASSERT_GE(got.records.size(), last) << length;
     last = got.records.size();
     ASSERT_EQ(got.report.damaged_bytes, 0u) << length;
@@ -106,7 +116,7 @@ TEST_F(JournalFile, CutInsideARecordOfSeveralBlocksIsATornTail) {
   const auto records = some_records(100'000);
   const auto bytes = read_file(write("a", records));
   for (std::size_t length = 1; length < bytes.size(); length += 1009) {
-    const auto got = read(put(bytes.substr(0, length)));
+    const auto got = read_bytes(bytes.substr(0, length));
     ASSERT_EQ(got.report.damaged_bytes, 0u) << length;
     for (std::size_t i = 0; i < got.records.size(); ++i) ASSERT_TRUE(same(got.records[i], records[i]));
   }
@@ -118,12 +128,11 @@ TEST_F(JournalFile, EveryFlippedByteIsReportedAndCostsOnlyWhatItTouched) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     auto changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    const auto file = put(changed);
     if (at < 12) {
-      EXPECT_THROW(read(file), Error) << at;
+      EXPECT_THROW(read_bytes(changed), Error) << at;
       continue;
     }
-    const auto got = read(file);
+    const auto got = read_bytes(changed);
     ASSERT_TRUE(got.report.damaged()) << at;
     ASSERT_TRUE(is_subsequence(got.records, records)) << at;
   }
@@ -134,7 +143,7 @@ TEST_F(JournalFile, AFlippedByteOfDataCostsOneRecord) {
   std::get<Reply>(records[1]).reply = "MARKED";
   auto bytes = read_file(write("a", records));
   bytes[bytes.find("MARKED")] = 'X';
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_EQ(got.records.size(), records.size() - 1);
   EXPECT_TRUE(is_subsequence(got.records, records));
   EXPECT_EQ(got.report.missing_records, 1u);
@@ -155,7 +164,7 @@ TEST_F(JournalFile, ReadingGoesOnAfterAZeroedBlock) {
   auto bytes = read_file(write("a", records));
   ASSERT_GT(bytes.size(), 5 * 32'768u);
   std::fill_n(bytes.begin() + 2 * 32'768, 32'768, '\0');
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_TRUE(is_subsequence(got.records, records));
   EXPECT_LE(records.size() - got.records.size(), 32'768u / 700 + 2);
   EXPECT_TRUE(same(got.records.back(), records.back()));
@@ -167,7 +176,7 @@ TEST_F(JournalFile, ALyingLengthCostsItsBlockOnly) {
   const auto records = many_records();
   auto bytes = read_file(write("a", records));
   bytes[32'768 + 18] = '\x7f';  // third byte of the length in the second block's first fragment
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_TRUE(is_subsequence(got.records, records));
   EXPECT_LE(records.size() - got.records.size(), 32'768u / 700 + 2);
   EXPECT_TRUE(same(got.records.back(), records.back()));
@@ -178,7 +187,7 @@ TEST_F(JournalFile, ZerosUpToTheEndAreATornTail) {
   const auto records = some_records(50);
   const auto bytes = read_file(write("a", records));
   for (const std::size_t zeros : {1, 24, 4096, 100'000}) {
-    const auto got = read(put(bytes + std::string(zeros, '\0')));
+    const auto got = read_bytes(bytes + std::string(zeros, '\0'));
     EXPECT_EQ(got.records.size(), records.size());
     EXPECT_EQ(got.report.damaged_bytes, 0u) << zeros;
     EXPECT_EQ(got.report.torn_tail_bytes, zeros);
@@ -189,7 +198,7 @@ TEST_F(JournalFile, ARemovedBlockIsReportedAsMissingRecords) {
   const auto records = many_records();
   auto bytes = read_file(write("a", records));
   bytes.erase(2 * 32'768, 32'768);
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_TRUE(is_subsequence(got.records, records));
   EXPECT_EQ(got.report.missing_records, records.size() - got.records.size());
 }
@@ -198,7 +207,7 @@ TEST_F(JournalFile, ARepeatedBlockIsNotReadTwice) {
   const auto records = many_records();
   auto bytes = read_file(write("a", records));
   bytes.insert(3 * 32'768, bytes.substr(2 * 32'768, 32'768));
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_TRUE(is_subsequence(got.records, records));
   EXPECT_TRUE(got.report.damaged());
 }
@@ -210,7 +219,7 @@ TEST_F(JournalFile, TextThatLooksLikeAFrameIsNeverARecord) {
   auto bytes = read_file(write("a", {reply}));
   const auto head = bytes.find(inner) - 60;  // somewhere in the outer record, before the copy
   bytes[head] = static_cast<char>(bytes[head] ^ 1);
-  const auto got = read(put(bytes));
+  const auto got = read_bytes(bytes);
   EXPECT_TRUE(got.records.empty());
   EXPECT_TRUE(got.report.damaged());
 }
@@ -221,7 +230,7 @@ TEST_F(JournalFile, WrongMagicAndOtherVersionsAreRefusedByName) {
   magic[0] = 'X', major[8] = 2, minor[10] = 1;
   const auto message = [&](const std::string& changed) -> std::string {
     try {
-      read(put(changed));
+      read_bytes(changed);
     } catch (const Error& error) {
       return error.code() == ErrorCode::corrupt ? error.what() : "wrong code";
     }
@@ -230,6 +239,28 @@ TEST_F(JournalFile, WrongMagicAndOtherVersionsAreRefusedByName) {
   EXPECT_THAT(message(magic), testing::AllOf(testing::HasSubstr("not a journal"), testing::HasSubstr("changed.journal")));
   EXPECT_THAT(message(major), testing::HasSubstr("version 2.0"));
   EXPECT_THAT(message(minor), testing::HasSubstr("version 1.1"));
+}
+
+/// The page docs/formats/journal.md is complete: a reader written from it, in Python, agrees.
+TEST_F(JournalFile, AReaderWrittenFromTheFormatPageFindsTheSame) {
+  auto records = some_records(40'000, 1);
+  for (auto& record : some_records(10, 2)) records.push_back(record);
+  const auto path = write("a", records);
+  const auto out = folder_.path() / "out";
+  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR + "/tests/log/read_journal.py " + path.native() + " > " + out.native();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const char* kinds[] = {"begin", "reply", "turn", "end"};
+  std::istringstream lines(read_file(out));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "0 header made-grid-hash");
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    ASSERT_TRUE(std::getline(lines, line));
+    const auto prefix = std::to_string(i + 1) + " " + kinds[records[i].index()] + " novice.ss.naive L1/012_gelu " + std::to_string(i / 4 + 1) + " 0123456789abcdef 1 ";
+    EXPECT_TRUE(line.starts_with(prefix)) << line;
+    EXPECT_GT(std::stoul(line.substr(prefix.size())), i == 2 ? 80'000u : 30u);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
 }
 
 TEST_F(JournalFile, ASecondWriterOfTheSameNameIsRefused) {

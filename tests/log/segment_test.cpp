@@ -201,7 +201,7 @@ TEST_F(Segment, AFlippedByteNeverCrashesAndNeverChangesATextUnseen) {
   const auto bytes = read_file(seal_journal(write("a", records), false));
   const auto flipped = folder_.path() / "flipped.h5";
   int refused = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += bytes.size() / 250 + 1) {
+  for (std::size_t at = 0; at < bytes.size(); at += bytes.size() / 150 + 1) {
     auto changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x04);
     std::ofstream(flipped, std::ios::binary | std::ios::trunc) << changed;
@@ -213,7 +213,7 @@ TEST_F(Segment, AFlippedByteNeverCrashesAndNeverChangesATextUnseen) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 0);
+  EXPECT_GT(refused, 50);
 }
 
 TEST_F(Segment, AVisitorsOwnErrorPassesThroughUnchanged) {
@@ -239,8 +239,8 @@ TEST_F(Segment, FailedOpensLeakNoErrorStack) {
   };
   open_many(500);  // whatever HDF5 keeps for good
   const auto before = resident_bytes();
-  open_many(5000);
-  EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), std::size_t{4} << 20) << "1.9 kB each would be 9.5 MB";
+  open_many(3000);
+  EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), std::size_t{3} << 20) << "1.9 kB each would be 5.7 MB";
 }
 
 /// Stock h5py, which shares no code with us, checks columns, types, filters and values.

@@ -1,0 +1,192 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/row_writer.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/run_directory.hpp"
+#include "runner/log/file_lock.hpp"
+#include "runner/log/ledger.hpp"
+#include "runner/log/reader.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+struct Options {
+  std::string run, format = "jsonl";
+  bool turns = false, texts = false;
+};
+
+RowFormat parse_format(const std::string& format) {
+  if (format == "jsonl") return RowFormat::jsonl;
+  if (format == "csv") return RowFormat::csv;
+  if (format == "sft" || format == "inspect") {
+    throw Error(ErrorCode::usage, fmt::format("export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
+                                              "replies, kernels and answers", format));
+  }
+  const std::vector<std::string> formats = {"jsonl", "csv", "sft", "inspect"};
+  throw Error(ErrorCode::usage, fmt::format("unknown export format '{}'{} (jsonl, csv)", format, did_you_mean(format, formats)));
+}
+
+/// The columns that say which episode a row is of.
+void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpisode& episode) {
+  const auto& cell = plan.cells[episode.cell];
+  const auto& task = plan.tasks[episode.task];
+  rows.text("episode", to_string(plan.id_of(episode))).text("key", plan.key(episode.cell, episode.task));
+  rows.text("cell", cell.id).text("model", cell.model).text("mode", cell.mode).text("prompt", cell.prompt);
+  rows.text("task", task.id).text("level", task.level).text("category", task.category).count("replicate", episode.replicate);
+}
+
+/// The counted attempt's row; all of it absent while the episode is outstanding.
+void put_end(RowWriter& rows, const log::End* end) {
+  const auto word = [&](const char* name, std::string_view value) { end != nullptr ? rows.text(name, value) : rows.absent(name); };
+  const auto real = [&](const char* name, double value) { end != nullptr ? rows.number(name, value) : rows.absent(name); };
+  const auto count = [&](const char* name, std::uint64_t value) { end != nullptr ? rows.count(name, value) : rows.absent(name); };
+  const auto flag = [&](const char* name, int value) { rows.flag(name, end != nullptr ? value : -1); };
+  const log::End none;
+  const auto& e = end != nullptr ? *end : none;
+  count("attempt", e.id.attempt);
+  count("inherited_turns", e.inherited_turns);
+  word("outcome", to_string(e.outcome)), word("ended_by", to_string(e.ended_by));
+  flag("nudged", e.nudged), flag("passed", e.passed), flag("strict_passed", e.strict_passed);
+  flag("best_passed", e.best_passed), flag("best_strict_passed", e.best_strict_passed);
+  word("stage", to_string(e.stage)), word("code", to_string(e.code)), word("group", group_of(e.code));
+  count("line", e.line);
+  real("max_abs_err", e.max_abs_err), real("rel_l2", e.rel_l2);
+  count("turns", e.turns);
+  real("started", e.started), real("seconds", e.seconds);
+  count("tokens_in", e.tokens_in), count("tokens_out", e.tokens_out), count("tokens_cached", e.tokens_cached);
+  real("cost_usd", e.cost_usd);
+  count("api_retries", e.api_retries);
+  real("estimate_us", e.estimate_us);
+  word("node", e.node);
+  count("rank", e.rank);
+  flag("synthetic", e.synthetic);
+}
+
+/// One row an episode of the plan, outstanding ones too: the denominator is the plan's.
+void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger) {
+  for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
+    const auto& state = ledger.states[i];
+    put_episode(rows, plan, plan.episodes[i]);
+    rows.count("attempts", state.attempts);
+    if (state.outstanding == log::Outstanding::none) rows.absent("outstanding");
+    else rows.text("outstanding", to_string(state.outstanding));
+    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr);
+    rows.end_row();
+  }
+}
+
+/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record.
+class TurnExport {
+ public:
+  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
+      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts) {
+    for (std::size_t i = 0; i < plan.episodes.size(); ++i) places_.emplace(to_string(plan.id_of(plan.episodes[i])), i);
+  }
+
+  void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
+
+  void add(const log::Turn& turn) {
+    const auto reply = replies_.find({turn.id, turn.turn});
+    put(reply != replies_.end() ? reply->second : log::Reply{.id = turn.id, .turn = turn.turn}, &turn);
+    if (reply != replies_.end()) replies_.erase(reply);
+  }
+
+  /// Replies whose tools never answered.
+  void finish() {
+    for (const auto& [key, reply] : replies_) put(reply, nullptr);
+  }
+
+ private:
+  void put(const log::Reply& reply, const log::Turn* turn) {
+    const auto place = places_.find(to_string(reply.id.episode));
+    if (place == places_.end()) return;
+    const auto& episode = plan_.episodes[place->second];
+    if (plan_.key(episode.cell, episode.task) != reply.id.key) return;
+    put_episode(rows_, plan_, episode);
+    rows_.count("attempt", reply.id.attempt);
+    rows_.flag("counted", ledger_.states[place->second].counted_attempt == reply.id.attempt);
+    rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
+    put_checks(turn);
+    rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
+    rows_.count("tokens_in", reply.tokens_in).count("tokens_out", reply.tokens_out).count("tokens_cached", reply.tokens_cached);
+    rows_.count("api_retries", reply.api_retries).number("cost_usd", reply.cost_usd);
+    if (texts_) put_texts(reply, turn);
+    rows_.end_row();
+  }
+
+  void put_checks(const log::Turn* turn) {
+    const auto word = [&](const char* name, std::string_view value) { turn != nullptr ? rows_.text(name, value) : rows_.absent(name); };
+    const auto real = [&](const char* name, double value) { turn != nullptr ? rows_.number(name, value) : rows_.absent(name); };
+    const auto count = [&](const char* name, std::uint64_t value) { turn != nullptr ? rows_.count(name, value) : rows_.absent(name); };
+    const log::Turn none;
+    const auto& t = turn != nullptr ? *turn : none;
+    word("event", to_string(t.event));
+    rows_.flag("nudged", turn != nullptr ? t.nudged : -1);
+    word("flags", t.flags);
+    count("tool_calls", t.tool_calls);
+    rows_.flag("compile_ok", t.compile_ok).flag("verify_ok", t.verify_ok);
+    word("stage", to_string(t.stage)), word("code", to_string(t.code)), word("group", group_of(t.code));
+    count("line", t.line);
+    real("compile_s", t.compile_s), real("verify_s", t.verify_s);
+    real("max_abs_err", t.max_abs_err), real("rel_l2", t.rel_l2), real("estimate_us", t.estimate_us);
+  }
+
+  void put_texts(const log::Reply& reply, const log::Turn* turn) {
+    rows_.text("request", reply.request).text("reply", reply.reply);
+    if (turn != nullptr) rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
+    else rows_.absent("kernel").absent("tool_output");
+  }
+
+  RowWriter& rows_;
+  const jobs::Plan& plan_;
+  const log::Ledger& ledger_;
+  bool texts_;
+  std::unordered_map<std::string, std::size_t> places_;
+  std::map<std::pair<log::AttemptId, std::uint32_t>, log::Reply> replies_;
+};
+
+void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger, bool texts) {
+  TurnExport turns(rows, run.plan, ledger, texts);
+  log::LogVisitor visitor;
+  visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
+  visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };
+  log::read_log(run.log_folder(), texts ? log::Texts::load : log::Texts::skip, visitor);
+  turns.finish();
+}
+
+int export_run(const Options& options) {
+  const auto format = parse_format(options.format);
+  if (options.texts && !options.turns) throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
+  const auto run = jobs::load_run(options.run);
+  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), log::has_living_writer(run.log_folder()));
+  for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  RowWriter rows(format);
+  if (options.turns) export_turns(rows, run, ledger, options.texts);
+  else export_episodes(rows, run.plan, ledger);
+  rows.close();
+  return 0;
+}
+
+}  // namespace
+
+Verb export_verb() {
+  return {"export", "takes a run's log out: one row an episode, or one a turn", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
+            app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
+            app.add_flag("--turns", options->turns, "one row a turn, of every attempt; `counted` marks those that count");
+            app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");
+            return [options] { return export_run(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli

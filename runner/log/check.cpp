@@ -1,0 +1,57 @@
+#include "runner/log/check.hpp"
+
+#include <system_error>
+
+#include "jobs/base/error.hpp"
+#include "runner/log/folder.hpp"
+#include "runner/log/journal.hpp"
+#include "runner/log/segment_reader.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+template <class Read>
+FileCheck checked(const std::filesystem::path& file, Read read) {
+  FileCheck check;
+  check.file = file;
+  try {
+    read(check);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    check.error = error.what();
+  }
+  return check;
+}
+
+void check_journal(FileCheck& check) {
+  const auto report = read_journal(check.file, [](std::uint64_t, Record&&) {});
+  check.records = report.records;
+  check.first_sequence = report.first_sequence;
+  check.last_sequence = report.last_sequence;
+  check.torn_tail_bytes = report.torn_tail_bytes;
+  check.damaged_bytes = report.damaged_bytes;
+  check.missing_records = report.missing_records;
+}
+
+void check_segment(FileCheck& check) {
+  const auto report = read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
+  check.first_sequence = report.seq_first;
+  check.last_sequence = report.seq_last;
+  check.damaged_bytes = report.damaged_bytes;
+  check.missing_records = report.missing_records;
+}
+
+}  // namespace
+
+std::vector<FileCheck> check_log(const std::filesystem::path& folder) {
+  std::vector<FileCheck> checks;
+  for (const auto& stem : stems_of(folder)) {
+    const auto segment = folder / (stem + ".h5"), journal = folder / (stem + ".journal");
+    std::error_code ignored;
+    if (std::filesystem::exists(segment, ignored)) checks.push_back(checked(segment, check_segment));
+    if (std::filesystem::exists(journal, ignored)) checks.push_back(checked(journal, check_journal));
+  }
+  return checks;
+}
+
+}  // namespace nkigrid::log
