@@ -32,6 +32,9 @@ class Cond:
     def __init__(self, items, shape):
         self.items, self.shape = items, shape
 
+    def __repr__(self):
+        return "condition " + " & ".join(f"{e} {('>= 0', '== 0', '!= 0')[kind]}" for kind, e in self.items)
+
     @property
     def has_slots(self):
         return any(e.has_slots for _, e in self.items)

@@ -1,6 +1,7 @@
 """Errors of the tracer: the official exception kinds, each with the code that the harness records."""
 
 import re
+import types
 
 DOCS = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/nki/api/nki.errors.html#err-"
 
@@ -64,13 +65,16 @@ def describe_operand(value):
         return f"{list(shape)} {value.dtype} in {memory}"
     if hasattr(value, "slots"):
         return f"index {value}" + (f" of shape {list(shape)}" if shape else "")
+    if isinstance(value, types.ModuleType):
+        return f"module {value.__name__}"
     text = str(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_PATH = re.compile(r"""(?<=['"( ])/(?:[\w.+-]+/)+[\w.+-]*""")
 
 
 def clean(text):
-    """Text that may reach a model: no addresses."""
-    return _ADDRESS.sub("0x...", text)
+    """Text that may reach a model: no addresses, no paths of this machine."""
+    return _PATH.sub("...", _ADDRESS.sub("0x...", text))

@@ -48,6 +48,9 @@ class Grid:
 class Mgrid:
     """nl.mgrid"""
 
+    def __repr__(self):
+        return "nl.mgrid"
+
     def __getitem__(self, key):
         key = key if isinstance(key, tuple) else (key,)
         bounds = []
@@ -137,6 +140,9 @@ class TileSize:
     bn_stats_fmax = 512
     psum_min_align = 4
     sbuf_min_align = 1
+
+    def __repr__(self):
+        return "nl.tile_size"
 
     @property
     def total_available_sbuf_size(self):

@@ -35,6 +35,9 @@ class par_dim:
     def __init__(self, n):
         self.n = n
 
+    def __repr__(self):
+        return f"par_dim({self.n})"
+
 
 def parse_shape(api_name, shape):
     """(shape, partition dimension, explicit?)"""
