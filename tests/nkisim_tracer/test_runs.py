@@ -426,6 +426,42 @@ class Runs(unittest.TestCase):
         want[:50, :20] = x
         self.close(run(kernel, x), want, 0)
 
+    def test_overlapping_reads_see_the_tile_as_it_was(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((4, 64, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            a, b, c, d = nl.load(x), nl.load(x), nl.load(x), nl.load(x[:, 0:8])
+            a[:, 1:8] = a[:, 0:7]
+            b[:, 1:8] = nl.add(b[:, 0:7], 1.0)
+            c[:, 1:8] += c[:, 0:7]
+            p, f = nl.mgrid[0:64, 0:8]
+            d[p, f] = d[p, 7 - f] * 2.0
+            for k, tile in enumerate((a, b, c, d)):
+                nl.store(out[k], value=tile)
+            return out
+
+        x = draw(64, 8)
+        a, b, c = x.copy(), x.copy(), x.copy()
+        a[:, 1:], b[:, 1:], c[:, 1:] = x[:, :-1], x[:, :-1] + 1, x[:, 1:] + x[:, :-1]
+        self.close(run(kernel, x), np.stack([a, b, c, x[:, ::-1] * 2]), 0)
+
+    def test_a_tile_that_was_filled_after_a_masked_load_is_copied_whole(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            p, f = nl.mgrid[0:64, 0:8]
+            y = nl.load(x[p, f], mask=(f < 4))
+            y[:, 4:8] = 5.0
+            t = nl.zeros((64, 8), dtype=x.dtype)
+            t[...] = y
+            nl.store(out, value=t)
+            return out
+
+        x = draw(64, 8)
+        want = x.copy()
+        want[:, 4:] = 5
+        self.close(run(kernel, x), want, 0)
+
     def test_a_value_that_is_used_again_is_not_forwarded_away(self):
         @nki.jit
         def kernel(x):

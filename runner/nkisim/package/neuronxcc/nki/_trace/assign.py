@@ -2,7 +2,7 @@
 
 from . import checks, context
 from .affine import Aff, broadcast_shapes
-from .emit import emit_map, partition_aligned
+from .emit import emit_map, new_tile, partition_aligned
 from .tensor import Tensor
 
 fail = context.fail
@@ -56,21 +56,35 @@ def check_value(value, api):
              rule="tiles and numbers are assigned", fix="assign the result of an nl or nisa call")
 
 
+def _mask_of(value, dst):
+    """The mask under which the value was computed, while that is all that was written to it."""
+    if isinstance(value, Tensor) and value.mask and value.shape == dst.shape and value.buffer_.root.writes == 1:
+        return value.mask
+    return ()
+
+
+def _detached(value, dst, api):
+    """A value that overlaps the destination elsewhere is read whole before anything is written."""
+    if isinstance(value, Tensor) and value.buffer_.root is dst.buffer_.root and not dst.same_place(value):
+        return emit_map(new_tile(value.shape, value.dtype, api=api), [value], [], "tensor_copy", api=api)
+    return value
+
+
 def assign(dst, value):
     api = "assignment"
     if isinstance(value, Tensor) and dst.same_place(value):
         return  # the end of `t[k] += x`
     check_destination(dst, api)
     check_value(value, api)
-    mask = value.mask if isinstance(value, Tensor) and value.shape == dst.shape else None
+    mask = _mask_of(value, dst)
     reduction = value.reduction if isinstance(value, Tensor) else None
-    value = fit_value(dst, value, api)
+    value = fit_value(dst, _detached(value, dst, api), api)
     if reduction is not None:
         name, loops = reduction
-        emit_map(dst, [value], [], "part_of_former", mask=mask or (), api=api, accumulate=name, loops=loops)
+        emit_map(dst, [value], [], "part_of_former", mask=mask, api=api, accumulate=name, loops=loops)
         return
     instr = "tensor_copy" if isinstance(value, Tensor) else "memset"
-    emit_map(dst, [value], [], instr, mask=mask or (), api=api)
+    emit_map(dst, [value], [], instr, mask=mask, api=api)
 
 
 def update(dst, name, value):
@@ -78,13 +92,13 @@ def update(dst, name, value):
     api = {"add": "+=", "subtract": "-=", "multiply": "*=", "divide": "/="}[name]
     check_destination(dst, api)
     check_value(value, api)
-    mask = value.mask if isinstance(value, Tensor) and value.shape == dst.shape else None
-    value = fit_value(dst, value, api)
+    mask = _mask_of(value, dst)
+    value = fit_value(dst, _detached(value, dst, api), api)
     instr = "tensor_tensor" if isinstance(value, Tensor) else "tensor_scalar"
     if name == "subtract":  # an accumulation is associative: dst += -value
-        emit_map(dst, [value], [("negative", 0)], instr, mask=mask or (), api=api, accumulate="add")
+        emit_map(dst, [value], [("negative", 0)], instr, mask=mask, api=api, accumulate="add")
     elif name == "divide":
-        emit_map(dst, [dst, value], [("divide", 0, 1)], instr, mask=mask or (), api=api)
+        emit_map(dst, [dst, value], [("divide", 0, 1)], instr, mask=mask, api=api)
     else:
-        emit_map(dst, [value], [], instr, mask=mask or (), api=api, accumulate=name)
+        emit_map(dst, [value], [], instr, mask=mask, api=api, accumulate=name)
     return dst

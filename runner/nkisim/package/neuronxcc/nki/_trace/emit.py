@@ -51,6 +51,7 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
     if writes:
         checks.check_mutable(tensor, api)
         buffer.root.written = True
+        buffer.root.writes += 1
     return Access(buffer, tensor.dims, dyn)
 
 

@@ -83,7 +83,7 @@ def _merge(op, copy, uses, keep):
         return False
     if not _identity(source, copy.shape) or (copy.mask and not _same_mask(op.mask, copy.mask)):
         return False
-    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(op, target.buffer):
+    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(op, _compose(target, op.dst, op.shape)):
         return False
     if op.tag == Op.MATMUL:
         if target.buffer.kind != Buffer.PSUM or target.buffer.dtype is not float32 or copy.accumulate not in (_NONE, FN["add"]):
@@ -138,13 +138,16 @@ def _types_fit(op, temp, target, accumulates):
     return temp.dtype is target.dtype and not accumulates and (op.work != 2 or temp.dtype is target.dtype)
 
 
-def _reads(op, buffer):
-    """A merged operation must not read what it writes, except point by point through the same view (checked by the caller's data flow)."""
-    root = buffer.root
+def _reads(op, target):
+    """Does the operation read the destination's storage at other places than the point it writes?"""
+    root = target.buffer.root
     sources = [s for s in op.sources if isinstance(s, Access)] + (list(op.extra) if op.tag == Op.MATMUL else [])
-    if op.tag == Op.MAP:
-        return False
-    return any(s.buffer.root is root for s in sources)
+    for s in sources:
+        if s.dyn is not None and s.dyn[1].buffer.root is root:
+            return True
+        if s.buffer.root is root and (op.tag != Op.MAP or not s.same(target)):
+            return True
+    return False
 
 
 def _compose(target, inner, shape):
