@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid.hpp"
 #include "runner/model/openai_wire.hpp"

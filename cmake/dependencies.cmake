@@ -13,7 +13,7 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
-find_path(HTTPLIB_INCLUDE httplib.h REQUIRED)
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)  # its macros decide the layout of its classes
 find_path(SLURM_INCLUDE slurm/slurm.h REQUIRED)
 find_library(SLURM_LIBRARY slurm REQUIRED)
 find_library(OPENBLAS_LIBRARY openblas REQUIRED)

@@ -25,11 +25,9 @@ std::vector<ScriptedModel::Step> rest(std::size_t replies) {
   return {all.begin() + static_cast<std::ptrdiff_t>(replies), all.end()};
 }
 
-Episode fresh() {
-  Episode episode(ModeKind::tool_agent, 6);
-  episode.mode.stop_on_pass = false;
-  return episode;
-}
+struct Fresh : Episode {
+  Fresh() : Episode(ModeKind::tool_agent, 6) { mode.stop_on_pass = false; }
+};
 
 void expect_same_end(const log::End& a, const log::End& b) {
   EXPECT_EQ(a.outcome, b.outcome);
@@ -41,13 +39,13 @@ void expect_same_end(const log::End& a, const log::End& b) {
 }
 
 TEST(Resume, AKillAfterAnyRecordGivesTheSameEnd) {
-  Episode whole = fresh();
+  Fresh whole;
   ScriptedModel model(script());
   whole.run(model);
   ASSERT_EQ(kinds(whole.records), "BRTRTRTRTRTRTE");
   EXPECT_EQ(whole.end().best_passed, 1);
   for (std::size_t n = 0; n + 1 < whole.records.size(); ++n) {
-    Episode again = fresh();
+    Fresh again;
     again.attempt = 2;
     again.history = whole.durable(n);
     std::size_t replies = again.history.size();
@@ -62,10 +60,10 @@ TEST(Resume, AKillAfterAnyRecordGivesTheSameEnd) {
 }
 
 TEST(Resume, AnUnansweredReplyIsCopiedAndItsToolsAreRunNotPaidFor) {
-  Episode first = fresh();
+  Fresh first;
   ScriptedModel model(script());
   first.run(model);
-  Episode second = fresh();
+  Fresh second;
   second.attempt = 2;
   second.history = first.durable(2);  // begin, reply
   ScriptedModel remaining(rest(1));
@@ -79,10 +77,10 @@ TEST(Resume, AnUnansweredReplyIsCopiedAndItsToolsAreRunNotPaidFor) {
 }
 
 TEST(Resume, TheCurrentKernelIsCompiledAgainWhenItIsNeeded) {
-  Episode first = fresh();
+  Fresh first;
   ScriptedModel model(script());
   first.run(model);
-  Episode second = fresh();
+  Fresh second;
   second.attempt = 2;
   second.history = first.durable(7);  // three turns
   ScriptedModel remaining(rest(3));
@@ -109,10 +107,10 @@ TEST(Resume, AFinishedLoopOnlyNeedsItsFinalCheck) {
 }
 
 TEST(Resume, ADamagedHistoryStartsAfresh) {
-  Episode first = fresh();
+  Fresh first;
   ScriptedModel model(script());
   first.run(model);
-  Episode second = fresh();
+  Fresh second;
   second.attempt = 2;
   second.history = first.durable(7);
   second.history[1].reply.reply = "{";
