@@ -48,7 +48,8 @@ DevicePaths default_device_paths() {
   paths.tracer_server = libexec / "tracer_server.py";
   paths.run_server = libexec / "nkigrid_run_server";
   paths.reference_worker = libexec / "reference_worker.py";
-  const auto installed = libexec / "nkisim";
+  // PREFIX/libexec/nkigrid and PREFIX/lib/nkigrid/nkisim, or build/libexec and build/nkisim.
+  const auto installed = libexec.parent_path().parent_path() / "lib" / "nkigrid" / "nkisim";
   paths.nkisim = fs::exists(installed) ? installed : libexec.parent_path() / "nkisim";
   paths.cache = cache_folder();
   return paths;
