@@ -28,6 +28,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       cancel_verb(),
       tables_verb(),
       bench_verb(),
+      kernel_verb(),
       export_verb(),
       seal_verb(),
       serve_verb(),
