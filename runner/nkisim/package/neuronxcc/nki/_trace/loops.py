@@ -19,6 +19,9 @@ class SymbolicRange:
             return self
         return type(self)(self.start, self.start + self.trips * self.step, self.step)
 
+    def __repr__(self):
+        return f"{'sequential' if self.sequential else 'affine'}_range of {self.trips}"
+
     def __len__(self):
         return self.trips
 
