@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <chrono>
-
 #include <fmt/core.h>
 
 #include "fixture.hpp"
@@ -39,20 +37,27 @@ void write_large_grid(const Sandbox& box) {
                         models, names));
 }
 
-TEST(Scale, AHundredThousandEpisodesFreezeAndLoadQuickly) {
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(Scale, AHundredThousandEpisodesFreezeAndLoadWithinTwoSecondsAnd300MiB) {
   const Sandbox box;
   write_large_grid(box);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = cpu_seconds();  // not the wall: other tests may run beside this one
   const auto grid = load_grid(box.grid(), {});
   const auto run = freeze_run(grid, load_benchmark(grid.benchmark), box.path() / "RUN");
   const auto order = dealing_order(run.plan, run.grid, std::nullopt);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_EQ(order.size(), 100'000U);
+  const double took = cpu_seconds() - start;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  RecordProperty("seconds", fmt::format("{:.3f}", took.count()));
-  fmt::print("10^5 episodes: {:.2f} s, {} MiB at most\n", took.count(), usage.ru_maxrss / 1024);
-  EXPECT_LT(took.count(), 10) << "aim: under 2 s on a quiet machine";
+  EXPECT_EQ(order.size(), 100'000U);
+  EXPECT_LT(took, 2.0);
   EXPECT_LT(usage.ru_maxrss / 1024, 300);
 }
 

@@ -1,0 +1,97 @@
+"""check, plan and bench through the real binary."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = Path(os.environ["NKIGRID_BUILD_DIR"]) / "nkigrid"
+DATA = Path(os.environ["NKIGRID_SOURCE_DIR"]) / "tests/data/jobs"
+
+
+def run(*words, **kwargs):
+    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=60, **kwargs)
+
+
+class Verbs(unittest.TestCase):
+    def setUp(self):
+        self.box = Path(tempfile.mkdtemp(prefix="nkigrid-verbs."))
+        self.addCleanup(shutil.rmtree, self.box)
+        shutil.copytree(DATA, self.box, dirs_exist_ok=True)
+        self.grid = self.box / "grid.yaml"
+
+    def edit(self, what, by):
+        text = self.grid.read_text()
+        self.assertIn(what, text)
+        self.grid.write_text(text.replace(what, by))
+
+    def test_check_says_what_a_grid_comes_to(self):
+        done = run("check", self.grid)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("tiny: 4 cells, 4 tasks, 32 episodes in 3 shards", done.stdout)
+        self.assertIn("at most 80 requests", done.stdout)  # 16 single shots, 16 agents of 4 turns
+
+    def test_check_json_has_the_contracts_keys(self):
+        done = run("check", self.grid, "--json")
+        answer = json.loads(done.stdout)
+        self.assertEqual([answer[key] for key in ("version", "cells", "episodes", "shards", "problems")], [1, 4, 32, 3, []])
+        self.assertRegex(answer["grid_hash"], "^[0-9a-f]{64}$")
+
+    def test_check_reports_every_problem_and_exits_2(self):
+        self.edit("seed: 11", "sede: 11")
+        self.edit("profile: weak", "profile: week")
+        self.edit("prompt: careful", "prompt: carefull")
+        done = run("check", self.grid, "--json")
+        self.assertEqual(done.returncode, 2)
+        problems = json.loads(done.stdout)["problems"]
+        places = [(str(self.grid), number, line.index(word) + 1) for number, line in enumerate(self.grid.read_text().splitlines(), 1)
+                  for word in ("sede", "week", "carefull") if word in line]
+        self.assertEqual([(p["file"], p["line"], p["col"]) for p in problems], places)
+        self.assertEqual(problems[0]["message"], "unknown key 'sede' (did you mean 'seed'?)")
+        lines = done.stderr.splitlines()
+        self.assertEqual(lines[0], f"{self.grid}:6:1: unknown key 'sede' (did you mean 'seed'?)")
+        self.assertEqual(lines[-1], f"nkigrid: 3 problems in '{self.grid}'")
+
+    def test_check_of_broken_yaml_is_one_problem_with_its_place(self):
+        self.grid.write_text("name: x\nmodels: {a: [}\n")
+        done = run("check", self.grid)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr.splitlines()[0], rf"^{self.grid}:2:\d+: broken YAML: ")
+
+    def test_check_of_a_missing_file_is_an_io_error(self):
+        done = run("check", self.box / "none.yaml")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, f"nkigrid: cannot open '{self.box}/none.yaml': No such file or directory\n")
+
+    def test_costs_appear_where_a_model_has_a_price(self):
+        self.edit("strong: {api: synthetic, profile: strong}", 'strong: {api: openai, endpoint: "http://h", price: {input: 5, output: 25}}')
+        self.assertRegex(run("check", self.grid).stdout, r"about \d+\.\d\d USD for the models with a price")
+        cells = {cell["cell"]: cell for cell in json.loads(run("plan", self.grid, "--json").stdout)["cells"]}
+        self.assertIsNone(cells["weak.ss.careful"]["usd_at_most"])
+        priced = cells["strong.agent.careful"]
+        self.assertAlmostEqual(priced["usd_at_most"], (5 * priced["tokens_in_at_most"] + 25 * priced["tokens_out_at_most"]) / 1e6)
+
+    def test_plan_lists_cells_and_refuses_power(self):
+        done = run("plan", self.grid)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"(?m)^weak\.agent\.careful +8 +32 ")
+        self.assertRegex(done.stdout, r"(?m)^all +32 +80 ")
+        refused = run("plan", self.grid, "--power")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--power is not in this version", refused.stderr)
+
+    def test_bench_list_and_show(self):
+        done = run("bench", "list", "--benchmark", self.box / "bench", "--subset", "ones")
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()[:2]], ["L1/001_add", "L1/002_relu"])
+        shown = json.loads(run("bench", "show", "L1/001_add", "--json", "--benchmark", self.box / "bench").stdout)
+        self.assertEqual(shown["inputs"][1], {"name": "y", "shape": [8, 16], "dtype": "float32", "role": "input", "domain": "real"})
+        self.assertEqual(shown["source"], (self.box / "bench/tasks/L1/001_add.py").read_text())
+        wrong = run("bench", "show", "L1/001_ad", "--benchmark", self.box / "bench")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertEqual(wrong.stderr, "nkigrid: no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?); `bench list` names them\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
