@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "jobs/base/error.hpp"
+#include "runner/nkisim/forward.hpp"
+
 namespace nkigrid::nkisim {
 namespace {
 
@@ -144,21 +147,7 @@ class Builder {
   }
   bool covers(const Access& dst, std::uint32_t buffer, const std::vector<std::int64_t>& shape, const std::vector<Source>& sources) const {
     if (dst.buffer != buffer || dst.dynamic || may_skip(sources)) return false;
-    const Buffer& what = lowering_.program.buffers[buffer];
-    std::set<std::size_t> used;
-    for (std::size_t dim = 0; dim < what.shape.size(); ++dim) {
-      const Index& index = dst.dims[dim];
-      if (!index.base.terms.empty() || index.base.constant != 0) return false;
-      if (what.shape[dim] == 1) continue;
-      std::size_t axis = shape.size();
-      for (std::size_t k = 0; k < shape.size(); ++k) {
-        if (index.slots[k] == 0) continue;
-        if (index.slots[k] != 1 || axis != shape.size()) return false;
-        axis = k;
-      }
-      if (axis == shape.size() || shape[axis] != what.shape[dim] || !used.insert(axis).second) return false;
-    }
-    return true;
+    return !covering_axes(lowering_.program, dst, shape).empty();
   }
   static bool may_skip(const std::vector<Source>& sources) {
     return std::any_of(sources.begin(), sources.end(), [](const Source& s) { return s.kind == Source::Kind::access && s.access.skip_out_of_bounds; });
@@ -183,11 +172,14 @@ void find_tracked(const Program& program, const Block& block, std::set<std::uint
 
 }  // namespace
 
-Executable::Executable(const Program& program) : program_(program), ranges_(program), lowering_{program, ranges_, {}} {
-  for (const auto& [id, trips] : ranges_.trips()) {
-    lowering_.loop_numbers.emplace(id, static_cast<std::uint32_t>(lowering_.loop_numbers.size()));
+Executable::Executable(const Program& program) : program_(program), ranges_(program) {
+  for (const auto& [id, trips] : ranges_.trips()) loop_numbers_.emplace(id, static_cast<std::uint32_t>(loop_numbers_.size()));
+  try {
+    forwarded_ = forwarded(program, ranges_);
+    build(forwarded_);
+  } catch (const Error&) {  // a joined index may leave the range that interval arithmetic handles
+    build(program);
   }
-  body_ = Builder(lowering_).block(program.body);
   std::set<std::uint32_t> tracked;
   find_tracked(program, program.body, tracked);
   granules_.assign(program.buffers.size(), 0);
@@ -202,8 +194,13 @@ Executable::Executable(const Program& program) : program_(program), ranges_(prog
   }
 }
 
+void Executable::build(const Program& program) {
+  const Lowering lowering{program, ranges_, loop_numbers_};
+  body_ = Builder(lowering).block(program.body);
+}
+
 void Executable::prepare(Machine& machine) const {
-  machine.trips.assign(lowering_.loop_numbers.size(), 0);
+  machine.trips.assign(loop_numbers_.size(), 0);
   for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const Buffer& buffer = program_.buffers[b];
     if (buffer.alias_of) continue;

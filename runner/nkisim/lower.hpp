@@ -19,9 +19,12 @@ class Executable {
   void run(Machine& machine) const;
 
  private:
+  void build(const Program& program);
+
   const Program& program_;
   Ranges ranges_;
-  Lowering lowering_;
+  std::map<std::uint32_t, std::uint32_t> loop_numbers_;
+  Program forwarded_;
   ExecBlock body_;
   std::vector<std::uint32_t> granules_;
 };
