@@ -60,11 +60,7 @@ std::vector<Block> pair_strictly(const std::vector<FenceLine>& lines) {
 
 bool is_code_tag(const std::string& tag) { return tag.empty() || tag == "python" || tag == "py" || tag == "nki"; }
 
-std::string body(std::string_view text, std::size_t begin, std::size_t end) {
-  std::string_view code = text.substr(begin, end - begin);
-  if (code.ends_with('\n')) code.remove_suffix(1);
-  return std::string(code);
-}
+std::string body(std::string_view text, std::size_t begin, std::size_t end) { return std::string(text.substr(begin, end - begin)); }
 
 /// The block's own text, or the shortest growth over later fence lines that is well formed.
 std::optional<Extracted> read_block(std::string_view text, const std::vector<FenceLine>& lines, const Block& block, bool truncated) {

@@ -8,7 +8,7 @@ namespace nkigrid::agent {
 
 /// Code found in a reply's text.
 struct Extracted {
-  std::string code;  ///< without the newline before the closing fence
+  std::string code;  ///< every byte between the fences' lines
   std::string_view how;  ///< "last_fence", "last_fence_extended" or "unclosed_fence"
 };
 

@@ -52,7 +52,7 @@ TEST(SingleShot, OneReplyIsCompiledAndChecked) {
   EXPECT_EQ(end.tokens_in, 100u);
   EXPECT_DOUBLE_EQ(end.cost_usd, (100 * 5 + 10 * 25) / 1e6);
   EXPECT_EQ(episode.device.compiles, 1);
-  EXPECT_EQ(episode.device.checked, std::vector<std::string>{"a = 1"});
+  EXPECT_EQ(episode.device.checked, std::vector<std::string>{"a = 1\n"});
   EXPECT_TRUE(model.requests[0].tools.empty());
   EXPECT_EQ(model.requests[0].seed, sampling_seed(episode.grid.seed, "m.mode.naive", "L1/001_add", 1));
 }
