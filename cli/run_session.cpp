@@ -87,6 +87,7 @@ int run_session(const SessionOptions& options, ProgramArguments arguments) {
     fmt::print(stderr, "nkigrid: rank {}: internal error: {}; please report it\n", comm->rank(), error.what());
     comm->abort(exit_code(ErrorCode::internal));
   }
+  std::abort();  // not reached: abort() of a communicator does not return
 }
 
 }  // namespace nkigrid::cli
