@@ -22,9 +22,12 @@ std::int64_t common_denominator(std::span<const TaskCount> tasks, std::int64_t s
   for (const auto& task : tasks) {
     so_far = std::lcm(so_far, static_cast<std::int64_t>(task.replicates));
     if (so_far > kMaxPoints / count) {
-      throw Error{ErrorCode::usage, fmt::format("cannot compute the exact interval of {} tasks (their replicates have no common multiple "
-                                                "under {}, the limit); finish the run, or make the replicates equal",
-                                                tasks.size(), kMaxPoints / count)};
+      throw Error{
+          ErrorCode::usage,
+          fmt::format(
+              "cannot compute the exact interval of {} tasks (their replicates have no common multiple "
+              "under {}, the limit); finish the run, or make the replicates equal",
+              tasks.size(), kMaxPoints / count)};
     }
   }
   return so_far;
@@ -34,7 +37,8 @@ std::int64_t scaled(const TaskCount& task, std::int64_t denominator) {
   return static_cast<std::int64_t>(task.passed) * (denominator / static_cast<std::int64_t>(task.replicates));
 }
 
-Sample group(std::int64_t denominator, std::span<const TaskCount> tasks, const std::vector<std::int64_t>& scores) {
+Sample group(std::int64_t denominator, std::span<const TaskCount> tasks,
+             const std::vector<std::int64_t>& scores) {
   std::map<std::uint32_t, std::vector<std::int64_t>> strata;
   for (std::size_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(scores[i]);
   Sample sample{denominator, {}};
@@ -46,7 +50,9 @@ Sample group(std::int64_t denominator, std::span<const TaskCount> tasks, const s
 double central_sum(const Sample& sample, int power) noexcept {
   double total = 0;
   for (const auto& stratum : sample.strata) {
-    const double mean = static_cast<double>(std::accumulate(stratum.begin(), stratum.end(), std::int64_t{0})) / static_cast<double>(stratum.size());
+    const double mean =
+        static_cast<double>(std::accumulate(stratum.begin(), stratum.end(), std::int64_t{0})) /
+        static_cast<double>(stratum.size());
     for (const auto value : stratum) total += std::pow(static_cast<double>(value) - mean, power);
   }
   return total;
@@ -58,7 +64,8 @@ bool varies(const Sample& sample) noexcept {
   });
 }
 
-// Products that direct powering takes: about a quarter of the square of the result's width, 24 standard deviations at most.
+// Products that direct powering takes: about a quarter of the square of the result's width, 24 standard
+// deviations at most.
 double direct_products(const Sample& sample, const std::vector<Power>& factors) {
   double width = 1;
   for (const auto& factor : factors) width += static_cast<double>(factor.n * (factor.base.mass.size() - 1));
@@ -69,7 +76,8 @@ double direct_products(const Sample& sample, const std::vector<Power>& factors) 
 Probability bca_level(double z0, double a, double z) noexcept {
   const double shifted = z0 + z;
   const double scale = 1 - a * shifted;
-  // As a (z0 + z) grows to 1 the level runs into 0 or 1; past it the formula would come back from the other side.
+  // As a (z0 + z) grows to 1 the level runs into 0 or 1; past it the formula would come back from the other
+  // side.
   if (scale <= 0) return shifted > 0 ? Probability{1, 0} : Probability{0, 1};
   return normal_cdf(z0 + shifted / scale);
 }
@@ -98,7 +106,8 @@ Sample sample_of(std::span<const TaskCount> tasks) {
 Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount> b) {
   const auto denominator = common_denominator(b, common_denominator(a));
   std::vector<std::int64_t> differences;
-  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(scaled(a[i], denominator) - scaled(b[i], denominator));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differences.push_back(scaled(a[i], denominator) - scaled(b[i], denominator));
   return group(denominator, a, differences);
 }
 

@@ -10,7 +10,8 @@
 
 namespace nkigrid::aggregate {
 
-/// Task scores, or paired task differences, as integers over one denominator, grouped by the stratum they are resampled in.
+/// Task scores, or paired task differences, as integers over one denominator, grouped by the stratum they are
+/// resampled in.
 struct Sample {
   std::int64_t denominator = 1;
   std::vector<std::vector<std::int64_t>> strata;  ///< none empty
@@ -26,21 +27,25 @@ Sample sample_of(std::span<const TaskCount> tasks);
 /// Differences a[i] - b[i] of per-task scores; `a` and `b` run over the same tasks. @throws as sample_of()
 Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount> b);
 
-/// The exact bootstrap distribution of the sum of scores: for each stratum the n_s-th convolution power of its scores'
-/// empirical distribution, strata convolved. (Every task weighs 1/n, so sums over strata just add.)
+/// The exact bootstrap distribution of the sum of scores: for each stratum the n_s-th convolution power of
+/// its scores' empirical distribution, strata convolved. (Every task weighs 1/n, so sums over strata just
+/// add.)
 Lattice resampled_sum(const Sample& sample);
 
 /// Skewness correction from the jackknife over tasks within strata,
-///   a = (1/6) sum_s n_s^-3 sum_i l_si^3 / (sum_s n_s^-2 sum_i l_si^2)^(3/2),  l_si = (n_s - 1)(theta - theta_(si)).
-/// For the mean over tasks l_si = (n_s/n)(x_si - mean_s), so a = sum (x_si - mean_s)^3 / (6 (sum (x_si - mean_s)^2)^(3/2)).
-/// 0 when no stratum varies. @source Davison & Hinkley 1997, sections 5.3 (a for several samples) and 2.7.3 (jackknife influence values)
+///   a = (1/6) sum_s n_s^-3 sum_i l_si^3 / (sum_s n_s^-2 sum_i l_si^2)^(3/2),  l_si = (n_s - 1)(theta -
+///   theta_(si)).
+/// For the mean over tasks l_si = (n_s/n)(x_si - mean_s), so a = sum (x_si - mean_s)^3 / (6 (sum (x_si -
+/// mean_s)^2)^(3/2)). 0 when no stratum varies. @source Davison & Hinkley 1997, sections 5.3 (a for several
+/// samples) and 2.7.3 (jackknife influence values)
 double acceleration(const Sample& sample) noexcept;
 
 struct Ends {
   double low = 0, high = 0;
 };
 
-/// Percentile ends: the lattice points at (1 - level)/2 and (1 + level)/2. @source Efron & Tibshirani 1993, ch. 13
+/// Percentile ends: the lattice points at (1 - level)/2 and (1 + level)/2. @source Efron & Tibshirani 1993,
+/// ch. 13
 Ends percentile_ends(const Sample& sample, double level);
 
 /// BCa ends as lattice points, z0 with half of the ties; none when no stratum varies.

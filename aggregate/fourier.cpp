@@ -17,7 +17,8 @@ Complex product(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// Radix-2 transform in place (Cooley & Tukey 1965). Roots come from a table of sines, not from a recurrence, to keep full accuracy.
+// Radix-2 transform in place (Cooley & Tukey 1965). Roots come from a table of sines, not from a recurrence,
+// to keep full accuracy.
 void transform(std::vector<Complex>& x, const std::vector<Complex>& roots) {
   const std::size_t n = x.size();
   for (std::size_t i = 1, j = 0; i < n; ++i) {
@@ -71,14 +72,16 @@ Lattice power_product_by_fourier(std::span<const Power> factors) {
     std::fill(one.begin(), one.end(), 0.0);
     std::copy(factor.base.mass.begin(), factor.base.mass.end(), one.begin());
     transform(one, roots);
-    for (std::size_t i = 0; i < size; ++i) spectrum[i] = product(spectrum[i], integer_power(one[i], factor.n));
+    for (std::size_t i = 0; i < size; ++i)
+      spectrum[i] = product(spectrum[i], integer_power(one[i], factor.n));
   }
   // The inverse transform of a real sequence's spectrum is the conjugate of the transform of its conjugate.
   for (auto& value : spectrum) value = std::conj(value);
   transform(spectrum, roots);
   Lattice result{first, std::vector<double>(points)};
   double total = 0;
-  for (std::size_t i = 0; i < points; ++i) total += result.mass[i] = std::max(0.0, spectrum[i].real() / static_cast<double>(size));
+  for (std::size_t i = 0; i < points; ++i)
+    total += result.mass[i] = std::max(0.0, spectrum[i].real() / static_cast<double>(size));
   for (auto& mass : result.mass) mass /= total;
   return result;
 }

@@ -13,8 +13,9 @@ struct Power {
   std::size_t n = 1;
 };
 
-/// The sum of n independent draws from each base, through the discrete Fourier transform: for lattices so fine that direct
-/// products would take seconds. Each mass has an absolute error of about 1e-15, so tails below 1e-12 are not to be trusted.
+/// The sum of n independent draws from each base, through the discrete Fourier transform: for lattices so
+/// fine that direct products would take seconds. Each mass has an absolute error of about 1e-15, so tails
+/// below 1e-12 are not to be trusted.
 /// @pre the sum's points number at most 2^22
 Lattice power_product_by_fourier(std::span<const Power> factors);
 

@@ -10,11 +10,14 @@
 namespace nkigrid::aggregate {
 namespace {
 
-constexpr std::ptrdiff_t kFewTasks = 5;  // at most so many with any pass, or any failure: the bootstrap has too little to draw from
+constexpr std::ptrdiff_t kFewTasks =
+    5;  // at most so many with any pass, or any failure: the bootstrap has too little to draw from
 
 bool has_few(std::span<const TaskCount> tasks) noexcept {
-  const auto any_pass = std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed > 0; });
-  const auto any_failure = std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed < task.replicates; });
+  const auto any_pass =
+      std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed > 0; });
+  const auto any_failure = std::count_if(tasks.begin(), tasks.end(),
+                                         [](const auto& task) { return task.passed < task.replicates; });
   return any_pass <= kFewTasks || any_failure <= kFewTasks;
 }
 
@@ -41,9 +44,12 @@ double mean_score(std::span<const TaskCount> tasks) noexcept {
     passed += task.passed;
     replicates += task.replicates;
   }
-  const bool equal = std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) { return task.replicates == tasks.front().replicates; });
+  const bool equal = std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) {
+    return task.replicates == tasks.front().replicates;
+  });
   // Equal replicates: one division, so that the rate is the printed count's to the last bit.
-  return equal ? static_cast<double>(passed) / static_cast<double>(replicates) : sum / static_cast<double>(tasks.size());
+  return equal ? static_cast<double>(passed) / static_cast<double>(replicates)
+               : sum / static_cast<double>(tasks.size());
 }
 
 Interval wilson(double rate, double n, double level) {
@@ -52,21 +58,26 @@ Interval wilson(double rate, double n, double level) {
   const double middle = rate + z * z / (2 * n);
   const double half = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
   // At 0 and 1 the end is exact; the formula would be off by a rounding error.
-  return {"wilson", rate <= 0 ? 0 : std::max(0.0, (middle - half) / scale), rate >= 1 ? 1 : std::min(1.0, (middle + half) / scale)};
+  return {"wilson", rate <= 0 ? 0 : std::max(0.0, (middle - half) / scale),
+          rate >= 1 ? 1 : std::min(1.0, (middle + half) / scale)};
 }
 
 Interval clopper_pearson(std::uint64_t passed, std::uint64_t n, double level) {
   const double tail = (1 - level) / 2;
   const auto k = static_cast<double>(passed), failed = static_cast<double>(n - passed);
-  const double low = passed == 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(k, failed + 1), tail);
-  const double high = passed == n ? 1 : boost::math::quantile(complement(boost::math::beta_distribution<>(k + 1, failed), tail));
+  const double low =
+      passed == 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(k, failed + 1), tail);
+  const double high =
+      passed == n ? 1
+                  : boost::math::quantile(complement(boost::math::beta_distribution<>(k + 1, failed), tail));
   return {"clopper-pearson", low, high};
 }
 
 Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double level) {
   const auto a = wilson(rate_a, n_a, level), b = wilson(rate_b, n_b, level);
   const double difference = rate_a - rate_b;
-  return {"newcombe", difference - std::hypot(rate_a - a.low, b.high - rate_b), difference + std::hypot(a.high - rate_a, rate_b - b.low)};
+  return {"newcombe", difference - std::hypot(rate_a - a.low, b.high - rate_b),
+          difference + std::hypot(a.high - rate_a, rate_b - b.low)};
 }
 
 Interval rate_interval(std::span<const TaskCount> tasks, double level) {
@@ -106,7 +117,8 @@ std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, do
   if (variance_sum == 0) return wilson(rate, episodes, level);
   // Var(mean) = sum_i sigma^2/K_i / n^2, which is sigma^2/(K n) for equal K.
   const auto n = static_cast<double>(tasks.size());
-  const double half = critical_value(level) * std::sqrt(variance_sum / static_cast<double>(repeated) * inverse_sum) / n;
+  const double half =
+      critical_value(level) * std::sqrt(variance_sum / static_cast<double>(repeated) * inverse_sum) / n;
   return Interval{"run-to-run", std::max(0.0, rate - half), std::min(1.0, rate + half)};
 }
 

@@ -26,25 +26,29 @@ double mean_score(std::span<const TaskCount> tasks) noexcept;
 /// @source Wilson 1927, JASA 22:209
 Interval wilson(double rate, double n, double level);
 
-/// The interval that inverts the two one-sided binomial tests. @source Clopper & Pearson 1934, Biometrika 26:404
+/// The interval that inverts the two one-sided binomial tests. @source Clopper & Pearson 1934, Biometrika
+/// 26:404
 Interval clopper_pearson(std::uint64_t passed, std::uint64_t n, double level);
 
 /// Difference a - b of two rates by square-and-add of their Wilson intervals.
 /// @source Newcombe 1998, Statistics in Medicine 17:873 (method 10)
 Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double level);
 
-/// The contract's rule for one rate: one replicate a task: Wilson; at most five tasks with any pass, or any failure: Wilson with
-/// n = tasks; else the exact BCa interval (half of the ties) of the mean over tasks, tasks resampled within strata.
-/// Never of zero width: where the BCa ends meet, Wilson. @pre tasks is not empty, replicates >= 1
+/// The contract's rule for one rate: one replicate a task: Wilson; at most five tasks with any pass, or any
+/// failure: Wilson with n = tasks; else the exact BCa interval (half of the ties) of the mean over tasks,
+/// tasks resampled within strata. Never of zero width: where the BCa ends meet, Wilson. @pre tasks is not
+/// empty, replicates >= 1
 Interval rate_interval(std::span<const TaskCount> tasks, double level);
 
-/// The contract's rule for a difference a - b over the same tasks: the exact BCa interval of the mean paired difference; with
-/// fewer than six tasks that differ, or where the ends meet: Newcombe with n = tasks. @pre equal sizes, not empty
+/// The contract's rule for a difference a - b over the same tasks: the exact BCa interval of the mean paired
+/// difference; with fewer than six tasks that differ, or where the ends meet: Newcombe with n = tasks. @pre
+/// equal sizes, not empty
 Interval difference_interval(std::span<const TaskCount> a, std::span<const TaskCount> b, double level);
 
-/// Would another run of the same tasks change the rate? rate -+ z sqrt(sigma^2/(K n)), cut to [0, 1], with sigma^2 the mean over
-/// tasks of K/(K-1) p (1 - p). None when no task has two replicates. Where all replicates agree (sigma^2 = 0): Wilson with
-/// n = all episodes, so that its width is not zero either. @source Miller 2024, arXiv 2411.00640, section 3
+/// Would another run of the same tasks change the rate? rate -+ z sqrt(sigma^2/(K n)), cut to [0, 1], with
+/// sigma^2 the mean over tasks of K/(K-1) p (1 - p). None when no task has two replicates. Where all
+/// replicates agree (sigma^2 = 0): Wilson with n = all episodes, so that its width is not zero either.
+/// @source Miller 2024, arXiv 2411.00640, section 3
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double level);
 
 }  // namespace nkigrid::aggregate

@@ -23,37 +23,127 @@ Json interval(const std::optional<Interval>& value) {
 }
 
 Json level_json(const Rate& rate) {
-  return {{"tasks", rate.tasks}, {"episodes", rate.episodes}, {"passed", rate.passed}, {"outstanding", rate.outstanding},
-          {"rate", number(rate.rate)}, {"interval", interval(rate.interval)}, {"bounds", range(rate.bounds)}};
+  return {{"tasks", rate.tasks},         {"episodes", rate.episodes},
+          {"passed", rate.passed},       {"outstanding", rate.outstanding},
+          {"rate", number(rate.rate)},   {"interval", interval(rate.interval)},
+          {"bounds", range(rate.bounds)}};
 }
 
-Json cell_json(const CellRow& row) {
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json cell_json(const CellRow& row, bool from_counts) {
   const auto& rate = row.total;
   Json levels = Json::object();
   for (const auto& part : row.levels) levels[part.level] = level_json(part.rate);
-  return {{"cell", row.cell}, {"model", row.model}, {"mode", row.mode}, {"prompt", row.prompt},
-          {"subset", row.subset.empty() ? Json(nullptr) : Json(row.subset)},
-          {"tasks", rate.tasks}, {"replicates", rate.replicates}, {"episodes", rate.episodes}, {"passed", rate.passed},
-          {"outstanding", rate.outstanding}, {"rate", number(rate.rate)}, {"interval", interval(rate.interval)},
-          {"bounds", range(rate.bounds)}, {"run_to_run", range(rate.run_to_run)}, {"levels", std::move(levels)}};
+  Json json{{"cell", row.cell},
+            {"model", row.model},
+            {"mode", row.mode},
+            {"prompt", row.prompt},
+            {"subset", text_or_null(row.subset)},
+            {"tasks", rate.tasks},
+            {"replicates", rate.replicates},
+            {"episodes", rate.episodes},
+            {"passed", rate.passed},
+            {"outstanding", rate.outstanding},
+            {"rate", number(rate.rate)},
+            {"interval", interval(rate.interval)},
+            {"bounds", range(rate.bounds)},
+            {"run_to_run", range(rate.run_to_run)},
+            {"levels", std::move(levels)}};
+  if (from_counts) json.update({{"printed", text_or_null(row.printed)}, {"printed_fits", row.printed_fits}});
+  return json;
 }
 
 Json pair_json(const PairRow& pair) {
-  return {{"a", pair.a}, {"b", pair.b}, {"scope", pair.scope}, {"family", pair.family}, {"contrast", pair.contrast},
-          {"tasks", pair.tasks}, {"outstanding", pair.outstanding}, {"difference", number(pair.difference)},
-          {"interval", interval(pair.interval)}, {"test", pair.test}, {"p", probability(pair.p)}, {"p_holm", probability(pair.p_holm)},
-          {"verdict", pair.verdict.empty() ? Json(nullptr) : Json(pair.verdict)}};
+  Json json{{"a", pair.a},
+            {"b", pair.b},
+            {"scope", pair.scope},
+            {"family", pair.family},
+            {"contrast", pair.contrast},
+            {"tasks", pair.tasks},
+            {"outstanding", pair.outstanding},
+            {"difference", number(pair.difference)},
+            {"interval", interval(pair.interval)},
+            {"test", pair.test},
+            {"p", probability(pair.p)},
+            {"p_holm", probability(pair.p_holm)},
+            {"verdict", text_or_null(pair.verdict)}};
+  if (pair.p_bounds) {
+    json["p_bounds"] = {{"low", rounded_p(pair.p_bounds->low)}, {"high", rounded_p(pair.p_bounds->high)}};
+    json["subset"] = text_or_null(pair.subset);
+  }
+  return json;
+}
+
+Json claim_json(const ClaimRow& claim) {
+  return {{"where", claim.where},
+          {"kind", claim.kind},
+          {"a", claim.a},
+          {"b", claim.b},
+          {"scope", claim.scope},
+          {"subset", text_or_null(claim.subset)},
+          {"printed", claim.printed},
+          {"value", rounded(claim.value)},
+          {"fits", claim.fits}};
+}
+
+Json categories_json(const Tables& tables) {
+  Json rows = Json::array();
+  for (const auto& row : tables.cells) {
+    for (const auto& part : row.categories) {
+      Json json{{"cell", row.cell}, {"category", part.level}};
+      json.update(level_json(part.rate));
+      rows.push_back(std::move(json));
+    }
+  }
+  return rows;
+}
+
+Json errors_json(const Breakdown& breakdown) {
+  Json outcomes = Json::object();
+  for (std::size_t i = 0; i < kOutcomes; ++i) {
+    if (breakdown.outcomes[i] > 0)
+      outcomes[std::string(to_string(static_cast<Outcome>(i)))] = breakdown.outcomes[i];
+  }
+  return {{"cell", breakdown.cell},
+          {"scored", breakdown.scored},
+          {"outcomes", std::move(outcomes)},
+          {"groups", breakdown.groups}};
+}
+
+void add_extra(Json& document, const Tables& tables, TableName name) {
+  if (name == TableName::categories) document["categories"] = categories_json(tables);
+  if (name != TableName::errors && name != TableName::turns) return;
+  Json rows = Json::array();
+  for (const auto& breakdown : tables.breakdowns) {
+    rows.push_back(name == TableName::errors ? errors_json(breakdown)
+                                             : Json{{"cell", breakdown.cell},
+                                                    {"scored", breakdown.scored},
+                                                    {"passed", breakdown.passed_by_turn}});
+  }
+  document[std::string(to_string(name))] = std::move(rows);
 }
 
 }  // namespace
 
-std::string tables_as_json(const Tables& tables) {
+std::string tables_as_json(const Tables& tables, const std::vector<TableName>& extra) {
   Json cells = Json::array(), pairs = Json::array();
-  for (const auto& row : tables.cells) cells.push_back(cell_json(row));
+  for (const auto& row : tables.cells) cells.push_back(cell_json(row, tables.from_counts));
   for (const auto& pair : tables.pairs) pairs.push_back(pair_json(pair));
-  const Json document{{"version", 1}, {"run", tables.run}, {"rule", to_string(tables.rule)}, {"level", rounded(tables.level)},
-                      {"partial", tables.partial}, {"outstanding", tables.outstanding}, {"cells", std::move(cells)},
-                      {"pairs", std::move(pairs)}, {"warnings", tables.warnings}};
+  Json document{{"version", 1},
+                {"run", tables.run},
+                {"rule", to_string(tables.rule)},
+                {"level", rounded(tables.level)},
+                {"partial", tables.partial},
+                {"outstanding", tables.outstanding},
+                {"cells", std::move(cells)},
+                {"pairs", std::move(pairs)},
+                {"warnings", tables.warnings}};
+  if (tables.from_counts) {
+    document["claims"] = Json::array();
+    for (const auto& claim : tables.claims) document["claims"].push_back(claim_json(claim));
+  }
+  for (const auto name : extra) add_extra(document, tables, name);
   return document.dump(1) + '\n';
 }
 

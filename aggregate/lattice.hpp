@@ -8,8 +8,8 @@ namespace nkigrid::aggregate {
 
 /// A probability distribution on the integers first, first + 1, ...
 ///
-/// Masses are sums of products of non-negative numbers, never differences, so a tail probability keeps a relative accuracy of
-/// about 1e-12 down to 1e-18; tails of less than 1e-30 are cut off at each product.
+/// Masses are sums of products of non-negative numbers, never differences, so a tail probability keeps a
+/// relative accuracy of about 1e-12 down to 1e-18; tails of less than 1e-30 are cut off at each product.
 struct Lattice {
   std::int64_t first = 0;
   std::vector<double> mass;
@@ -17,7 +17,8 @@ struct Lattice {
   std::int64_t last() const noexcept { return first + static_cast<std::int64_t>(mass.size()) - 1; }
 };
 
-/// A probability with its complement, both to full relative accuracy: 1 - 1e-20 is a number only in the second form.
+/// A probability with its complement, both to full relative accuracy: 1 - 1e-20 is a number only in the
+/// second form.
 struct Probability {
   double below = 0, above = 1;
 };

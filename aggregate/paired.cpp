@@ -32,7 +32,8 @@ double sign_flip(const Sample& differences) {
     i += count;
   }
   double beyond = 0;
-  for (auto point = sums.last(); point >= std::max(observed, sums.first); --point) beyond += sums.mass[static_cast<std::size_t>(point - sums.first)];
+  for (auto point = sums.last(); point >= std::max(observed, sums.first); --point)
+    beyond += sums.mass[static_cast<std::size_t>(point - sums.first)];
   // The pattern observed and its mirror count at least, even where the tail has been cut off.
   const double least = std::ldexp(1.0, 1 - static_cast<int>(sizes.size()));
   return std::min(1.0, std::max(2 * beyond, least));

@@ -13,12 +13,13 @@ namespace nkigrid::aggregate {
 /// @source McNemar 1947, Psychometrika 12:153, with exact binomial tails
 double mcnemar_exact(std::uint64_t b, std::uint64_t c);
 
-/// Exact two-sided sign-flip permutation test of the mean paired difference: the share of the 2^m sign patterns of the m nonzero
-/// differences whose absolute sum reaches the observed one. All patterns count, none is drawn. At K = 1 it is mcnemar_exact().
+/// Exact two-sided sign-flip permutation test of the mean paired difference: the share of the 2^m sign
+/// patterns of the m nonzero differences whose absolute sum reaches the observed one. All patterns count,
+/// none is drawn. At K = 1 it is mcnemar_exact().
 double sign_flip(const Sample& differences);
 
-/// Holm's step-down adjustment, in the order of `p`. @param family tests in the family; at least p.size(), more when some have
-/// no p yet and must not make the others look better
+/// Holm's step-down adjustment, in the order of `p`. @param family tests in the family; at least p.size(),
+/// more when some have no p yet and must not make the others look better
 /// @source Holm 1979, Scand. J. Stat. 6:65
 std::vector<double> holm(std::span<const double> p, std::size_t family);
 

@@ -17,13 +17,15 @@ const std::string& value_of(const jobs::CellSpec& cell, const std::string& facto
 }
 
 bool matches(const jobs::CellSpec& cell, const Side& side) {
-  return std::all_of(side.begin(), side.end(), [&](const auto& wanted) { return value_of(cell, wanted.first) == wanted.second; });
+  return std::all_of(side.begin(), side.end(),
+                     [&](const auto& wanted) { return value_of(cell, wanted.first) == wanted.second; });
 }
 
 // A factor that only one side names, or none, must be equal in both cells.
 bool agree_elsewhere(const jobs::CellSpec& a, const jobs::CellSpec& b, const jobs::Contrast& contrast) {
   return std::all_of(kFactors.begin(), kFactors.end(), [&](const std::string factor) {
-    return (contrast.a.contains(factor) && contrast.b.contains(factor)) || value_of(a, factor) == value_of(b, factor);
+    return (contrast.a.contains(factor) && contrast.b.contains(factor)) ||
+           value_of(a, factor) == value_of(b, factor);
   });
 }
 
@@ -34,7 +36,8 @@ struct PairedCounts {
   std::uint64_t outstanding = 0;  ///< episodes of shared tasks
 };
 
-PairedCounts pair_up(const CellScores& a, const CellScores& b, const std::string& scope, const std::vector<std::string>& levels) {
+PairedCounts pair_up(const CellScores& a, const CellScores& b, const std::string& scope,
+                     const std::vector<std::string>& levels) {
   PairedCounts pairs;
   auto other = b.tasks.begin();
   for (const auto& task : a.tasks) {
@@ -86,14 +89,28 @@ void adjust(std::vector<PairRow>& rows, double level) {
 
 }  // namespace
 
-std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores, const TableOptions& options) {
+std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
+                                const TableOptions& options) {
   const auto& cells = run.plan.cells;
   const auto levels = level_names(run.plan);
   std::vector<PairRow> rows;
-  const auto add = [&](const CellScores& a, const CellScores& b, const jobs::Contrast& contrast, const std::string& scope) {
+  const auto add = [&](const CellScores& a, const CellScores& b, const jobs::Contrast& contrast,
+                       const std::string& scope) {
     const auto pairs = pair_up(a, b, scope, levels);
     if (pairs.tasks == 0) return;
-    PairRow row{cells[a.cell].id, cells[b.cell].id, contrast.name, scope, "contrasts", pairs.tasks, pairs.outstanding, {}, {}, {}, {}, {}, {}};
+    PairRow row{cells[a.cell].id,
+                cells[b.cell].id,
+                contrast.name,
+                scope,
+                "contrasts",
+                pairs.tasks,
+                pairs.outstanding,
+                {},
+                {},
+                {},
+                {},
+                {},
+                {}};
     row.test = one_replicate(pairs.a) && one_replicate(pairs.b) ? "mcnemar-exact" : "sign-flip";
     if (!pairs.a.empty() && (pairs.outstanding == 0 || options.partial)) test_pair(row, pairs, options.level);
     rows.push_back(std::move(row));
@@ -102,7 +119,9 @@ std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScor
     for (const auto& a : scores) {
       if (!matches(cells[a.cell], contrast.a)) continue;
       for (const auto& b : scores) {
-        if (&a == &b || !matches(cells[b.cell], contrast.b) || !agree_elsewhere(cells[a.cell], cells[b.cell], contrast)) continue;
+        if (&a == &b || !matches(cells[b.cell], contrast.b) ||
+            !agree_elsewhere(cells[a.cell], cells[b.cell], contrast))
+          continue;
         for (const auto& scope : contrast.scope) add(a, b, contrast, scope);
       }
     }

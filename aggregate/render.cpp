@@ -11,7 +11,9 @@
 namespace nkigrid::aggregate {
 namespace {
 
-constexpr std::array kTables{TableName::cells, TableName::levels, TableName::pairs};
+constexpr std::array kRunTables{TableName::cells,      TableName::levels, TableName::pairs,
+                                TableName::categories, TableName::errors, TableName::turns};
+constexpr std::array kCountTables{TableName::cells, TableName::levels, TableName::pairs, TableName::claims};
 constexpr std::array kFormats{Format::text, Format::markdown, Format::latex, Format::csv, Format::json};
 
 template <class Words>
@@ -30,7 +32,8 @@ std::string hint(std::string_view text, const Words& words) {
 
 std::string as_text(const Tables& tables, const std::vector<TableName>& names) {
   std::string text;
-  for (const auto name : names) text += (text.empty() ? "" : "\n") + sheet_as_text(display_sheet(tables, name));
+  for (const auto name : names)
+    text += (text.empty() ? "" : "\n") + sheet_as_text(display_sheet(tables, name));
   for (const auto& warning : tables.warnings) text += fmt::format("\nwarning: {}", warning);
   return tables.warnings.empty() ? text : text + '\n';
 }
@@ -62,38 +65,60 @@ std::string as_latex(const Tables& tables, const std::vector<TableName>& names) 
 
 std::string_view to_string(TableName name) noexcept {
   switch (name) {
-    case TableName::cells: return "cells";
-    case TableName::levels: return "levels";
-    case TableName::pairs: return "pairs";
+    case TableName::cells:
+      return "cells";
+    case TableName::levels:
+      return "levels";
+    case TableName::pairs:
+      return "pairs";
+    case TableName::categories:
+      return "categories";
+    case TableName::errors:
+      return "errors";
+    case TableName::turns:
+      return "turns";
+    case TableName::claims:
+      return "claims";
   }
   return "";
 }
 
 std::string_view to_string(Format format) noexcept {
   switch (format) {
-    case Format::text: return "text";
-    case Format::markdown: return "markdown";
-    case Format::latex: return "latex";
-    case Format::csv: return "csv";
-    case Format::json: return "json";
+    case Format::text:
+      return "text";
+    case Format::markdown:
+      return "markdown";
+    case Format::latex:
+      return "latex";
+    case Format::csv:
+      return "csv";
+    case Format::json:
+      return "json";
   }
   return "";
 }
 
-std::vector<TableName> parse_table_name(std::string_view text) {
-  if (text == "all") return {kTables.begin(), kTables.end()};
-  for (const auto name : kTables) {
+std::vector<TableName> parse_table_name(std::string_view text, Source source) {
+  std::vector<TableName> known(kRunTables.begin(), kRunTables.end());
+  if (source == Source::counts) known.assign(kCountTables.begin(), kCountTables.end());
+  if (text == "all") return known;
+  for (const auto name : known) {
     if (to_string(name) == text) return {name};
   }
-  throw Error{ErrorCode::usage, fmt::format("no table '{}'{}; this version has: {}, all", text, hint(text, kTables), listed(kTables))};
+  throw Error{ErrorCode::usage, fmt::format("no table '{}'{}; this version has: {}, all", text,
+                                            hint(text, known), listed(known))};
 }
 
-std::vector<TableName> default_tables(Format format) {
+std::vector<TableName> default_tables(Format format, Source source) {
   if (format == Format::csv) return {TableName::cells};
+  if (source == Source::counts) return parse_table_name("all", source);
   return {TableName::cells, TableName::levels};
 }
 
-std::string table_names_help() { return listed(kTables) + ", all; cells and levels when none is named"; }
+std::string table_names_help() {
+  return listed(kRunTables) + ", claims (of counts), all; cells and levels when none is named";
+}
 
 std::string format_names_help() { return listed(kFormats); }
 
@@ -101,16 +126,19 @@ Format parse_format(std::string_view text) {
   for (const auto format : kFormats) {
     if (to_string(format) == text) return format;
   }
-  throw Error{ErrorCode::usage, fmt::format("no format '{}'{}; this version has: {}", text, hint(text, kFormats), listed(kFormats))};
+  throw Error{ErrorCode::usage, fmt::format("no format '{}'{}; this version has: {}", text,
+                                            hint(text, kFormats), listed(kFormats))};
 }
 
 std::string render(const Tables& tables, const std::vector<TableName>& names, Format format) {
-  if (format == Format::json) return tables_as_json(tables);
+  if (format == Format::json) return tables_as_json(tables, names);
   if (format == Format::text) return as_text(tables, names);
   if (format == Format::markdown) return as_markdown(tables, names);
   if (format == Format::latex) return as_latex(tables, names);
   if (names.size() != 1) {
-    throw Error{ErrorCode::usage, fmt::format("csv holds one table at a time ({} were asked for); name one: {}", names.size(), listed(names))};
+    throw Error{ErrorCode::usage,
+                fmt::format("csv holds one table at a time ({} were asked for); name one: {}", names.size(),
+                            listed(names))};
   }
   return sheet_as_csv(data_sheet(tables, names.front()));
 }

@@ -11,15 +11,6 @@
 namespace nkigrid::aggregate {
 namespace {
 
-bool passed(const log::End& end, Rule rule) noexcept {
-  switch (rule) {
-    case Rule::strict: return end.strict_passed == 1;
-    case Rule::best: return end.best_passed == 1;
-    case Rule::paper: break;
-  }
-  return end.passed == 1;
-}
-
 // One flag a planned task: does the table look at it?
 std::vector<bool> wanted_tasks(const jobs::Run& run, const std::optional<std::string>& subset) {
   const auto& tasks = run.plan.tasks;
@@ -28,8 +19,8 @@ std::vector<bool> wanted_tasks(const jobs::Run& run, const std::optional<std::st
   if (found == run.benchmark.subsets.end()) {
     std::vector<std::string> names;
     for (const auto& [name, ids] : run.benchmark.subsets) names.push_back(name);
-    throw Error{ErrorCode::usage, fmt::format("unknown subset '{}'{}; the run's benchmark has: {}", *subset, did_you_mean(*subset, names),
-                                              fmt::join(names, ", "))};
+    throw Error{ErrorCode::usage, fmt::format("unknown subset '{}'{}; the run's benchmark has: {}", *subset,
+                                              did_you_mean(*subset, names), fmt::join(names, ", "))};
   }
   const std::set<std::string_view> ids(found->second.begin(), found->second.end());
   std::vector<bool> wanted;
@@ -39,6 +30,18 @@ std::vector<bool> wanted_tasks(const jobs::Run& run, const std::optional<std::st
 
 }  // namespace
 
+bool passed(const log::End& end, Rule rule) noexcept {
+  switch (rule) {
+    case Rule::strict:
+      return end.strict_passed == 1;
+    case Rule::best:
+      return end.best_passed == 1;
+    case Rule::paper:
+      break;
+  }
+  return end.passed == 1;
+}
+
 std::string_view to_string(Rule rule) noexcept {
   return rule == Rule::paper ? "paper" : rule == Rule::strict ? "strict" : "best";
 }
@@ -47,7 +50,8 @@ Rule parse_rule(std::string_view text) {
   for (const auto rule : {Rule::paper, Rule::strict, Rule::best}) {
     if (to_string(rule) == text) return rule;
   }
-  throw Error{ErrorCode::usage, fmt::format("unknown rule '{}' (paper, strict or best); choose one of them", text)};
+  throw Error{ErrorCode::usage,
+              fmt::format("unknown rule '{}' (paper, strict or best); choose one of them", text)};
 }
 
 std::vector<std::string> level_names(const jobs::Plan& plan) {
@@ -56,13 +60,15 @@ std::vector<std::string> level_names(const jobs::Plan& plan) {
   return {names.begin(), names.end()};
 }
 
-std::vector<CellScores> collect_scores(const jobs::Run& run, const log::Ledger& ledger, Rule rule, const std::optional<std::string>& subset) {
+std::vector<CellScores> collect_scores(const jobs::Run& run, const log::Ledger& ledger, Rule rule,
+                                       const std::optional<std::string>& subset) {
   const auto& plan = run.plan;
   const auto wanted = wanted_tasks(run, subset);
   const auto levels = level_names(plan);
   std::vector<std::uint32_t> strata;
   for (const auto& task : plan.tasks) {
-    strata.push_back(static_cast<std::uint32_t>(std::lower_bound(levels.begin(), levels.end(), task.level) - levels.begin()));
+    strata.push_back(static_cast<std::uint32_t>(std::lower_bound(levels.begin(), levels.end(), task.level) -
+                                                levels.begin()));
   }
   std::vector<std::vector<TaskScore>> grid(plan.cells.size(), std::vector<TaskScore>(plan.tasks.size()));
   std::vector<bool> synthetic(plan.cells.size());

@@ -12,12 +12,16 @@
 
 namespace nkigrid::aggregate {
 
-/// Which verdict counts as a pass: the final kernel by the paper's rule, by the strict one, or the best kernel by the paper's.
+/// Which verdict counts as a pass: the final kernel by the paper's rule, by the strict one, or the best
+/// kernel by the paper's.
 enum class Rule { paper, strict, best };
 
 std::string_view to_string(Rule rule) noexcept;
 /// @throws Error{usage}
 Rule parse_rule(std::string_view text);
+
+/// Whether a counted row is a pass by the rule.
+bool passed(const log::End& end, Rule rule) noexcept;
 
 /// One task of a cell. planned - scored episodes are outstanding.
 struct TaskScore {
@@ -27,7 +31,7 @@ struct TaskScore {
 };
 
 struct CellScores {
-  std::uint32_t cell = 0;  ///< index into Plan::cells
+  std::uint32_t cell = 0;        ///< index into Plan::cells
   std::vector<TaskScore> tasks;  ///< by task id
   bool synthetic = false;        ///< some counted row's replies came from the synthetic model
 };
@@ -38,7 +42,8 @@ std::vector<std::string> level_names(const jobs::Plan& plan);
 /// Counts every planned episode of every cell; the denominator is the plan's.
 /// @param subset keeps only its tasks; cells that have none of them are left out
 /// @throws Error{usage} when the run's benchmark has no such subset.
-std::vector<CellScores> collect_scores(const jobs::Run& run, const log::Ledger& ledger, Rule rule, const std::optional<std::string>& subset);
+std::vector<CellScores> collect_scores(const jobs::Run& run, const log::Ledger& ledger, Rule rule,
+                                       const std::optional<std::string>& subset);
 
 /// The tasks with at least one scored episode, as counts over their scored episodes.
 std::vector<TaskCount> scored_counts(const std::vector<TaskScore>& tasks);

@@ -6,7 +6,8 @@ namespace nkigrid::aggregate {
 namespace {
 
 std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string padded(const std::string& text, std::size_t width, Align align) {
@@ -14,9 +15,11 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   return align == Align::left ? text + space : space + text;
 }
 
-std::string text_line(const std::vector<std::string>& words, const Sheet& sheet, const std::vector<std::size_t>& widths) {
+std::string text_line(const std::vector<std::string>& words, const Sheet& sheet,
+                      const std::vector<std::size_t>& widths) {
   std::string line;
-  for (std::size_t i = 0; i < words.size(); ++i) line += (i ? "  " : "") + padded(words[i], widths[i], sheet.columns[i].align);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    line += (i ? "  " : "") + padded(words[i], widths[i], sheet.columns[i].align);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';
 }

@@ -20,7 +20,8 @@ struct Sheet {
   std::vector<std::string> notes;              ///< below the table; not part of csv
 };
 
-/// Columns padded to the width of their longest word (counted in UTF-8 characters), a rule under the head, notes below.
+/// Columns padded to the width of their longest word (counted in UTF-8 characters), a rule under the head,
+/// notes below.
 std::string sheet_as_text(const Sheet& sheet);
 
 /// RFC 4180 with LF line ends: fields that hold a comma, a quote or a line end are quoted.

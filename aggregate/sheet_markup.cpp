@@ -18,19 +18,39 @@ std::string latex_escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '\\': escaped += "\\textbackslash{}"; break;
-      case '~': escaped += "\\textasciitilde{}"; break;
-      case '^': escaped += "\\textasciicircum{}"; break;
-      case '<': escaped += "\\textless{}"; break;
-      case '>': escaped += "\\textgreater{}"; break;
-      case '&': case '%': case '$': case '#': case '_': case '{': case '}': escaped += '\\'; [[fallthrough]];
-      default: escaped += c;
+      case '\\':
+        escaped += "\\textbackslash{}";
+        break;
+      case '~':
+        escaped += "\\textasciitilde{}";
+        break;
+      case '^':
+        escaped += "\\textasciicircum{}";
+        break;
+      case '<':
+        escaped += "\\textless{}";
+        break;
+      case '>':
+        escaped += "\\textgreater{}";
+        break;
+      case '&':
+      case '%':
+      case '$':
+      case '#':
+      case '_':
+      case '{':
+      case '}':
+        escaped += '\\';
+        [[fallthrough]];
+      default:
+        escaped += c;
     }
   }
   return escaped;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between, std::string (*escape)(const std::string&)) {
+std::string joined(const std::vector<std::string>& words, const std::string& between,
+                   std::string (*escape)(const std::string&)) {
   std::string line;
   for (std::size_t i = 0; i < words.size(); ++i) line += (i ? between : "") + escape(words[i]);
   return line;
@@ -55,8 +75,8 @@ std::string sheet_as_markdown(const Sheet& sheet) {
 }
 
 std::string sheet_as_latex(const Sheet& sheet) {
-  std::string text = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{" + latex_escaped(sheet.caption) +
-                     "}\n\\label{tab:" + sheet.name + "}\n\\begin{tabular}{";
+  std::string text = "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{" +
+                     latex_escaped(sheet.caption) + "}\n\\label{tab:" + sheet.name + "}\n\\begin{tabular}{";
   for (const auto& column : sheet.columns) text += column.align == Align::right ? 'r' : 'l';
   text += "}\n\\toprule\n" + joined(headers(sheet), " & ", latex_escaped) + " \\\\\n\\midrule\n";
   for (const auto& row : sheet.rows) {

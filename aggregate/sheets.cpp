@@ -15,24 +15,48 @@ std::string bracket(const Ends& ends) {
 }
 
 std::string rate_word(const Rate& rate) { return rate.rate ? percent(*rate.rate) : "-"; }
-std::string interval_word(const Rate& rate) { return rate.interval ? fmt::format("{} {}", bracket(*rate.interval), rate.interval->method) : "-"; }
+std::string interval_word(const Rate& rate) {
+  return rate.interval ? fmt::format("{} {}", bracket(*rate.interval), rate.interval->method) : "-";
+}
 
 std::string head(const Tables& tables) {
-  return fmt::format("{}: pass rate in percent, rule {}, {:g} % intervals", tables.run, to_string(tables.rule), tables.level * 100);
+  return fmt::format("{}: pass rate in percent, rule {}, {:g} % intervals", tables.run,
+                     to_string(tables.rule), tables.level * 100);
 }
 
 Sheet display_cells(const Tables& tables) {
   bool run_to_run = false;
   for (const auto& row : tables.cells) run_to_run |= row.total.run_to_run.has_value();
-  Sheet sheet{"cells", head(tables), {{"cell"}, {"subset"}, {"tasks", Align::right}, {"K", Align::right}, {"passed", Align::right}, {"rate", Align::right}, {"interval"}}, {}, {}};
+  Sheet sheet{"cells",
+              head(tables),
+              {{"cell"},
+               {"subset"},
+               {"tasks", Align::right},
+               {"K", Align::right},
+               {"passed", Align::right},
+               {"rate", Align::right},
+               {"interval"}},
+              {},
+              {}};
   if (run_to_run) sheet.columns.push_back({"run to run"});
-  if (tables.outstanding > 0) sheet.columns.insert(sheet.columns.end(), {{"outstanding", Align::right}, {"bounds"}});
+  if (tables.outstanding > 0)
+    sheet.columns.insert(sheet.columns.end(), {{"outstanding", Align::right}, {"bounds"}});
+  if (tables.from_counts) sheet.columns.push_back({"printed", Align::right});
   for (const auto& row : tables.cells) {
     const auto& rate = row.total;
-    Words words{row.cell, row.subset.empty() ? "-" : row.subset, std::to_string(rate.tasks), std::to_string(rate.replicates),
-                fmt::format("{}/{}", rate.passed, rate.episodes), rate_word(rate), interval_word(rate)};
+    Words words{row.cell,
+                row.subset.empty() ? "-" : row.subset,
+                std::to_string(rate.tasks),
+                std::to_string(rate.replicates),
+                fmt::format("{}/{}", rate.passed, rate.episodes),
+                rate_word(rate),
+                interval_word(rate)};
     if (run_to_run) words.push_back(rate.run_to_run ? bracket(*rate.run_to_run) : "-");
-    if (tables.outstanding > 0) words.insert(words.end(), {std::to_string(rate.outstanding), rate.bounds ? bracket(*rate.bounds) : "-"});
+    if (tables.outstanding > 0)
+      words.insert(words.end(),
+                   {std::to_string(rate.outstanding), rate.bounds ? bracket(*rate.bounds) : "-"});
+    if (tables.from_counts)
+      words.push_back(row.printed.empty() ? "-" : row.printed + (row.printed_fits ? "" : " (!)"));
     sheet.rows.push_back(std::move(words));
   }
   if (run_to_run) sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again");
@@ -40,14 +64,17 @@ Sheet display_cells(const Tables& tables) {
 }
 
 std::string level_word(const Rate& rate) {
-  if (rate.rate) return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate));
-  return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding, bracket(*rate.bounds));
+  if (rate.rate)
+    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate));
+  return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding,
+                     bracket(*rate.bounds));
 }
 
 Sheet display_levels(const Tables& tables) {
   Sheet sheet{"levels", fmt::format("{}, by level", head(tables)), {{"cell"}}, {}, {}};
   for (const auto& level : tables.level_names) sheet.columns.push_back({level});
   for (const auto& row : tables.cells) {
+    if (row.levels.empty()) continue;  // counts may lack them
     Words words{row.cell};
     for (const auto& level : tables.level_names) {
       std::string word = "-";
@@ -61,8 +88,34 @@ Sheet display_levels(const Tables& tables) {
   return sheet;
 }
 
-const std::vector<Column> kRateColumns{{"tasks"}, {"replicates"}, {"episodes"}, {"passed"}, {"outstanding"}, {"rate"}, {"interval_method"},
-                                       {"interval_low"}, {"interval_high"}, {"bounds_low"}, {"bounds_high"}, {"run_to_run_low"}, {"run_to_run_high"}};
+Sheet display_categories(const Tables& tables) {
+  Sheet sheet{"categories",
+              fmt::format("{}, by category", head(tables)),
+              {{"cell"},
+               {"category"},
+               {"tasks", Align::right},
+               {"passed", Align::right},
+               {"rate", Align::right},
+               {"interval"}},
+              {},
+              {}};
+  for (const auto& row : tables.cells) {
+    for (const auto& part : row.categories) {
+      const auto& rate = part.rate;
+      sheet.rows.push_back(
+          {row.cell, part.level, std::to_string(rate.tasks), fmt::format("{}/{}", rate.passed, rate.episodes),
+           rate_word(rate),
+           rate.rate ? interval_word(rate)
+                     : fmt::format("{} outstanding, bounds {}", rate.outstanding, bracket(*rate.bounds))});
+    }
+  }
+  return sheet;
+}
+
+const std::vector<Column> kRateColumns{
+    {"tasks"},       {"replicates"},      {"episodes"},       {"passed"},        {"outstanding"},
+    {"rate"},        {"interval_method"}, {"interval_low"},   {"interval_high"}, {"bounds_low"},
+    {"bounds_high"}, {"run_to_run_low"},  {"run_to_run_high"}};
 
 template <class Ends>
 void push_ends(Words& words, const std::optional<Ends>& ends) {
@@ -71,7 +124,8 @@ void push_ends(Words& words, const std::optional<Ends>& ends) {
 }
 
 void push_rate(Words& words, const Rate& rate) {
-  for (const std::uint64_t count : {std::uint64_t{rate.tasks}, std::uint64_t{rate.replicates}, rate.episodes, rate.passed, rate.outstanding}) {
+  for (const std::uint64_t count : {std::uint64_t{rate.tasks}, std::uint64_t{rate.replicates}, rate.episodes,
+                                    rate.passed, rate.outstanding}) {
     words.push_back(std::to_string(count));
   }
   words.push_back(rate.rate ? fraction(*rate.rate) : "");
@@ -92,11 +146,12 @@ Sheet data_cells(const Tables& tables) {
   return sheet;
 }
 
-Sheet data_levels(const Tables& tables) {
-  Sheet sheet{"levels", "", {{"cell"}, {"level"}}, {}, {}};
+Sheet data_parts(const Tables& tables, TableName name) {
+  const bool levels = name == TableName::levels;
+  Sheet sheet{std::string(to_string(name)), "", {{"cell"}, {levels ? "level" : "category"}}, {}, {}};
   sheet.columns.insert(sheet.columns.end(), kRateColumns.begin(), kRateColumns.end());
   for (const auto& row : tables.cells) {
-    for (const auto& part : row.levels) {
+    for (const auto& part : levels ? row.levels : row.categories) {
       Words words{row.cell, part.level};
       push_rate(words, part.rate);
       sheet.rows.push_back(std::move(words));
@@ -117,20 +172,42 @@ std::string bracket(double low, double high) { return fmt::format("[{}, {}]", pe
 
 Sheet display_sheet(const Tables& tables, TableName name) {
   switch (name) {
-    case TableName::cells: return display_cells(tables);
-    case TableName::levels: return display_levels(tables);
-    case TableName::pairs: break;
+    case TableName::cells:
+      return display_cells(tables);
+    case TableName::levels:
+      return display_levels(tables);
+    case TableName::pairs:
+      return tables.from_counts ? display_bounds(tables) : display_pairs(tables);
+    case TableName::categories:
+      return display_categories(tables);
+    case TableName::errors:
+      return error_sheet(tables);
+    case TableName::turns:
+      return turn_sheet(tables);
+    case TableName::claims:
+      break;
   }
-  return display_pairs(tables);
+  return display_claims(tables);
 }
 
 Sheet data_sheet(const Tables& tables, TableName name) {
   switch (name) {
-    case TableName::cells: return data_cells(tables);
-    case TableName::levels: return data_levels(tables);
-    case TableName::pairs: break;
+    case TableName::cells:
+      return data_cells(tables);
+    case TableName::levels:
+      return data_parts(tables, TableName::levels);
+    case TableName::pairs:
+      return data_pairs(tables);
+    case TableName::categories:
+      return data_parts(tables, TableName::categories);
+    case TableName::errors:
+      return error_sheet(tables);
+    case TableName::turns:
+      return turn_sheet(tables);
+    case TableName::claims:
+      break;
   }
-  return data_pairs(tables);
+  return data_claims(tables);
 }
 
 }  // namespace nkigrid::aggregate

@@ -23,6 +23,15 @@ double rounded_p(double p) noexcept;
 
 Sheet display_pairs(const Tables& tables);
 Sheet data_pairs(const Tables& tables);
+/// Episodes by outcome, then by error group of the final check; turn by turn, the passes so far. Counts, so
+/// one form serves all.
+Sheet error_sheet(const Tables& tables);
+Sheet turn_sheet(const Tables& tables);
+Sheet display_bounds(const Tables& tables);  ///< pairs from counts: p as bounds over all pairings
+Sheet display_claims(const Tables& tables);
+Sheet data_claims(const Tables& tables);
+std::string p_word(const std::optional<double>& p);  ///< "0.0312", "<0.0001", "-"
+std::string points(double difference);               ///< "+1.3"
 
 /// Rounds to six decimals, so that a number prints the same everywhere; -0 becomes 0.
 double rounded(double value) noexcept;

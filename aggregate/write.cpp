@@ -14,7 +14,7 @@ Tables write_tables(const jobs::Run& run, const std::filesystem::path& folder) {
     write_file_atomic(folder / fmt::format("{}.txt", to_string(name)), render(tables, {name}, Format::text));
     write_file_atomic(folder / fmt::format("{}.csv", to_string(name)), render(tables, {name}, Format::csv));
   }
-  write_file_atomic(folder / "tables.json", render(tables, {}, Format::json));
+  write_file_atomic(folder / "tables.json", render(tables, parse_table_name("all"), Format::json));
   return tables;
 }
 

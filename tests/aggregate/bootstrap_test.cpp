@@ -48,14 +48,16 @@ void expect_same(const Lattice& lattice, const std::map<std::int64_t, double>& w
   for (std::int64_t point = lattice.first; point <= lattice.last(); ++point) {
     const auto found = ways.find(point);
     const double expected = found == ways.end() ? 0 : found->second / total;
-    EXPECT_NEAR(lattice.mass[static_cast<std::size_t>(point - lattice.first)], expected, 1e-13 * expected) << point;
+    EXPECT_NEAR(lattice.mass[static_cast<std::size_t>(point - lattice.first)], expected, 1e-13 * expected)
+        << point;
   }
   EXPECT_GE(ways.begin()->first, lattice.first);
   EXPECT_LE(ways.rbegin()->first, lattice.last());
 }
 
 // BCa by its definition over listed resamples, with jackknife means and bisection instead of our formulas.
-Ends bca_by_definition(const std::vector<std::int64_t>& values, const std::map<std::int64_t, double>& ways, double level) {
+Ends bca_by_definition(const std::vector<std::int64_t>& values, const std::map<std::int64_t, double>& ways,
+                       double level) {
   const auto n = static_cast<double>(values.size());
   double sum = 0, total = 0, below = 0, equal = 0;
   for (const auto value : values) sum += static_cast<double>(value);
@@ -90,7 +92,8 @@ Ends bca_by_definition(const std::vector<std::int64_t>& values, const std::map<s
 }
 
 TEST(Bootstrap, DistributionEqualsListingEveryResample) {
-  for (std::int64_t code = 0; code < 4 * 4 * 4 * 4 * 4 * 4; code += 13) {  // six tasks, K = 3, every 13th table
+  for (std::int64_t code = 0; code < 4 * 4 * 4 * 4 * 4 * 4;
+       code += 13) {  // six tasks, K = 3, every 13th table
     std::vector<std::int64_t> values;
     for (std::int64_t rest = code, i = 0; i < 6; ++i, rest /= 4) values.push_back(rest % 4);
     const Sample sample{3, {values}};
@@ -118,8 +121,9 @@ TEST(Bootstrap, OneBinaryRunIsABinomial) {
   const auto lattice = resampled_sum({1, {values}});
   const double p = 290.0 / 1500;
   for (const std::int64_t k : {180, 200, 290, 300, 400, 430}) {  // down to about 1e-19
-    const double log_mass = std::lgamma(1501) - std::lgamma(k + 1.0) - std::lgamma(1501.0 - static_cast<double>(k)) +
-                            static_cast<double>(k) * std::log(p) + static_cast<double>(1500 - k) * std::log1p(-p);
+    const double log_mass =
+        std::lgamma(1501) - std::lgamma(k + 1.0) - std::lgamma(1501.0 - static_cast<double>(k)) +
+        static_cast<double>(k) * std::log(p) + static_cast<double>(1500 - k) * std::log1p(-p);
     const double expected = std::exp(log_mass);
     ASSERT_TRUE(k >= lattice.first && k <= lattice.last()) << k;
     // lgamma is good to about 1e-12 here.
@@ -151,20 +155,24 @@ TEST(Bootstrap, FourierAgreesWithDirectProducts) {
   for (std::int64_t i = 0; i < 80; ++i) first.push_back((i * i) % 11), second.push_back(-(i % 7));
   const Sample sample{10, {first, second}};
   const auto direct = resampled_sum(sample);
-  const auto fourier = power_product_by_fourier(std::vector<Power>{{empirical(first), 80}, {empirical(second), 80}});
+  const auto fourier =
+      power_product_by_fourier(std::vector<Power>{{empirical(first), 80}, {empirical(second), 80}});
   for (std::int64_t point = direct.first; point <= direct.last(); ++point) {
-    EXPECT_NEAR(direct.mass[static_cast<std::size_t>(point - direct.first)], fourier.mass[static_cast<std::size_t>(point - fourier.first)], 1e-14);
+    EXPECT_NEAR(direct.mass[static_cast<std::size_t>(point - direct.first)],
+                fourier.mass[static_cast<std::size_t>(point - fourier.first)], 1e-14);
   }
 }
 
 TEST(Bootstrap, FineLatticeOfAPartialRunIsQuickAndNearItsNormalLimit) {
   std::vector<TaskCount> tasks;
-  for (std::uint32_t i = 0; i < 600; ++i) tasks.push_back({i % (i % 10 + 1), i % 10 + 1, 0});  // K = 1..10: 2520ths
+  for (std::uint32_t i = 0; i < 600; ++i)
+    tasks.push_back({i % (i % 10 + 1), i % 10 + 1, 0});  // K = 1..10: 2520ths
   const auto sample = sample_of(tasks);
   ASSERT_EQ(sample.denominator, 2520);
   const auto ends = percentile_ends(sample, 0.95);
   double mean = mean_score(tasks), variance = 0;
-  for (const auto& task : tasks) variance += std::pow(static_cast<double>(task.passed) / task.replicates - mean, 2) / 600;
+  for (const auto& task : tasks)
+    variance += std::pow(static_cast<double>(task.passed) / task.replicates - mean, 2) / 600;
   EXPECT_NEAR(ends.low, mean - 1.96 * std::sqrt(variance / 600), 1e-3);
   EXPECT_NEAR(ends.high, mean + 1.96 * std::sqrt(variance / 600), 1e-3);
 }
@@ -194,7 +202,8 @@ TEST(Bootstrap, AccelerationOfStrataIsTheJackknifeOfSeveralSamples) {
       squares += std::pow(influence / n, 2);
     }
   }
-  EXPECT_NEAR(acceleration({3, {{0, 1, 3, 3}, {2, 2, 0, 0, 0, 1}, {3, 0, 0}}}), cubes / (6 * std::pow(squares, 1.5)), 1e-14);
+  EXPECT_NEAR(acceleration({3, {{0, 1, 3, 3}, {2, 2, 0, 0, 0, 1}, {3, 0, 0}}}),
+              cubes / (6 * std::pow(squares, 1.5)), 1e-14);
 }
 
 TEST(Bootstrap, ExtremeLevelsEndAtTheSupportInsteadOfWrappingAround) {
@@ -219,7 +228,8 @@ TEST(Lattice, QuantileTreatsATieAsReachedFromBothSides) {
 
 TEST(Normal, QuantileInvertsTheDistributionFarIntoBothTails) {
   EXPECT_NEAR(critical_value(0.95), 1.959963984540054, 1e-14);
-  for (const double z : {-30.0, -8.0, -1.0, 0.0, 0.5, 8.0, 30.0}) EXPECT_NEAR(normal_quantile(normal_cdf(z)), z, 1e-12) << z;
+  for (const double z : {-30.0, -8.0, -1.0, 0.0, 0.5, 8.0, 30.0})
+    EXPECT_NEAR(normal_quantile(normal_cdf(z)), z, 1e-12) << z;
 }
 
 }  // namespace

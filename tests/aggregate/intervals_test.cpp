@@ -35,7 +35,8 @@ TEST(Intervals, WilsonAndClopperPearsonMeetTheReference) {
   ASSERT_EQ(reference()["rates"].size(), 22u);
   for (const auto& row : reference()["rates"]) {
     const std::uint64_t passed = row["passed"], n = row["n"];
-    const auto w = wilson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
+    const auto w =
+        wilson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
     const auto cp = clopper_pearson(passed, n, kLevel);
     expect_ends(w.low, w.high, row["wilson"], row["name"]);
     expect_ends(cp.low, cp.high, row["clopper_pearson"], row["name"]);
@@ -75,7 +76,8 @@ TEST(Intervals, NewcombeMeetsTheReference) {
   ASSERT_EQ(reference()["differences"].size(), 18u);
   for (const auto& row : reference()["differences"]) {
     const double na = row["a"][1], nb = row["b"][1];
-    const auto interval = newcombe(row["a"][0].get<double>() / na, na, row["b"][0].get<double>() / nb, nb, kLevel);
+    const auto interval =
+        newcombe(row["a"][0].get<double>() / na, na, row["b"][0].get<double>() / nb, nb, kLevel);
     expect_ends(interval.low, interval.high, row["newcombe"], row["name"]);
   }
 }
@@ -178,16 +180,19 @@ TEST(Intervals, HoldTheEstimateAndAreNeverOfZeroWidth) {
     const double rate = mean_score(a), difference = rate - mean_score(b);
     const auto one = rate_interval(a, kLevel), two = difference_interval(a, b, kLevel);
     ASSERT_LT(one.low, one.high) << one.method << ' ' << n << ' ' << k;
-    ASSERT_TRUE(one.low <= rate && rate <= one.high && one.low >= 0 && one.high <= 1) << one.method << ' ' << n << ' ' << k;
+    ASSERT_TRUE(one.low <= rate && rate <= one.high && one.low >= 0 && one.high <= 1)
+        << one.method << ' ' << n << ' ' << k;
     ASSERT_LT(two.low, two.high) << two.method << ' ' << n << ' ' << k;
-    ASSERT_TRUE(two.low <= difference && difference <= two.high && two.low >= -1 && two.high <= 1) << two.method;
+    ASSERT_TRUE(two.low <= difference && difference <= two.high && two.low >= -1 && two.high <= 1)
+        << two.method;
   }
 }
 
 TEST(Intervals, GrowWithTheLevelAndMirrorWhenPassesAndFailuresSwap) {
   std::vector<TaskCount> tasks, mirrored;
   for (std::uint32_t i = 0; i < 40; ++i) tasks.push_back({(i * i) % 5, 4, i % 2});
-  for (const auto& task : tasks) mirrored.push_back({task.replicates - task.passed, task.replicates, task.stratum});
+  for (const auto& task : tasks)
+    mirrored.push_back({task.replicates - task.passed, task.replicates, task.stratum});
   auto inner = rate_interval(tasks, 0.5);
   for (const double level : {0.8, 0.9, 0.95, 0.99, 0.999, 0.999999}) {
     const auto outer = rate_interval(tasks, level), mirror = rate_interval(mirrored, level);

@@ -29,16 +29,20 @@ inline log::End ended(bool passed) {
 /// n tasks of one level, named L/000, L/001, ...
 inline std::vector<jobs::PlannedTask> made_tasks(const std::string& level, int n) {
   std::vector<jobs::PlannedTask> tasks;
-  for (int i = 0; i < n; ++i) tasks.push_back({level + "/" + (i < 10 ? "00" : "0") + std::to_string(i), level, i % 2 ? "matmul" : "unary"});
+  for (int i = 0; i < n; ++i)
+    tasks.push_back(
+        {level + "/" + (i < 10 ? "00" : "0") + std::to_string(i), level, i % 2 ? "matmul" : "unary"});
   return tasks;
 }
 
-inline std::vector<jobs::PlannedTask> join(std::vector<jobs::PlannedTask> a, const std::vector<jobs::PlannedTask>& b) {
+inline std::vector<jobs::PlannedTask> join(std::vector<jobs::PlannedTask> a,
+                                           const std::vector<jobs::PlannedTask>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-inline MadeRun made_run(const std::vector<std::string>& cells, std::vector<jobs::PlannedTask> tasks, std::uint32_t replicates, const Verdict& verdict) {
+inline MadeRun made_run(const std::vector<std::string>& cells, std::vector<jobs::PlannedTask> tasks,
+                        std::uint32_t replicates, const Verdict& verdict) {
   MadeRun made;
   made.run.grid.name = "made";
   made.run.plan = hand_plan(cells, std::move(tasks), replicates);

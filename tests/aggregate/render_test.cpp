@@ -26,10 +26,11 @@ Tables paper_tables() {
 }
 
 Tables waiting_tables() {
-  const auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 8), 2, [](const EpisodeId& id) -> std::optional<log::End> {
-    if (id.cell == "m.agent.p" && number_of(id) == 7) return std::nullopt;
-    return ended(number_of(id) < 2 + static_cast<int>(id.replicate));
-  });
+  const auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 8), 2,
+                             [](const EpisodeId& id) -> std::optional<log::End> {
+                               if (id.cell == "m.agent.p" && number_of(id) == 7) return std::nullopt;
+                               return ended(number_of(id) < 2 + static_cast<int>(id.replicate));
+                             });
   return make_tables(made.run, made.ledger);
 }
 
@@ -41,14 +42,17 @@ std::vector<std::string> keys(const Json& object) {
 
 TEST(Json, HasTheKeysOfTheFormatInTheirOrder) {
   const auto document = Json::parse(render(waiting_tables(), {}, Format::json));
-  EXPECT_THAT(keys(document), ElementsAre("version", "run", "rule", "level", "partial", "outstanding", "cells", "pairs", "warnings"));
+  EXPECT_THAT(keys(document), ElementsAre("version", "run", "rule", "level", "partial", "outstanding",
+                                          "cells", "pairs", "warnings"));
   const auto& cell = document["cells"][0];
-  EXPECT_THAT(keys(cell), ElementsAre("cell", "model", "mode", "prompt", "subset", "tasks", "replicates", "episodes", "passed", "outstanding", "rate",
-                                      "interval", "bounds", "run_to_run", "levels"));
+  EXPECT_THAT(keys(cell),
+              ElementsAre("cell", "model", "mode", "prompt", "subset", "tasks", "replicates", "episodes",
+                          "passed", "outstanding", "rate", "interval", "bounds", "run_to_run", "levels"));
   EXPECT_THAT(keys(cell["interval"]), ElementsAre("method", "low", "high"));
   EXPECT_THAT(keys(cell["run_to_run"]), ElementsAre("low", "high"));
   EXPECT_THAT(keys(cell["levels"]), ElementsAre("L1"));
-  EXPECT_THAT(keys(cell["levels"]["L1"]), ElementsAre("tasks", "episodes", "passed", "outstanding", "rate", "interval", "bounds"));
+  EXPECT_THAT(keys(cell["levels"]["L1"]),
+              ElementsAre("tasks", "episodes", "passed", "outstanding", "rate", "interval", "bounds"));
 }
 
 TEST(Json, PrintsThePaperRowWithItsWilsonIntervals) {
@@ -82,11 +86,14 @@ TEST(Json, OutstandingRowsHaveNullRateAndBounds) {
   EXPECT_EQ(cell["bounds"], (Json{{"low", 0.4375}, {"high", 0.5625}}));
 }
 
-TEST(Json, IsTheSameBytesEachTime) { EXPECT_EQ(render(waiting_tables(), {}, Format::json), render(waiting_tables(), {}, Format::json)); }
+TEST(Json, IsTheSameBytesEachTime) {
+  EXPECT_EQ(render(waiting_tables(), {}, Format::json), render(waiting_tables(), {}, Format::json));
+}
 
 TEST(Csv, HasOneRowACellWithEmptyFieldsForNone) {
   EXPECT_EQ(render(paper_tables(), {TableName::cells}, Format::csv),
-            "cell,model,mode,prompt,subset,tasks,replicates,episodes,passed,outstanding,rate,interval_method,interval_low,interval_high,bounds_low,"
+            "cell,model,mode,prompt,subset,tasks,replicates,episodes,passed,outstanding,rate,interval_method,"
+            "interval_low,interval_high,bounds_low,"
             "bounds_high,run_to_run_low,run_to_run_high\n"
             "sft.ss.rank-aware,sft,ss,rank-aware,,150,1,150,29,0,0.193333,wilson,0.138119,0.263863,,,,\n");
 }
@@ -118,13 +125,16 @@ TEST(Text, LevelsShowCountsRatesAndIntervals) {
   EXPECT_EQ(render(paper_tables(), {TableName::levels}, Format::text),
             "made: pass rate in percent, rule paper, 95 % intervals, by level\n"
             "cell               L1                                 L2                               L3\n"
-            "---------------------------------------------------------------------------------------------------------------------\n"
-            "sft.ss.rank-aware  25/50   50.0  [36.6, 63.4] wilson  4/50    8.0  [3.2, 18.8] wilson  0/50    0.0  [0.0, 7.1] wilson\n");
+            "------------------------------------------------------------------------------------------------"
+            "---------------------\n"
+            "sft.ss.rank-aware  25/50   50.0  [36.6, 63.4] wilson  4/50    8.0  [3.2, 18.8] wilson  0/50    "
+            "0.0  [0.0, 7.1] wilson\n");
 }
 
 TEST(Text, EndsWithTheWarnings) {
   EXPECT_THAT(render(waiting_tables(), {TableName::cells}, Format::text),
-              testing::EndsWith("\nwarning: 2 planned episodes are outstanding; bounds are printed in place of rates\n"));
+              testing::EndsWith(
+                  "\nwarning: 2 planned episodes are outstanding; bounds are printed in place of rates\n"));
 }
 
 TEST(Markdown, IsAPipeTableWithEscapedWords) {
@@ -146,7 +156,8 @@ TEST(Latex, IsABooktabsTableWithEscapedWords) {
             "sft.ss.rank-aware & - & 150 & 1 & 29/150 & 19.3 & [13.8, 26.4] wilson \\\\\n"
             "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
   const Sheet sheet{"s", "", {{"a"}, {"b"}}, {{"[1, 2]", "50% of a_b & {c} \\ ~ ^ #1 $2"}}, {}};
-  EXPECT_THAT(sheet_as_latex(sheet), HasSubstr("{}[1, 2] & 50\\% of a\\_b \\& \\{c\\} \\textbackslash{} \\textasciitilde{} \\textasciicircum{} \\#1 \\$2 \\\\"));
+  EXPECT_THAT(sheet_as_latex(sheet), HasSubstr("{}[1, 2] & 50\\% of a\\_b \\& \\{c\\} \\textbackslash{} "
+                                               "\\textasciitilde{} \\textasciicircum{} \\#1 \\$2 \\\\"));
 }
 
 TEST(Latex, CarriesTheWarningsUnderEachTable) {
@@ -162,8 +173,8 @@ TEST(Json, PairsHaveTheKeysOfTheFormat) {
   });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   const auto pair = Json::parse(render(make_tables(made.run, made.ledger), {}, Format::json))["pairs"].at(0);
-  EXPECT_THAT(keys(pair), ElementsAre("a", "b", "scope", "family", "contrast", "tasks", "outstanding", "difference", "interval", "test", "p", "p_holm",
-                                      "verdict"));
+  EXPECT_THAT(keys(pair), ElementsAre("a", "b", "scope", "family", "contrast", "tasks", "outstanding",
+                                      "difference", "interval", "test", "p", "p_holm", "verdict"));
   EXPECT_EQ(pair["difference"], 0.866667);
   EXPECT_EQ(pair["verdict"], "a-better");
   EXPECT_EQ(pair["p"], 2.98023e-08);  // 2^-25, not rounded to 0

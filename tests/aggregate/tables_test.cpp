@@ -73,7 +73,7 @@ TEST(Tables, OutstandingEpisodesGiveBoundsAndNoRate) {
   ASSERT_TRUE(row.total.bounds);
   EXPECT_DOUBLE_EQ(row.total.bounds->low, 21.0 / 60);
   EXPECT_DOUBLE_EQ(row.total.bounds->high, 23.0 / 60);
-  EXPECT_TRUE(row.levels[0].rate.rate);   // L1 is whole
+  EXPECT_TRUE(row.levels[0].rate.rate);  // L1 is whole
   EXPECT_FALSE(row.levels[1].rate.rate);
   EXPECT_THAT(tables.warnings, Contains(HasSubstr("2 planned episodes are outstanding")));
 }
@@ -139,7 +139,8 @@ TEST(Tables, SyntheticMarkOfCountedRowsIsAWarning) {
     return end;
   });
   EXPECT_THAT(make_tables(made.run, made.ledger).warnings,
-              ElementsAre("cell n.ss.p: the replies come from nkigrid's synthetic model, which is not a language model; the rates say nothing about any real one"));
+              ElementsAre("cell n.ss.p: the replies come from nkigrid's synthetic model, which is not a "
+                          "language model; the rates say nothing about any real one"));
 }
 
 TEST(Tables, WarnsOfColdReplicatesDamageAndOtherGrids) {
@@ -149,9 +150,42 @@ TEST(Tables, WarnsOfColdReplicatesDamageAndOtherGrids) {
   made.ledger.warnings = {"/some/path/a.journal: 12 bytes skipped"};
   made.ledger.ignored_rows = 4;
   const auto warnings = make_tables(made.run, made.ledger).warnings;
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("all cells: replicates were drawn at temperature 0"), HasSubstr("damaged in 1 place;"),
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("all cells: replicates were drawn at temperature 0"),
+                                    HasSubstr("damaged in 1 place;"),
                                     HasSubstr("4 rows of the log belong to another grid")));
   EXPECT_THAT(warnings, Not(Contains(HasSubstr("/some/path"))));
+}
+
+TEST(Tables, CategoriesAreRatesOfTheirTasks) {
+  const auto made = mixed_run();
+  const auto row = make_tables(made.run, made.ledger).cells[0];
+  ASSERT_EQ(row.categories.size(), 2u);  // odd numbers are matmul, even ones unary
+  EXPECT_EQ(row.categories[0].level, "matmul");
+  EXPECT_EQ(row.categories[0].rate.episodes, 30u);
+  EXPECT_EQ(row.categories[0].rate.passed, 3u * (1 + 3));
+  EXPECT_EQ(row.categories[1].rate.passed, 3u * 2 + 3);
+}
+
+TEST(Tables, BreakdownCountsOutcomesGroupsAndPassesByTurn) {
+  const auto made =
+      made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
+        const int i = number_of(id);
+        if (i == 9) return std::nullopt;
+        auto end = ended(i < 5);
+        end.turns = static_cast<std::uint32_t>(1 + i);
+        if (i == 5 || i == 6) end.outcome = Outcome::compile_fail, end.code = Code::partition_limit;
+        if (i == 7) end.outcome = Outcome::no_code;
+        if (i == 8) end.code = Code::numeric_mismatch;
+        return end;
+      });
+  const auto breakdown = make_tables(made.run, made.ledger).breakdowns.at(0);
+  EXPECT_EQ(breakdown.scored, 9u);
+  EXPECT_EQ(breakdown.outcomes[static_cast<std::size_t>(Outcome::pass)], 5u);
+  EXPECT_EQ(breakdown.outcomes[static_cast<std::size_t>(Outcome::compile_fail)], 2u);
+  EXPECT_EQ(breakdown.outcomes[static_cast<std::size_t>(Outcome::no_code)], 1u);
+  EXPECT_EQ(breakdown.groups, (std::map<std::string, std::uint64_t>{
+                                  {"TILE_LIMIT", 2}, {std::string(group_of(Code::numeric_mismatch)), 1}}));
+  EXPECT_THAT(breakdown.passed_by_turn, ElementsAre(1, 2, 3, 4, 5, 5, 5, 5, 5));
 }
 
 TEST(Tables, CellsOfDifferentTaskSetsAreMarked) {

@@ -14,8 +14,11 @@ namespace {
 using test::Ended, test::made_run, test::made_tasks, test::number_of;
 
 // Writes a log by hand and gives the run that reads it.
-jobs::Run logged_run(const std::filesystem::path& folder, const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
-  auto run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 6), 2, [](const EpisodeId&) { return std::nullopt; }).run;
+jobs::Run logged_run(const std::filesystem::path& folder,
+                     const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
+  auto run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 6), 2, [](const EpisodeId&) {
+               return std::nullopt;
+             }).run;
   run.folder = folder;
   run.grid.infra_retries = 5;
   test::write_log(run.log_folder(), "one", run.plan, how);
@@ -36,10 +39,14 @@ TEST(WriteTables, ReadsTheLogAndWritesEveryFile) {
   EXPECT_EQ(tables.cells[0].total.passed, 4u);
   const auto document = nlohmann::json::parse(read_file(folder.path() / "tables" / "tables.json"));
   EXPECT_EQ(document["outstanding"], 5);
+  EXPECT_EQ(document["errors"][0]["outcomes"]["mismatch"], 5);
+  EXPECT_EQ(document["turns"][0]["passed"][0], 4);
+  EXPECT_EQ(document["categories"].size(), 4u);
   EXPECT_THAT(document["warnings"][0].get<std::string>(), testing::HasSubstr("not a language model"));
-  for (const std::string name : {"cells", "levels"}) {
+  for (const std::string name : {"cells", "levels", "pairs", "categories", "errors", "turns"}) {
     EXPECT_FALSE(read_file(folder.path() / "tables" / (name + ".txt")).empty());
-    EXPECT_EQ(read_file(folder.path() / "tables" / (name + ".csv")), render(tables, parse_table_name(name), Format::csv));
+    EXPECT_EQ(read_file(folder.path() / "tables" / (name + ".csv")),
+              render(tables, parse_table_name(name), Format::csv));
   }
 }
 
@@ -64,7 +71,8 @@ TEST(WriteTables, OrderOfArrivalLeavesNoTrace) {
   });
   write_tables(run, first.path() / "tables");
   write_tables(other, second.path() / "tables");
-  for (const std::string name : {"tables.json", "cells.txt", "cells.csv", "levels.txt", "levels.csv"}) {
+  for (const std::string name :
+       {"tables.json", "cells.txt", "cells.csv", "levels.txt", "pairs.csv", "errors.csv", "categories.txt"}) {
     EXPECT_EQ(read_file(first.path() / "tables" / name), read_file(second.path() / "tables" / name)) << name;
   }
 }

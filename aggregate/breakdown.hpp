@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "aggregate/tables.hpp"
+
+namespace nkigrid::aggregate {
+
+/// How the counted episodes of each printed cell ended, and in which turn the passes came: in the order of
+/// `scores`.
+/// @param scores what the table shows; episodes of other tasks are left out
+std::vector<Breakdown> make_breakdowns(const jobs::Run& run, const log::Ledger& ledger,
+                                       const std::vector<CellScores>& scores, Rule rule);
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "aggregate/sheets.hpp"
+
+namespace nkigrid::aggregate {
+
+Sheet display_bounds(const Tables& tables) {
+  Sheet sheet{"pairs",
+              fmt::format("{}: differences a - b in points from counts, {:g} % intervals", tables.run,
+                          tables.level * 100),
+              {{"a"},
+               {"b"},
+               {"subset"},
+               {"scope"},
+               {"tasks", Align::right},
+               {"a - b", Align::right},
+               {"interval"},
+               {"p over all pairings"},
+               {"verdict"}},
+              {},
+              {"p: exact McNemar, least and largest over all ways in which the counts may pair up; not "
+               "adjusted for the number of comparisons"}};
+  for (const auto& pair : tables.pairs) {
+    sheet.rows.push_back(
+        {pair.a, pair.b, pair.subset.empty() ? "-" : pair.subset, pair.scope, std::to_string(pair.tasks),
+         points(*pair.difference),
+         fmt::format("{} {}", bracket(pair.interval->low, pair.interval->high), pair.interval->method),
+         fmt::format("{} to {}", p_word(pair.p_bounds->low), p_word(pair.p_bounds->high)), pair.verdict});
+  }
+  return sheet;
+}
+
+Sheet display_claims(const Tables& tables) {
+  Sheet sheet{"claims",
+              fmt::format("{}: printed numbers against the counts", tables.run),
+              {{"where"},
+               {"kind"},
+               {"a"},
+               {"b"},
+               {"subset"},
+               {"scope"},
+               {"printed", Align::right},
+               {"counts say", Align::right},
+               {"fits"}},
+              {},
+              {}};
+  for (const auto& claim : tables.claims) {
+    sheet.rows.push_back({claim.where, claim.kind, claim.a, claim.b,
+                          claim.subset.empty() ? "-" : claim.subset, claim.scope, claim.printed,
+                          fmt::format("{:.2f}", 100 * claim.value), claim.fits ? "yes" : "no"});
+  }
+  return sheet;
+}
+
+Sheet data_claims(const Tables& tables) {
+  Sheet sheet{"claims",
+              "",
+              {{"where"}, {"kind"}, {"a"}, {"b"}, {"subset"}, {"scope"}, {"printed"}, {"value"}, {"fits"}},
+              {},
+              {}};
+  for (const auto& claim : tables.claims) {
+    sheet.rows.push_back({claim.where, claim.kind, claim.a, claim.b, claim.subset, claim.scope, claim.printed,
+                          fraction(claim.value), claim.fits ? "1" : "0"});
+  }
+  return sheet;
+}
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,119 @@
+#include "aggregate/counts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "aggregate/render.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+
+namespace nkigrid::aggregate {
+namespace {
+
+using testing::Contains, testing::HasSubstr, testing::Not;
+
+const Tables& paper() {
+  static const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"));
+  return tables;
+}
+
+TEST(Counts, EveryPercentageOfThePaperIsReproduced) {
+  ASSERT_EQ(paper().cells.size(), 19u);
+  for (const auto& row : paper().cells) {
+    EXPECT_FALSE(row.printed.empty()) << row.cell;
+    EXPECT_TRUE(row.printed_fits) << row.cell << ' ' << row.subset;
+  }
+  EXPECT_THAT(paper().warnings, Not(Contains(HasSubstr("prints"))));
+}
+
+TEST(Counts, TheSlipsOfThePaperAreMarked) {
+  EXPECT_THAT(paper().warnings,
+              Contains("Table 4: SFT SS relative to SFT v2 SS is printed as 81, but the counts say 80.00"));
+  EXPECT_THAT(paper().warnings, Contains("Section 4.4: SFT NKIAgent as a share of Opus 4.8 NKIAgent is 40 on "
+                                         "nkigen-60, but 26.72 on nkigen-150"));
+  EXPECT_THAT(paper().warnings,
+              Contains(HasSubstr("Opus 4.8 SS: 0/60 on nkigen-60 and 9/150 on nkigen-150 disagree")));
+  EXPECT_THAT(
+      paper().warnings,
+      Contains(HasSubstr("Opus 4.8 NKIAgent: 38/60 on nkigen-60 and 116/150 on nkigen-150 disagree")));
+}
+
+TEST(Counts, BoundsAndVerdictsMeetTheReference) {
+  std::ifstream file(NKIGRID_TEST_DATA "/aggregate/reference_intervals.json");
+  const auto reference = nlohmann::json::parse(file);
+  const std::map<std::string, std::string> words{
+      {"significant whatever the pairing", "always-significant"},
+      {"never significant, whatever the pairing", "never-significant"},
+      {"depends on per-task outcomes", "depends-on-pairing"}};
+  for (const auto& row : reference["differences"]) {
+    Counts counts{"one",
+                  {{"a", "a", "m", "", "s", row["a"][1], row["a"][0], {}, ""},
+                   {"b", "b", "m", "", "s", row["b"][1], row["b"][0], {}, ""}},
+                  {{"here", "difference", "a", "b", "all", "0"}}};
+    const auto tables = make_count_tables(counts);
+    const auto& pair = tables.pairs.back();
+    ASSERT_EQ(pair.a, "a");
+    EXPECT_EQ(pair.verdict, words.at(row["verdict"])) << row["name"];
+    EXPECT_NEAR(pair.p_bounds->low, row["mcnemar_p"][0].get<double>(), 1e-6) << row["name"];
+    EXPECT_NEAR(pair.p_bounds->high, row["mcnemar_p"][1].get<double>(), 1e-6) << row["name"];
+    EXPECT_NEAR(pair.interval->low, row["newcombe"][0].get<double>(), 1e-6) << row["name"];
+  }
+}
+
+TEST(Counts, PrintedNumbersFitAtTheirOwnPrecision) {
+  EXPECT_TRUE(printed_fits("19.3", 19.3333));
+  EXPECT_FALSE(printed_fits("19.4", 19.3333));
+  EXPECT_TRUE(printed_fits("39", 39.47));
+  EXPECT_FALSE(printed_fits("40", 39.47));  // 39.5 rounded again
+  EXPECT_TRUE(printed_fits("-11", -11.11));
+  EXPECT_TRUE(printed_fits("8", 7.5));
+  EXPECT_FALSE(printed_fits("81", 80.0));
+}
+
+TEST(Counts, ReportsEveryProblemWithItsPlace) {
+  const TemporaryDirectory folder;
+  const auto file = folder.path() / "counts.yaml";
+  write_file_atomic(file,
+                    "cells:\n"
+                    "  - {cell: A, n: 10, passed: 11}\n"
+                    "  - {cell: B, n: 10, passed: 3, levels: {L1: [1, 5], L2: [1, 5]}, colour: red}\n"
+                    "claims:\n"
+                    "  - {where: X, kind: ratio, a: A, b: B, printed: 3}\n");
+  try {
+    read_counts(file);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::config);
+    EXPECT_THAT(error.what(), HasSubstr("counts.yaml:2:"));
+    EXPECT_THAT(error.what(), HasSubstr("the levels add up to 2/10, the cell says 3/10"));
+    EXPECT_THAT(error.what(), HasSubstr("colour"));
+    EXPECT_THAT(error.what(), HasSubstr("ratio"));
+  }
+}
+
+TEST(Counts, ClaimsOfUnknownCellsAreRefused) {
+  const TemporaryDirectory folder;
+  const auto file = folder.path() / "counts.yaml";
+  write_file_atomic(file,
+                    "cells:\n  - {cell: A, n: 10, passed: 1}\nclaims:\n  - {where: X, kind: share, a: A, b: "
+                    "C, printed: 3}\n");
+  EXPECT_THROW(read_counts(file), Error);
+}
+
+TEST(Counts, EveryFormatPrintsThem) {
+  const auto document = nlohmann::json::parse(render(paper(), {}, Format::json));
+  EXPECT_EQ(document["cells"].size(), 19u);
+  EXPECT_TRUE(document["cells"][0]["printed_fits"]);
+  EXPECT_EQ(document["claims"].size(), paper().claims.size());
+  const auto text = render(paper(), parse_table_name("all", Source::counts), Format::text);
+  EXPECT_THAT(text, HasSubstr("29/150  19.3  [13.8, 26.4] wilson     19.3\n"));
+  EXPECT_THAT(text, HasSubstr("depends-on-pairing"));
+  EXPECT_THAT(render(paper(), {TableName::claims}, Format::csv),
+              HasSubstr("Table 4,relative,SFT SS,SFT v2 SS,nkigen-60,all,81,0.8,0\n"));
+}
+
+}  // namespace
+}  // namespace nkigrid::aggregate
