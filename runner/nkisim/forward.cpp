@@ -128,6 +128,7 @@ class Forwarder {
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       ++rewritten_;
       const Node& node = nodes[k];
+      if (stored_.erase(&node) != 0) continue;
       if (const Alloc* alloc = std::get_if<Alloc>(&node.what)) block_of_[alloc->buffer] = base;
       if (const Map* map = std::get_if<Map>(&node.what); map != nullptr && is_forwardable_load(*map, base)) {
         loads_[map->dst.buffer] = map;
@@ -137,7 +138,6 @@ class Forwarder {
         result.push_back(std::move(*joined));
         continue;
       }
-      if (stored_.erase(&node) != 0) continue;
       result.push_back({node.line, std::visit([&](const auto& what) { return rewrite(what); }, node.what)});
     }
     return result;
