@@ -54,8 +54,9 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
     fmt::print(stderr, "nkigrid: warning: {}\n", warning);  // a csv file has no place for them
 }
 
-int tables_of_run(const std::string& folder, const Request& request, bool quiet) {
+int tables_of_run(const std::string& folder, const Request& request, bool quiet, bool write) {
   const auto run = jobs::load_run(folder);
+  if (write) aggregate::write_tables(run, run.folder / "tables");
   const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
   const auto tables = aggregate::make_tables(run, ledger, request.tables);
   print_tables(tables, request, quiet);
@@ -86,7 +87,7 @@ int tables(const Options& options) {
         fmt::format("cannot put {} runs in one table (merging runs is not in this version); give one RUN",
                     options.runs.size()));
   }
-  return tables_of_run(options.runs.front(), request, options.quiet);
+  return tables_of_run(options.runs.front(), request, options.quiet, options.write);
 }
 
 }  // namespace

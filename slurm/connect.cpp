@@ -51,7 +51,8 @@ fs::path plugin_path() {
 
 PluginEntry load_plugin() {
   const auto path = plugin_path();
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Global: libslurm's own plugins (auth, hash) look its symbols up in the process.
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) unavailable(fmt::format("cannot load the Slurm plugin: {}", ::dlerror()));
   const auto entry = reinterpret_cast<PluginEntry>(::dlsym(library, kPluginEntry));
   if (entry == nullptr) unavailable(fmt::format("'{}' is no Slurm plugin of this version", path.native()));

@@ -118,7 +118,8 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   if (!std::filesystem::exists(path)) return {};
   std::vector<Submission> submissions;
   try {
-    for (const auto& entry : json::parse(read_file(path)).at("submissions")) {
+    const auto noted = json::parse(read_file(path));
+    for (const auto& entry : noted.at("submissions")) {
       Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
       for (const auto& array : entry.at("arrays")) submission.arrays.push_back({array.at("job"), array.at("offset"), array.at("elements")});
       submissions.push_back(std::move(submission));
