@@ -66,6 +66,10 @@ def leave_note(note, what):
     note[: len(text) + 1] = text + b"\0"
 
 
+# What the harness compiles a submission as. No such file exists: Python itself looks for it when a SyntaxError wants its line.
+SUBMITTED_NAME = "kernel.py"
+
+
 def make_audit_hook(readable, note, deny):
     """Names denied acts. Refusing them is the work of the filter and the file rules; a kernel that gets around this hook gets
     around the name only. Reading outside is refused without a signal, so here is where it becomes evidence."""
@@ -87,7 +91,7 @@ def make_audit_hook(readable, note, deny):
                 return
             if (isinstance(flags, int) and flags & WRITING) or (isinstance(mode, str) and set(mode) & set("wax+")):
                 tell(f"opening {path!r} for writing")
-            elif is_outside(path):
+            elif path != SUBMITTED_NAME and is_outside(path):
                 tell(f"opening {path!r} for reading")
         elif event in ("os.listdir", "os.scandir"):
             path = arguments[0]
