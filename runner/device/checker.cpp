@@ -211,15 +211,17 @@ VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, c
     const auto references = parts.references.trials(task, stream, trials);
     Pass pass(parts, task, references);
     RunOutcome outcome;
-    // A crash costs one retry, then the kernel its run_fail.
+    // A crash costs one retry, then the kernel its run_fail; so does a server that died with its children.
     for (int attempt = 0; attempt < 2; ++attempt) {
       outcome = pass.execute(artifact, kind);
-      if (outcome.kind != RunOutcome::Kind::crashed) break;
+      if (outcome.kind != RunOutcome::Kind::crashed && outcome.kind != RunOutcome::Kind::machinery) break;
     }
     if (outcome.kind != RunOutcome::Kind::ran) return not_run(parts, outcome, trials);
     auto result = std::move(pass).result();
     if (kind == CheckKind::tool) result.paper_ok = result.trials_passed == trials && result.diagnostic.code == Code::none;
     return result;
+  } catch (const ServerLost&) {
+    throw;  // no check can be made any more: the run stops
   } catch (const std::exception& error) {
     auto result = with_diagnostic(Code::infra, Stage::infra, error.what());
     result.trials = trials;

@@ -20,8 +20,8 @@ enum class CheckKind {
   final_  ///< both rules, the repeat under the other poison, evidence of cheating
 };
 
-/// Runs an artifact on trials 0 .. trials-1 of a stream and compares. @pre trials >= 1. Never throws for what a kernel does or for
-/// a fault of the machinery: that is a result with code INFRA.
+/// Runs an artifact on trials 0 .. trials-1 of a stream and compares. @pre trials >= 1. Never throws for what a kernel does; a fault of
+/// the machinery is a result with code INFRA. @throws ServerLost when no check can be made any more
 VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind);
 
 }  // namespace nkigrid::device

@@ -13,7 +13,13 @@ namespace nkigrid::device {
 namespace {
 
 // Address space of a run child: the engine's own limit on touched memory is 4 GiB; arguments, outputs and libraries come on top.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kRunMemoryBytes = 0;  // sanitizers map terabytes
+#else
 constexpr std::uint64_t kRunMemoryBytes = 16ULL << 30;
+#endif
+constexpr double kReadySeconds = 60;
+constexpr int kMostRestarts = 3;
 
 /// Idle tracer children kept ready: as many as can work at once, and one that is being made.
 std::uint32_t pool_size(std::uint32_t lanes) {
@@ -55,10 +61,30 @@ ForkServers::ForkServers(const DevicePaths& paths, const jobs::CheckSpec& check,
     : tracer_(tracer_spec(paths, sandbox_checked(check), lanes)), run_(run_spec(paths, check)) {}
 
 void ForkServers::wait_ready() {
-  if (ready_) return;
-  tracer_.wait_ready(Seconds(60));
-  run_.wait_ready(Seconds(60));
-  ready_ = true;
+  std::call_once(ready_, [this] {
+    tracer_.wait_ready();
+    run_.wait_ready();
+  });
+}
+
+void KeptServer::wait_ready() { server_->wait_ready(Seconds(kReadySeconds)); }
+
+pid_t KeptServer::pid() {
+  const std::lock_guard lock(mutex_);
+  return server_->pid();
+}
+
+proc::Job KeptServer::start() {
+  const std::lock_guard lock(mutex_);
+  for (;;) {
+    try {
+      return server_->start();
+    } catch (const Error& error) {
+      if (++restarts_ > kMostRestarts) throw ServerLost(ErrorCode::external, fmt::format("{}; it was started {} times", error.what(), restarts_));
+    }
+    server_ = std::make_unique<proc::ForkServer>(spec_);
+    server_->wait_ready(Seconds(kReadySeconds));
+  }
 }
 
 std::shared_ptr<ForkServers> start_fork_servers(const DevicePaths& paths, const jobs::CheckSpec& check, std::uint32_t lanes) {

@@ -75,7 +75,7 @@ OutputLayout layout_of(std::span<const std::size_t> output_bytes) {
 }
 
 RunSession::RunSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout)
-    : pool_(pool), layout_(layout), buffer_(pool.take(layout.slot_bytes * kSlots)), job_(servers.start_run()) {
+    : pool_(pool), layout_(layout), buffer_(pool.take(layout.slot_bytes * kSlots)), job_(servers.run().start()) {
   const json head = {{"outputs", layout_.bytes}, {"slots", kSlots}, {"slot_bytes", layout_.slot_bytes}};
   const std::array<int, 1> descriptors = {buffer_.fd.get()};
   // A child that is gone already shows at the first run.

@@ -59,7 +59,7 @@ class RunSession {
  public:
   static constexpr std::size_t kSlots = 2;
 
-  /// Sends the program. @throws Error{external} when the run server is gone
+  /// Sends the program. @throws ServerLost when there is no run server any more
   RunSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout);
   ~RunSession();
   RunSession(const RunSession&) = delete;

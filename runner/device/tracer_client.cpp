@@ -101,12 +101,19 @@ TracerResult trace(proc::Job& job, const std::string& head, const std::string& s
 
 TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task, const std::string& source,
                             const std::optional<std::string>& entry, Seconds timeout) {
-  try {
-    auto job = servers.start_tracer();
-    return trace(job, request_head(spec, task, entry), source, timeout);
-  } catch (const Error& error) {
-    return {TracerResult::Kind::machinery, {}, error.what()};
+  const auto head = request_head(spec, task, entry);
+  TracerResult result;
+  // A server that dies takes its jobs with it, whoever was to blame; the job is tried once more on the next one.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto job = servers.tracer().start();
+    try {
+      result = trace(job, head, source, timeout);
+    } catch (const Error& error) {
+      result = {TracerResult::Kind::machinery, {}, error.what()};
+    }
+    if (result.kind != TracerResult::Kind::machinery) break;
   }
+  return result;
 }
 
 }  // namespace nkigrid::device

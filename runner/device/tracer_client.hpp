@@ -29,7 +29,7 @@ struct TracerResult {
   std::string words;
 };
 
-/// Traces one kernel in a single-use child. Never throws. @param timeout [s], from now
+/// Traces one kernel in a single-use child. @param timeout [s], from now. @throws ServerLost when there is no server any more
 TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task, const std::string& source,
                             const std::optional<std::string>& entry, Seconds timeout);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <array>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "jobs/base/error.hpp"
+#include "runner/device/fork_servers.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -156,6 +158,26 @@ TEST(SimDevice, BackendsAndTargetsThatAreNotThereAreRefused) {
   };
   EXPECT_THAT(refused({.backend = "neuron"}), HasSubstr("'neuron' is not in this version"));
   EXPECT_THAT(refused({.target = "trn2"}), HasSubstr("'trn2' is not simulated"));
+}
+
+TEST(SimDevice, ServersThatDieAreStartedAgainAndGivenUpInTheEnd) {
+  TestDevice test;
+  const auto compiled = test.compile(data_file("good.py"));
+  const auto kill_server = [](KeptServer& server) { ASSERT_EQ(::kill(server.pid(), SIGKILL), 0); };
+  kill_server(test.servers->tracer());
+  kill_server(test.servers->run());
+  EXPECT_TRUE(test.compile(data_file("good.py") + "# again\n").ok());
+  EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
+  try {
+    for (int i = 0; i < 10; ++i) {
+      kill_server(test.servers->tracer());
+      test.compile(data_file("good.py") + "# " + std::to_string(i) + "\n");
+    }
+    FAIL() << "a server that dies for ever should stop the run";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_THAT(error.what(), HasSubstr("tracer server"));
+  }
 }
 
 TEST(SimDevice, BrokenTaskIsTheMachinerysFault) {

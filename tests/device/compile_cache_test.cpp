@@ -1,0 +1,84 @@
+#include "runner/device/compile_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace nkigrid::device {
+namespace {
+
+CompileResult good() {
+  CompileResult result;
+  result.artifact = std::make_shared<const Artifact>();
+  return result;
+}
+
+CompileResult bad(Code code) {
+  CompileResult result;
+  result.diagnostic.code = code;
+  return result;
+}
+
+TEST(CompileCache, SecondAskIsNotCompiled) {
+  CompileCache cache(8);
+  int compiles = 0;
+  const auto compile = [&] { return ++compiles, good(); };
+  const auto first = cache.get("a", compile);
+  EXPECT_EQ(cache.get("a", compile).artifact, first.artifact);
+  EXPECT_NE(cache.get("b", compile).artifact, first.artifact);
+  EXPECT_EQ(compiles, 2);
+}
+
+TEST(CompileCache, CompilerErrorsLastAndPassingTroubleDoesNot) {
+  CompileCache cache(8);
+  for (const auto& [code, lasts] : {std::pair{Code::partition_limit, true}, std::pair{Code::rule_violation, true}, std::pair{Code::infra, false},
+                                    std::pair{Code::compile_timeout, false}, std::pair{Code::compiler_internal, false}}) {
+    int compiles = 0;
+    const auto compile = [&, code = code] { return ++compiles, bad(code); };
+    const std::string key(to_string(code));
+    cache.get(key, compile);
+    cache.get(key, compile);
+    EXPECT_EQ(compiles, lasts ? 1 : 2) << key;
+  }
+}
+
+TEST(CompileCache, LanesThatAskTogetherCompileOnce) {
+  CompileCache cache(8);
+  std::atomic<int> compiles{0};
+  std::latch all_here(4);
+  std::vector<std::thread> lanes;
+  for (int i = 0; i < 4; ++i) {
+    lanes.emplace_back([&] {
+      all_here.arrive_and_wait();
+      cache.get("key", [&] { return ++compiles, good(); });
+    });
+  }
+  for (auto& lane : lanes) lane.join();
+  EXPECT_EQ(compiles, 1);
+}
+
+TEST(CompileCache, OldestIsDroppedWhenFull) {
+  CompileCache cache(2);
+  int compiles = 0;
+  const auto compile = [&] { return ++compiles, good(); };
+  for (const char* key : {"a", "b", "a", "c"}) cache.get(key, compile);
+  EXPECT_EQ(compiles, 3);
+  cache.get("a", compile);
+  EXPECT_EQ(compiles, 3) << "a was used after b";
+  cache.get("b", compile);
+  EXPECT_EQ(compiles, 4);
+}
+
+TEST(CompileCache, ExceptionLeavesNothingBehind) {
+  CompileCache cache(2);
+  EXPECT_THROW(cache.get("a", []() -> CompileResult { throw std::runtime_error("gone"); }), std::runtime_error);
+  EXPECT_TRUE(cache.get("a", good).ok());
+}
+
+}  // namespace
+}  // namespace nkigrid::device
