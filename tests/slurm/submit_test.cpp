@@ -1,0 +1,156 @@
+#include "slurm/submit.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "slurm/scripts.hpp"
+
+namespace nkigrid::slurm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A controller that remembers; every array stays pending until told otherwise.
+class FakeClient final : public Client {
+ public:
+  std::uint32_t submit(const JobRequest& request) override {
+    if (fail_next_submit) throw Error(ErrorCode::external, "the controller is gone");
+    requests.push_back(request);
+    const auto id = static_cast<std::uint32_t>(100 + requests.size());
+    records.push_back({.job = id, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .reason = "waits for free nodes",
+                       .nodes = {}, .name = request.name, .comment = request.comment});
+    return id;
+  }
+  std::vector<JobState> jobs(const std::string& prefix) override {
+    std::vector<JobState> found;
+    std::copy_if(records.begin(), records.end(), std::back_inserter(found), [&](const auto& job) { return job.comment.rfind(prefix, 0) == 0; });
+    return found;
+  }
+  void cancel(std::uint32_t job) override { cancelled.push_back(job); }
+  Limits limits() override { return {.max_array_size = 4, .max_job_count = 100}; }
+
+  std::vector<JobRequest> requests;
+  std::vector<JobState> records;
+  std::vector<std::uint32_t> cancelled;
+  bool fail_next_submit = false;
+};
+
+struct Submit : testing::Test {
+  TemporaryDirectory folder;
+  jobs::Run run;
+  FakeClient client;
+  Submit() {
+    run.folder = folder.path();
+    run.run_id = "feed";
+    run.grid.name = "g";
+    make_directories(run.log_folder());
+  }
+  SubmitReport submit(std::vector<std::uint32_t> shards) { return submit_shards(run, shards, client, "/bin/nkigrid"); }
+};
+
+TEST_F(Submit, OneArrayAChunkAndOneAggregationBehindThemAll) {
+  const auto report = submit({0, 1, 2, 3, 4, 5});
+  ASSERT_EQ(client.requests.size(), 3u);
+  EXPECT_EQ(client.requests[0].array, "0-3");
+  EXPECT_EQ(client.requests[1].array, "0-1");
+  EXPECT_EQ(client.requests[2].dependency, "afterany:101:102");
+  EXPECT_EQ(report.submission.aggregation, 103u);
+  const auto noted = read_submissions(run);
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted[0].arrays[1].job, 102u);
+  EXPECT_EQ(noted[0].arrays[1].offset, 4u);
+  EXPECT_EQ(noted[0].aggregation, 103u);
+}
+
+TEST_F(Submit, ASecondSubmitLeavesLivingShardsAlone) {
+  submit({0, 1, 5});
+  const auto second = submit({0, 1, 5});
+  EXPECT_TRUE(second.already);
+  EXPECT_THAT(second.busy_shards, ElementsAre(0, 1, 5));
+  EXPECT_EQ(client.requests.size(), 3u);
+}
+
+TEST_F(Submit, AJobWhoseNoteWasLostIsFoundByItsComment) {
+  submit({4, 5});
+  std::filesystem::remove(run.folder / "jobs.json");
+  EXPECT_TRUE(submit({4, 5}).already);
+}
+
+TEST_F(Submit, EndedShardsAreSubmittedAgainAsANewGeneration) {
+  submit({0, 1});
+  for (auto& record : client.records) record.state = "FAILED";
+  const auto again = submit({1});
+  EXPECT_FALSE(again.already);
+  EXPECT_EQ(again.submission.generation, 2u);
+  EXPECT_EQ(client.requests[2].array, "1");
+  EXPECT_EQ(client.requests[3].dependency, "afterany:103") << "ended arrays are not waited for";
+}
+
+TEST_F(Submit, AnIdIsNotedBeforeTheNextCallCanFail) {
+  struct FailsSecond final : Client {
+    FakeClient inner;
+    std::uint32_t submit(const JobRequest& request) override {
+      inner.fail_next_submit = !inner.requests.empty();
+      return inner.submit(request);
+    }
+    std::vector<JobState> jobs(const std::string& prefix) override { return inner.jobs(prefix); }
+    void cancel(std::uint32_t job) override { inner.cancel(job); }
+    Limits limits() override { return inner.limits(); }
+  } failing;
+  EXPECT_THROW(submit_shards(run, {0, 4}, failing, "/bin/nkigrid"), Error);
+  const auto noted = read_submissions(run);
+  ASSERT_EQ(noted.size(), 1u);
+  EXPECT_EQ(noted[0].arrays.size(), 1u);
+  EXPECT_EQ(noted[0].arrays[0].job, 101u);
+}
+
+TEST_F(Submit, CancelEndsLivingJobsOfThisRunOnly) {
+  submit({0});
+  client.records.push_back({.job = 7, .state = "RUNNING", .comment = "nkigrid other elements 1.0 from 0"});
+  client.records[0].state = "COMPLETED";
+  EXPECT_THAT(cancel_run(run, client), ElementsAre(102));
+  EXPECT_THAT(client.cancelled, ElementsAre(102));
+}
+
+TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
+  submit({0, 1, 4});
+  client.records[0] = {.job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
+  const auto states = element_states(run, client);
+  ASSERT_EQ(states.size(), 3u);
+  EXPECT_EQ(states[0].state, "ENDED");
+  EXPECT_EQ(states[1].state, "RUNNING");
+  EXPECT_EQ(states[2].shard, 4u);
+  EXPECT_EQ(states[2].state, "PENDING");
+  EXPECT_EQ(states[2].reason, "waits for free nodes");
+}
+
+TEST_F(Submit, ADamagedJobsFileIsNamed) {
+  write_file_atomic(run.folder / "jobs.json", "{\"submissions\": [{}]}");
+  try {
+    read_submissions(run);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::corrupt);
+    EXPECT_THAT(error.what(), HasSubstr("jobs.json"));
+  }
+}
+
+TEST(Submittable, AKeyFromTheEnvironmentIsRefusedByModel) {
+  jobs::Grid grid;
+  grid.models.push_back({.name = "opus", .api = "openai", .key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"}});
+  try {
+    check_submittable(grid);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::config);
+    EXPECT_THAT(error.what(), HasSubstr("models.opus.key"));
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid::slurm
