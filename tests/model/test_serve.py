@@ -1,0 +1,100 @@
+"""The verb `serve` through the real binary: endpoints, errors in OpenAI's form, ports, a clean stop."""
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import unittest
+import urllib.error
+import urllib.request
+
+NKIGRID = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"]) / "nkigrid"
+
+
+class Server:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([NKIGRID, "serve", "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/v1)\n", self.process.stdout.readline()).group(1)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.out, self.err = self.process.communicate(timeout=30)
+        return self.process.returncode
+
+    def post(self, body, path="/chat/completions"):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.open(urllib.request.Request(self.url + path, data=data, headers={"content-type": "application/json"}))
+
+    def open(self, request):
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+
+def ask(model="novice", task="L1/001_add", **more):
+    return {"model": model, "seed": 11, "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": f"Task: {task}\n\nx"}], **more}
+
+
+class Serve(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+
+    def test_a_reply_says_that_it_is_synthetic_and_is_repeatable(self):
+        status, first = self.server.post(ask())
+        self.assertEqual(status, 200)
+        self.assertEqual(first["system_fingerprint"], "nkigrid-synthetic")
+        self.assertEqual(first["model"], "novice")
+        self.assertEqual(first["choices"][0]["message"]["role"], "assistant")
+        self.assertEqual(self.server.post(ask())[1], first)
+        self.assertNotEqual(self.server.post(ask(seed=12))[1]["choices"], first["choices"])
+
+    def test_tools_are_called_when_they_are_offered(self):
+        tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("compile_kernel", "verify_kernel")]
+        names = set()
+        for seed in range(8):
+            _, body = self.server.post(ask(model="expert", tools=tools) | {"seed": seed})
+            names |= {call["function"]["name"] for call in body["choices"][0]["message"].get("tool_calls", [])}
+        self.assertIn("compile_kernel", names)
+
+    def test_the_profiles_are_the_models(self):
+        status, body = self.server.open(self.server.url + "/models")
+        self.assertEqual(status, 200)
+        self.assertLessEqual({"expert", "novice"}, {model["id"] for model in body["data"]})
+        self.assertEqual(self.server.open(self.server.url[:-3] + "/health"), (200, {"status": "ok"}))
+
+    def test_errors_have_openais_form(self):
+        for body, status, code, word in ((ask(model="gpt"), 404, "model_not_found", "gpt"), (ask(task="L9/000_x"), 400, "unknown_task", "L9/000_x"),
+                                         (b"{", 400, "invalid_request", "no chat completion request"),
+                                         (ask(model="../../etc/passwd"), 404, "model_not_found", "passwd"),
+                                         (ask(stream=True), 400, "invalid_request", "stream")):
+            got, answer = self.server.post(body)
+            self.assertEqual((got, answer["error"]["code"]), (status, code))
+            self.assertIn(word, answer["error"]["message"])
+        self.assertEqual(self.server.post(ask(), "/embeddings")[0], 404)
+
+    def test_signals_stop_it_cleanly(self):
+        self.assertEqual(Server().stop(signal.SIGTERM), 0)
+        self.assertEqual(Server("--quiet").stop(signal.SIGINT), 130)
+
+    def test_a_port_in_use_is_one_clear_error(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            done = subprocess.run([NKIGRID, "serve", "--port", str(port)], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(f"cannot listen on 127.0.0.1:{port}", done.stderr.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
