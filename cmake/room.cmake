@@ -30,8 +30,9 @@ function(nkigrid_shared_test_headers)
   if(TARGET nkigrid_test_headers)
     return()
   endif()
-  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "")
-  add_library(nkigrid_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  # An executable, so that it is compiled with the flags of the test programs (position independent as programs are).
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+  add_executable(nkigrid_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
   target_link_libraries(nkigrid_test_headers PRIVATE GTest::gmock fmt::fmt)
   target_compile_definitions(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_DEFINITIONS})
   target_precompile_headers(nkigrid_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <filesystem> <functional>
