@@ -122,23 +122,32 @@ class Forwarder {
 
   // --- rewrite; places are counted as in the survey
   Block block(const Block& nodes) {
-    std::vector<std::uint32_t> own;
     Block result;
+    std::optional<Node> joined;
     const std::size_t base = ++blocks_;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       ++rewritten_;
       const Node& node = nodes[k];
-      if (stored_.erase(&node) != 0) continue;
       if (const Alloc* alloc = std::get_if<Alloc>(&node.what)) block_of_[alloc->buffer] = base;
-      if (const Map* map = std::get_if<Map>(&node.what); map != nullptr && is_forwardable_load(*map, base)) {
+      if (const Map* map = std::get_if<Map>(&node.what); !joined && map != nullptr && is_forwardable_load(*map, base)) {
         loads_[map->dst.buffer] = map;
         continue;
       }
-      if (std::optional<Node> joined = with_next_store(nodes, k)) {
-        result.push_back(std::move(*joined));
+      // A former map that this store ends, or the node itself.
+      Node now = joined ? std::move(*joined) : Node{node.line, std::visit([&](const auto& what) { return rewrite(what); }, node.what)};
+      joined.reset();
+      if (const Map* map = std::get_if<Map>(&now.what)) joined = with_next_store(*map, nodes, k);
+      if (joined) {
+        // It takes the store's place: the allocs between them come first.
+        for (++k; std::holds_alternative<Alloc>(nodes[k].what); ++k) {
+          ++rewritten_;
+          block_of_[std::get<Alloc>(nodes[k].what).buffer] = base;
+          result.push_back(nodes[k]);
+        }
+        --k;
         continue;
       }
-      result.push_back({node.line, std::visit([&](const auto& what) { return rewrite(what); }, node.what)});
+      result.push_back(std::move(now));
     }
     return result;
   }
@@ -219,27 +228,25 @@ class Forwarder {
   }
 
   /// A map over a whole tile that only the next node reads, to store it: one map into the store's destination.
-  std::optional<Node> with_next_store(const Block& nodes, std::size_t at) {
-    const Map* map = std::get_if<Map>(&nodes[at].what);
-    if (map == nullptr || map->accumulate != kNoAccumulate || !map->head.mask.empty() || map->dst.dynamic) return std::nullopt;
+  std::optional<Node> with_next_store(const Map& map, const Block& nodes, std::size_t at) const {
+    if (map.accumulate != kNoAccumulate || !map.head.mask.empty() || map.dst.dynamic) return std::nullopt;
     std::size_t next = at + 1;
     while (next < nodes.size() && std::holds_alternative<Alloc>(nodes[next].what)) ++next;
     if (next == nodes.size()) return std::nullopt;
     const Map* store = std::get_if<Map>(&nodes[next].what);
-    if (store == nullptr || !is_plain_copy(*store) || store->sources[0].access.buffer != map->dst.buffer) return std::nullopt;
-    const Usage& usage = usage_[map->dst.buffer];
-    const BufferKind kind = original_.buffers[map->dst.buffer].kind;
+    if (store == nullptr || !is_plain_copy(*store) || store->sources[0].access.buffer != map.dst.buffer) return std::nullopt;
+    const Usage& usage = usage_[map.dst.buffer];
+    const BufferKind kind = original_.buffers[map.dst.buffer].kind;
     const bool tile = kind == BufferKind::sbuf || kind == BufferKind::psum;
-    if (!tile || original_.buffers[map->dst.buffer].alias_of || usage.other || usage.writers != 1 || usage.plain_readers != 1) return std::nullopt;
-    if (map->work == Work::raw && map->sources[0].access.dynamic) return std::nullopt;
-    for (const Source& source : map->sources) {
+    if (!tile || original_.buffers[map.dst.buffer].alias_of || usage.other || usage.writers != 1 || usage.plain_readers != 1) return std::nullopt;
+    if (map.work == Work::raw && map.sources[0].access.dynamic) return std::nullopt;
+    for (const Source& source : map.sources) {
       if (source.kind == Source::Kind::access && source.access.dynamic) return std::nullopt;  // its rows may be skipped
     }
-    const std::vector<int> writes = covering_axes(original_, map->dst, map->head.shape);
+    const std::vector<int> writes = covering_axes(original_, map.dst, map.head.shape);
     const std::vector<int> reads = covering_axes(original_, store->sources[0].access, store->head.shape);
     if (writes.empty() || reads.empty()) return std::nullopt;
-    Map joined = *map;
-    for (Source& source : joined.sources) redirect(source);
+    Map joined = map;
     const auto moved = [&](const Index& index) {
       Index result{index.base, Slots(writes.size(), 0)};
       for (std::size_t axis = 0; axis < reads.size(); ++axis) {
@@ -252,7 +259,6 @@ class Forwarder {
     joined.dst = store->dst;
     for (Index& dim : joined.dst.dims) dim = moved(dim);
     for (const Condition& condition : store->head.mask) joined.head.mask.push_back({condition.kind, moved(condition.value)});
-    stored_[&nodes[next]] = true;
     return Node{nodes[next].line, std::move(joined)};
   }
 
@@ -262,7 +268,6 @@ class Forwarder {
   std::size_t place_ = 0, rewritten_ = 0, blocks_ = 0;
   std::map<std::uint32_t, std::size_t> block_of_;        ///< alloc's block
   std::map<std::uint32_t, const Map*> loads_;            ///< forwarded tiles
-  std::map<const Node*, bool> stored_;                   ///< stores that are part of a former node
   Program out_;
 };
 
