@@ -65,6 +65,7 @@ def _compile(source, entry, params, options, warnings):
     if "\0" in source:
         raise Refusal("PY_SYNTAX", "parse", 0, "SyntaxError: source code cannot contain null bytes")
     tree = compile(source, FILE, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
+    _check_decorated(tree)
     _check_imports(tree)
     code = compile(source, FILE, "exec", dont_inherit=True)
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
@@ -139,8 +140,19 @@ def _find_entry(tree, namespace, wanted):
         problem = f"no kernel named '{wanted}'"
     else:
         problem = f"{len(kernels)} kernels, none named 'kernel'" if kernels else "no kernel found"
-    raise Refusal("NO_KERNEL", "parse", 0, f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
-                  "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):")
+    raise _no_kernel(problem, listing)
+
+
+def _no_kernel(problem, listing):
+    return Refusal("NO_KERNEL", "parse", 0, f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
+                   "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):")
+
+
+def _check_decorated(tree):
+    """A file without any decorated function has no kernel, whatever it imports: host programs are told so first."""
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
+    if not any(n.decorator_list for n in functions):
+        raise _no_kernel("no kernel found", ", ".join(f"{n.name} (no decorator)" for n in functions) or "no function at the top level")
 
 
 def _grid(namespace):
