@@ -65,8 +65,12 @@ def _compile(source, entry, params, options, warnings):
     if "\0" in source:
         raise Refusal("PY_SYNTAX", "parse", 0, "SyntaxError: source code cannot contain null bytes")
     tree = compile(source, FILE, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
-    _check_decorated(tree)
-    _check_imports(tree)
+    try:
+        _check_imports(tree)
+    except Refusal as refusal:
+        if refusal.code == "PY_SYNTAX":
+            _check_decorated(tree)
+        raise
     code = compile(source, FILE, "exec", dont_inherit=True)
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
     options = Options(options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False))
