@@ -1,11 +1,11 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
-
-#include <CLI/CLI.hpp>
-#include <fmt/core.h>
 
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
@@ -28,11 +28,16 @@ RowFormat parse_format(const std::string& format) {
   if (format == "jsonl") return RowFormat::jsonl;
   if (format == "csv") return RowFormat::csv;
   if (format == "sft" || format == "inspect") {
-    throw Error(ErrorCode::usage, fmt::format("export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
-                                              "replies, kernels and answers", format));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format(
+            "export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
+            "replies, kernels and answers",
+            format));
   }
   const std::vector<std::string> formats = {"jsonl", "csv", "sft", "inspect"};
-  throw Error(ErrorCode::usage, fmt::format("unknown export format '{}'{} (jsonl, csv)", format, did_you_mean(format, formats)));
+  throw Error(ErrorCode::usage, fmt::format("unknown export format '{}'{} (jsonl, csv)", format,
+                                            did_you_mean(format, formats)));
 }
 
 /// The columns that say which episode a row is of.
@@ -41,14 +46,23 @@ void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpi
   const auto& task = plan.tasks[episode.task];
   rows.text("episode", to_string(plan.id_of(episode))).text("key", plan.key(episode.cell, episode.task));
   rows.text("cell", cell.id).text("model", cell.model).text("mode", cell.mode).text("prompt", cell.prompt);
-  rows.text("task", task.id).text("level", task.level).text("category", task.category).count("replicate", episode.replicate);
+  rows.text("task", task.id)
+      .text("level", task.level)
+      .text("category", task.category)
+      .count("replicate", episode.replicate);
 }
 
 /// The counted attempt's row; all of it absent while the episode is outstanding.
 void put_end(RowWriter& rows, const log::End* end) {
-  const auto word = [&](const char* name, std::string_view value) { end != nullptr ? rows.text(name, value) : rows.absent(name); };
-  const auto real = [&](const char* name, double value) { end != nullptr ? rows.number(name, value) : rows.absent(name); };
-  const auto count = [&](const char* name, std::uint64_t value) { end != nullptr ? rows.count(name, value) : rows.absent(name); };
+  const auto word = [&](const char* name, std::string_view value) {
+    end != nullptr ? rows.text(name, value) : rows.absent(name);
+  };
+  const auto real = [&](const char* name, double value) {
+    end != nullptr ? rows.number(name, value) : rows.absent(name);
+  };
+  const auto count = [&](const char* name, std::uint64_t value) {
+    end != nullptr ? rows.count(name, value) : rows.absent(name);
+  };
   const auto flag = [&](const char* name, int value) { rows.flag(name, end != nullptr ? value : -1); };
   const log::End none;
   const auto& e = end != nullptr ? *end : none;
@@ -77,8 +91,10 @@ void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger&
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
     rows.count("attempts", state.attempts);
-    if (state.outstanding == log::Outstanding::none) rows.absent("outstanding");
-    else rows.text("outstanding", to_string(state.outstanding));
+    if (state.outstanding == log::Outstanding::none)
+      rows.absent("outstanding");
+    else
+      rows.text("outstanding", to_string(state.outstanding));
     put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr);
     rows.end_row();
   }
@@ -89,7 +105,8 @@ class TurnExport {
  public:
   TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
       : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts) {
-    for (std::size_t i = 0; i < plan.episodes.size(); ++i) places_.emplace(to_string(plan.id_of(plan.episodes[i])), i);
+    for (std::size_t i = 0; i < plan.episodes.size(); ++i)
+      places_.emplace(to_string(plan.id_of(plan.episodes[i])), i);
   }
 
   void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
@@ -117,16 +134,24 @@ class TurnExport {
     rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
     put_checks(turn);
     rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
-    rows_.count("tokens_in", reply.tokens_in).count("tokens_out", reply.tokens_out).count("tokens_cached", reply.tokens_cached);
+    rows_.count("tokens_in", reply.tokens_in)
+        .count("tokens_out", reply.tokens_out)
+        .count("tokens_cached", reply.tokens_cached);
     rows_.count("api_retries", reply.api_retries).number("cost_usd", reply.cost_usd);
     if (texts_) put_texts(reply, turn);
     rows_.end_row();
   }
 
   void put_checks(const log::Turn* turn) {
-    const auto word = [&](const char* name, std::string_view value) { turn != nullptr ? rows_.text(name, value) : rows_.absent(name); };
-    const auto real = [&](const char* name, double value) { turn != nullptr ? rows_.number(name, value) : rows_.absent(name); };
-    const auto count = [&](const char* name, std::uint64_t value) { turn != nullptr ? rows_.count(name, value) : rows_.absent(name); };
+    const auto word = [&](const char* name, std::string_view value) {
+      turn != nullptr ? rows_.text(name, value) : rows_.absent(name);
+    };
+    const auto real = [&](const char* name, double value) {
+      turn != nullptr ? rows_.number(name, value) : rows_.absent(name);
+    };
+    const auto count = [&](const char* name, std::uint64_t value) {
+      turn != nullptr ? rows_.count(name, value) : rows_.absent(name);
+    };
     const log::Turn none;
     const auto& t = turn != nullptr ? *turn : none;
     word("event", to_string(t.event));
@@ -142,8 +167,10 @@ class TurnExport {
 
   void put_texts(const log::Reply& reply, const log::Turn* turn) {
     rows_.text("request", reply.request).text("reply", reply.reply);
-    if (turn != nullptr) rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
-    else rows_.absent("kernel").absent("tool_output");
+    if (turn != nullptr)
+      rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
+    else
+      rows_.absent("kernel").absent("tool_output");
   }
 
   RowWriter& rows_;
@@ -165,13 +192,17 @@ void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledg
 
 int export_run(const Options& options) {
   const auto format = parse_format(options.format);
-  if (options.texts && !options.turns) throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
+  if (options.texts && !options.turns)
+    throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
   const auto run = jobs::load_run(options.run);
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), log::has_living_writer(run.log_folder()));
+  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(),
+                                    log::has_living_writer(run.log_folder()));
   for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
   RowWriter rows(format);
-  if (options.turns) export_turns(rows, run, ledger, options.texts);
-  else export_episodes(rows, run.plan, ledger);
+  if (options.turns)
+    export_turns(rows, run, ledger, options.texts);
+  else
+    export_episodes(rows, run.plan, ledger);
   rows.close();
   return 0;
 }
@@ -182,9 +213,13 @@ Verb export_verb() {
   return {"export", "takes a run's log out: one row an episode, or one a turn", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
-            app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
-            app.add_flag("--turns", options->turns, "one row a turn, of every attempt; `counted` marks those that count");
-            app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");
+            app.add_option("--format", options->format, "jsonl or csv")
+                ->type_name("FORMAT")
+                ->capture_default_str();
+            app.add_flag("--turns", options->turns,
+                         "one row a turn, of every attempt; `counted` marks those that count");
+            app.add_flag("--texts", options->texts,
+                         "with --turns: request, reply, kernel and tool output too");
             return [options] { return export_run(*options); };
           }};
 }

@@ -1,12 +1,12 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-#include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -22,11 +22,18 @@ struct Options {
 };
 
 void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged) {
-  nlohmann::ordered_json out = {{"version", 1}, {"damaged", damaged}, {"files", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json out = {
+      {"version", 1}, {"damaged", damaged}, {"files", nlohmann::ordered_json::array()}};
   for (const auto& c : checks) {
-    out["files"].push_back({{"file", c.file.filename().native()}, {"records", c.records}, {"seq_first", c.first_sequence},
-                            {"seq_last", c.last_sequence}, {"torn_tail_bytes", c.torn_tail_bytes}, {"damaged_bytes", c.damaged_bytes},
-                            {"missing_records", c.missing_records}, {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
+    out["files"].push_back(
+        {{"file", c.file.filename().native()},
+         {"records", c.records},
+         {"seq_first", c.first_sequence},
+         {"seq_last", c.last_sequence},
+         {"torn_tail_bytes", c.torn_tail_bytes},
+         {"damaged_bytes", c.damaged_bytes},
+         {"missing_records", c.missing_records},
+         {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
   }
   fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -34,25 +41,36 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged) 
 void print_table(const std::vector<log::FileCheck>& checks) {
   std::size_t width = 4;
   for (const auto& c : checks) width = std::max(width, c.file.filename().native().size());
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes", "missing records");
+  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes",
+             "damaged bytes", "missing records");
   for (const auto& c : checks) {
-    fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records, c.torn_tail_bytes, c.damaged_bytes,
-               c.missing_records);
+    fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records,
+               c.torn_tail_bytes, c.damaged_bytes, c.missing_records);
     if (!c.error.empty()) fmt::print("  {}\n", c.error);
   }
 }
 
 int check(const Options& options) {
   if (!jobs::is_run(options.run)) {
-    throw Error(ErrorCode::config, fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made", options.run));
+    throw Error(
+        ErrorCode::config,
+        fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                    options.run));
   }
   const auto checks = log::check_log(std::filesystem::path(options.run) / "log");
-  const auto damaged = static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
-  if (options.json) print_json(checks, damaged);
-  else if (!options.quiet) print_table(checks);
+  const auto damaged = static_cast<std::size_t>(
+      std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
+  if (options.json)
+    print_json(checks, damaged);
+  else if (!options.quiet)
+    print_table(checks);
   if (damaged > 0) {
-    throw Error(ErrorCode::corrupt, fmt::format("{} of {} log files of '{}' are damaged (what is whole in them is still read); `resume` runs "
-                                                "again what was lost", damaged, checks.size(), options.run));
+    throw Error(
+        ErrorCode::corrupt,
+        fmt::format(
+            "{} of {} log files of '{}' are damaged (what is whole in them is still read); `resume` runs "
+            "again what was lost",
+            damaged, checks.size(), options.run));
   }
   return 0;
 }
@@ -63,7 +81,8 @@ Verb log_verb() {
   return {"log", "log check RUN: reads a run's whole log and proves it", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.require_subcommand(1);
-            auto* sub = app.add_subcommand("check", "reads every record, prints what each file holds; exit 3 on damage");
+            auto* sub = app.add_subcommand(
+                "check", "reads every record, prints what each file holds; exit 3 on damage");
             sub->add_option("run", options->run, "run folder")->required()->type_name("RUN");
             sub->add_flag("--json", options->json, "machine-readable");
             sub->add_flag("--quiet", options->quiet, "print nothing, tell by the exit code");

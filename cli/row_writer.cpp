@@ -1,10 +1,10 @@
 #include "cli/row_writer.hpp"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
@@ -31,8 +31,10 @@ std::string quoted(std::string_view value) {
 }  // namespace
 
 RowWriter& RowWriter::text(const char* name, std::string_view value) {
-  if (format_ == RowFormat::csv) add(name, {}, quoted(value));
-  else add(name, nlohmann::json(to_valid_utf8(value)).dump(), {});
+  if (format_ == RowFormat::csv)
+    add(name, {}, quoted(value));
+  else
+    add(name, nlohmann::json(to_valid_utf8(value)).dump(), {});
   return *this;
 }
 RowWriter& RowWriter::number(const char* name, double value) {

@@ -10,7 +10,8 @@ namespace nkigrid::cli {
 
 enum class RowFormat : std::uint8_t { jsonl, csv };
 
-/// Writes rows of one shape to stdout: JSON lines, or CSV (RFC 4180) with a head line. NaN and absent values are null, or empty.
+/// Writes rows of one shape to stdout: JSON lines, or CSV (RFC 4180) with a head line. NaN and absent values
+/// are null, or empty.
 ///
 ///   RowWriter rows(RowFormat::csv);
 ///   rows.text("episode", id).number("turns", 3).absent("outcome").end_row();

@@ -1,10 +1,10 @@
-#include <filesystem>
-#include <memory>
-#include <string>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -22,7 +22,10 @@ struct Options {
 int seal(const Options& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   if (!jobs::is_run(options.run)) {
-    throw Error(ErrorCode::config, fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made", options.run));
+    throw Error(
+        ErrorCode::config,
+        fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                    options.run));
   }
   const auto written = log::seal_all(std::filesystem::path(options.run) / "log");
   if (options.json) {
@@ -39,7 +42,8 @@ int seal(const Options& options) {
 }  // namespace
 
 Verb seal_verb() {
-  return {"seal", "turns the journals of dead or finished writers into HDF5 segments", [](CLI::App& app) -> Action {
+  return {"seal", "turns the journals of dead or finished writers into HDF5 segments",
+          [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
             app.add_flag("--json", options->json, "machine-readable");

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-/// Little-endian numbers in byte strings. Our machines are little endian; this line is where another one would be noticed.
+/// Little-endian numbers in byte strings. Our machines are little endian; this line is where another one
+/// would be noticed.
 namespace nkigrid::log {
 static_assert(std::endian::native == std::endian::little);
 

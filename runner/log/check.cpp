@@ -34,7 +34,8 @@ void check_journal(FileCheck& check) {
 }
 
 void check_segment(FileCheck& check) {
-  const auto report = read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
+  const auto report =
+      read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
   check.first_sequence = report.seq_first;
   check.last_sequence = report.seq_last;
   check.damaged_bytes = report.damaged_bytes;

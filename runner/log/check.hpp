@@ -18,7 +18,8 @@ struct FileCheck {
   bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0 || !error.empty(); }
 };
 
-/// Reads every record and text of every file of a log folder, in the order of their names. Damage is in the result, never thrown.
+/// Reads every record and text of every file of a log folder, in the order of their names. Damage is in the
+/// result, never thrown.
 /// @throws Error{io} when the folder or a file cannot be read
 std::vector<FileCheck> check_log(const std::filesystem::path& folder);
 

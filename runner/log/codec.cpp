@@ -17,7 +17,9 @@ class Encoder {
   explicit Encoder(std::uint8_t kind) { out_ += static_cast<char>(kind); }
 
   template <std::unsigned_integral T>
-  void field(int number, T value) { tag(number, kVarint), varint(value); }
+  void field(int number, T value) {
+    tag(number, kVarint), varint(value);
+  }
   void field(int number, std::int8_t value) {
     const std::int64_t n = value;
     tag(number, kVarint), varint(static_cast<std::uint64_t>(n << 1) ^ static_cast<std::uint64_t>(n >> 63));
@@ -25,7 +27,7 @@ class Encoder {
   void field(int number, double value) { tag(number, kDouble), put(out_, value); }
   void field(int number, const std::string& value) { bytes(number, value); }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void field(int number, E value) { bytes(number, to_string(value)); }
   void text(int number, const std::string& value) { bytes(number, value); }
 
@@ -65,7 +67,8 @@ class Cursor {
     field.number = tag >> 2;
     field.wire = static_cast<Wire>(tag & 3);
     switch (field.wire) {
-      case kVarint: return varint(field.integer);
+      case kVarint:
+        return varint(field.integer);
       case kDouble:
         if (rest_.size() < 8) return false;
         field.real = get<double>(rest_, 0);
@@ -111,7 +114,8 @@ class Storer {
   }
   void field(int number, std::int8_t& value) {
     if (!mine(number, kVarint)) return;
-    const auto n = static_cast<std::int64_t>(raw_.integer >> 1) ^ -static_cast<std::int64_t>(raw_.integer & 1);
+    const auto n =
+        static_cast<std::int64_t>(raw_.integer >> 1) ^ -static_cast<std::int64_t>(raw_.integer & 1);
     value = static_cast<std::int8_t>(n);
     ok_ = value == n;
   }
@@ -122,11 +126,14 @@ class Storer {
     if (mine(number, kBytes)) value = raw_.bytes;
   }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void field(int number, E& value) {
     if (!mine(number, kBytes)) return;
     const auto word = parse_word<E>(raw_.bytes);
-    if (word) value = *word; else ok_ = false;
+    if (word)
+      value = *word;
+    else
+      ok_ = false;
   }
   void text(int number, std::string& value) {
     if (mine(number, kBytes) && with_texts_) value = raw_.bytes;
@@ -170,18 +177,24 @@ std::optional<Payload> decode_as(std::string_view bytes, bool with_texts) {
 std::string encode(const LogHeader& header) { return encode_as(0, header); }
 
 std::string encode(const Record& record) {
-  return std::visit([&](const auto& r) { return encode_as(static_cast<std::uint8_t>(record.index() + 1), r); }, record);
+  return std::visit(
+      [&](const auto& r) { return encode_as(static_cast<std::uint8_t>(record.index() + 1), r); }, record);
 }
 
 std::optional<Payload> decode(std::string_view bytes, bool with_texts) {
   if (bytes.empty()) return std::nullopt;
   const auto rest = bytes.substr(1);
   switch (bytes.front()) {
-    case 0: return decode_as<LogHeader>(rest, with_texts);
-    case 1: return decode_as<Begin>(rest, with_texts);
-    case 2: return decode_as<Reply>(rest, with_texts);
-    case 3: return decode_as<Turn>(rest, with_texts);
-    case 4: return decode_as<End>(rest, with_texts);
+    case 0:
+      return decode_as<LogHeader>(rest, with_texts);
+    case 1:
+      return decode_as<Begin>(rest, with_texts);
+    case 2:
+      return decode_as<Reply>(rest, with_texts);
+    case 3:
+      return decode_as<Turn>(rest, with_texts);
+    case 4:
+      return decode_as<End>(rest, with_texts);
   }
   return std::nullopt;
 }

@@ -1,9 +1,9 @@
 #include "runner/log/columns.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 

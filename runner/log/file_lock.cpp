@@ -16,12 +16,15 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
   while (result != 0 && errno == EINTR);
   if (result == 0) return LockResult::held;
   switch (errno) {
-    case EWOULDBLOCK: return LockResult::busy;
+    case EWOULDBLOCK:
+      return LockResult::busy;
     case ENOLCK:
     case ENOSYS:
     case EINVAL:
-    case EOPNOTSUPP: return LockResult::unsupported;
-    default: throw_errno(errno, "lock", path.native());
+    case EOPNOTSUPP:
+      return LockResult::unsupported;
+    default:
+      throw_errno(errno, "lock", path.native());
   }
 }
 

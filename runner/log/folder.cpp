@@ -39,12 +39,15 @@ StemReport read_stem(const fs::path& folder, const std::string& stem, const Sele
   StemReport report;
   std::error_code ignored;
   if (fs::exists(segment, ignored)) {
-    report.segment = read_segment(segment, selection, [&](std::uint64_t, Record&& record) { visit(std::move(record)); });
+    report.segment =
+        read_segment(segment, selection, [&](std::uint64_t, Record&& record) { visit(std::move(record)); });
   }
   if (fd) {
     report.journal = read_journal(fd, journal, selection, [&](std::uint64_t sequence, Record&& record) {
-      if (report.segment && report.segment->covers(sequence)) ++report.skipped;
-      else visit(std::move(record));
+      if (report.segment && report.segment->covers(sequence))
+        ++report.skipped;
+      else
+        visit(std::move(record));
     });
   }
   return report;

@@ -1,13 +1,12 @@
 #include "runner/log/framing.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
-
-#include <fmt/core.h>
-#include <zlib.h>
 
 #include "jobs/base/error.hpp"
 #include "runner/log/bytes.hpp"
@@ -22,9 +21,12 @@ std::uint32_t crc(std::string_view bytes) noexcept {
   return static_cast<std::uint32_t>(
       ::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
-bool all_zero(std::string_view bytes) noexcept { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+bool all_zero(std::string_view bytes) noexcept {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
 
-void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index, std::string_view data) {
+void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index,
+                     std::string_view data) {
   std::string rest;
   put(rest, crc(data));
   put(rest, sequence);
@@ -55,7 +57,8 @@ std::string prologue() {
   return bytes;
 }
 
-std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload) {
+std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
+                           std::string_view payload) {
   std::uint16_t index = 0;
   bool first = true;
   while (!payload.empty()) {
@@ -99,14 +102,17 @@ void FrameReader::read_prologue() {
   const std::string ours = prologue();
   const auto magic = bytes.substr(0, kMagic.size());
   if (magic != kMagic.substr(0, magic.size())) {
-    throw Error(ErrorCode::corrupt, fmt::format("not a journal '{}' (its first bytes are not {})", name_.native(), kMagic));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("not a journal '{}' (its first bytes are not {})", name_.native(), kMagic));
   }
   if (size_ >= 12) {
     const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
     if (major != kJournalMajor || minor > kJournalMinor) {
-      throw Error(ErrorCode::corrupt, fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
-                                                  "that wrote it or a newer one", name_.native(), major, minor, kJournalMajor,
-                                                  kJournalMajor, kJournalMinor));
+      throw Error(
+          ErrorCode::corrupt,
+          fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
+                      "that wrote it or a newer one",
+                      name_.native(), major, minor, kJournalMajor, kJournalMajor, kJournalMinor));
     }
   }
   if (size_ < kPrologueBytes) {
@@ -136,7 +142,10 @@ void FrameReader::damage(std::uint64_t bytes) noexcept {
 bool FrameReader::drop_rest_of_block() {
   const std::string_view rest(block_.data() + at_, size_ - at_);
   // Zeros may be the end of a file that was extended before its data came; what follows decides.
-  if (all_zero(rest)) zeros_ += rest.size(); else damage(rest.size());
+  if (all_zero(rest))
+    zeros_ += rest.size();
+  else
+    damage(rest.size());
   at_ = size_;
   return true;
 }
@@ -165,7 +174,8 @@ bool FrameReader::accept_sequence(std::uint64_t sequence) noexcept {
 }
 
 /// Adds a proven fragment. @returns true when it completes a record
-bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& sequence, std::string& payload) {
+bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& sequence,
+                       std::string& payload) {
   const std::uint64_t bytes = kHeadBytes + data.size();
   if (zeros_ > 0) damage(0);
   const bool begins = head.kind == kWhole || head.kind == kFirst;
@@ -174,7 +184,8 @@ bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& s
     open_.clear();
     open_sequence_ = head.sequence;
     open_index_ = 0;
-  } else if (!assembling_ || head.sequence != open_sequence_ || head.index != open_index_ || open_.size() > kMaxRecordBytes) {
+  } else if (!assembling_ || head.sequence != open_sequence_ || head.index != open_index_ ||
+             open_.size() > kMaxRecordBytes) {
     damage(bytes);
     return false;
   }
@@ -215,8 +226,10 @@ bool FrameReader::next(std::uint64_t& sequence, std::string& payload) {
     }
     const auto data = block.substr(at_ + kHeadBytes, head.length);
     at_ += kHeadBytes + head.length;
-    if (crc(data) != head.data_crc) damage(kHeadBytes + head.length);
-    else if (take(head, data, sequence, payload)) return true;
+    if (crc(data) != head.data_crc)
+      damage(kHeadBytes + head.length);
+    else if (take(head, data, sequence, payload))
+      return true;
   }
   finish();
   return false;

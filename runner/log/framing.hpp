@@ -18,8 +18,10 @@ inline constexpr std::uint16_t kJournalMinor = 0;
 
 std::string prologue();
 
-/// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset after them.
-std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload);
+/// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset
+/// after them.
+std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
+                           std::string_view payload);
 
 /// Gives back whole records of a journal in order, block by block: memory does not grow with the file.
 class FrameReader {
@@ -55,13 +57,13 @@ class FrameReader {
   std::size_t size_ = 0, at_ = 0;  ///< bytes in block_, place in it
   bool last_block_ = false;
 
-  std::string open_;                 ///< fragments of a record whose last is to come
+  std::string open_;  ///< fragments of a record whose last is to come
   bool assembling_ = false;
   std::uint64_t open_sequence_ = 0;
   std::uint16_t open_index_ = 0;
-  std::uint64_t open_bytes_ = 0;     ///< file bytes of the open fragments
+  std::uint64_t open_bytes_ = 0;  ///< file bytes of the open fragments
 
-  std::uint64_t zeros_ = 0;          ///< zeros since the last fragment: torn tail if nothing follows, else damage
+  std::uint64_t zeros_ = 0;  ///< zeros since the last fragment: torn tail if nothing follows, else damage
   std::uint64_t next_sequence_ = 0;
   std::uint64_t torn_ = 0, damaged_ = 0, missing_ = 0;
 };

@@ -8,11 +8,12 @@
 namespace nkigrid::log::h5 {
 namespace {
 
-constexpr hsize_t kColumnChunk = 16384;          // rows
-constexpr hsize_t kTextChunk = 256 * 1024;       // bytes; a transcript's texts are a few tens of kB
+constexpr hsize_t kColumnChunk = 16384;     // rows
+constexpr hsize_t kTextChunk = 256 * 1024;  // bytes; a transcript's texts are a few tens of kB
 constexpr std::size_t kTextCache = 16 << 20;
 constexpr unsigned kDeflateLevel = 4;
-constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{8} << 30;  // a column that claims more comes from a damaged file
+constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{8}
+                                          << 30;  // a column that claims more comes from a damaged file
 
 int close_space(Hid id) noexcept { return H5Sclose(id); }
 int close_type(Hid id) noexcept { return H5Tclose(id); }
@@ -22,8 +23,8 @@ using Type = Handle<close_type>;
 using Attribute = Handle<close_attribute>;
 
 hid_t native(Number type) {
-  const std::array<hid_t, 6> types = {H5T_NATIVE_INT8, H5T_NATIVE_UINT8, H5T_NATIVE_INT32, H5T_NATIVE_UINT32, H5T_NATIVE_UINT64,
-                                      H5T_NATIVE_DOUBLE};
+  const std::array<hid_t, 6> types = {H5T_NATIVE_INT8,   H5T_NATIVE_UINT8,  H5T_NATIVE_INT32,
+                                      H5T_NATIVE_UINT32, H5T_NATIVE_UINT64, H5T_NATIVE_DOUBLE};
   return types[static_cast<std::size_t>(type)];
 }
 
@@ -42,19 +43,24 @@ Dataset create_dataset(Hid where, const std::string& name, hid_t type, hsize_t r
   made(H5Pset_chunk(list.get(), 1, &chunk), "chunk", name);
   made(H5Pset_shuffle(list.get()), "shuffle", name);
   made(H5Pset_deflate(list.get(), kDeflateLevel), "deflate", name);
-  return Dataset(made(H5Dcreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT), "create dataset", name));
+  return Dataset(
+      made(H5Dcreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
+           "create dataset", name));
 }
 
 void write_column(Hid where, const std::string& name, hid_t type, std::uint64_t rows, const void* values) {
   const hsize_t chunk = std::clamp<hsize_t>(rows, 1, kColumnChunk);
   auto dataset = create_dataset(where, name, type, rows, chunk);
-  if (rows > 0) made(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write dataset", name);
+  if (rows > 0)
+    made(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write dataset", name);
   dataset.close();
 }
 
 void write_scalar(const File& file, const std::string& name, hid_t type, const void* value) {
   const Space space(made(H5Screate(H5S_SCALAR), "make space of", name));
-  const Attribute attribute(made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "create attribute", name));
+  const Attribute attribute(
+      made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+           "create attribute", name));
   made(H5Awrite(attribute.get(), type, value), "write attribute", name);
 }
 
@@ -72,16 +78,28 @@ std::uint64_t length_of(Hid dataset, std::string_view name) {
 Dataset open_column(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width) {
   Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
   const auto length = length_of(dataset.get(), name);
-  if (length != rows) throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
-  if (width > 0 && rows > kMaxColumnBytes / width) throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' claims {} rows", name, rows));
+  if (length != rows)
+    throw Error(ErrorCode::corrupt,
+                fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
+  if (width > 0 && rows > kMaxColumnBytes / width)
+    throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' claims {} rows", name, rows));
   return dataset;
 }
 
 }  // namespace
 
-int close_file(Hid id) noexcept { const Call call; return H5Fclose(id); }
-int close_group(Hid id) noexcept { const Call call; return H5Gclose(id); }
-int close_dataset(Hid id) noexcept { const Call call; return H5Dclose(id); }
+int close_file(Hid id) noexcept {
+  const Call call;
+  return H5Fclose(id);
+}
+int close_group(Hid id) noexcept {
+  const Call call;
+  return H5Gclose(id);
+}
+int close_dataset(Hid id) noexcept {
+  const Call call;
+  return H5Dclose(id);
+}
 void throw_close_failed() {
   const Call call;
   throw Error(ErrorCode::internal, fmt::format("cannot close an HDF5 object: {}", take_message()));
@@ -94,7 +112,8 @@ std::size_t size_of(Number type) noexcept {
 
 Group create_group(const File& file, const std::string& name) {
   const Call call;
-  return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));
+  return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                    "create group", name));
 }
 
 void write_attribute(const File& file, const std::string& name, std::string_view word) {
@@ -112,11 +131,13 @@ void write_attribute(const File& file, const std::string& name, std::int32_t val
   write_scalar(file, name, H5T_NATIVE_INT32, &value);
 }
 
-void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values) {
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
+                   const void* values) {
   const Call call;
   write_column(group.get(), name, native(type), rows, values);
 }
-void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width, const char* packed) {
+void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width,
+                 const char* packed) {
   const Call call;
   const auto type = word_type(width);
   write_column(group.get(), name, type.get(), rows, packed);
@@ -133,8 +154,11 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
   made(H5Dset_extent(dataset.get(), &size), "grow", "text");
   const Space file_space(made(H5Dget_space(dataset.get()), "get space of", "text"));
   const Space memory_space(made(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
-  made(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in", "text");
-  made(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()), "write", "text");
+  made(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in",
+       "text");
+  made(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT,
+                bytes.data()),
+       "write", "text");
 }
 
 File open_file(const std::filesystem::path& path) {
@@ -165,7 +189,8 @@ std::string read_word_attribute(const File& file, const std::string& name) {
     throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
   }
   const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
-  if (H5Sget_simple_extent_npoints(space.get()) != 1) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1)
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
   std::string word(H5Tget_size(type.get()), '\0');
   had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
   word.resize(word.find_last_not_of('\0') + 1);
@@ -175,7 +200,8 @@ std::uint64_t read_number_attribute(const File& file, const std::string& name) {
   const Call call;
   const Attribute attribute(had(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
   const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
-  if (H5Sget_simple_extent_npoints(space.get()) != 1) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1)
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
   std::uint64_t value = 0;
   had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
   return value;
@@ -200,7 +226,9 @@ std::string read_numbers(const Group& group, const std::string& name, Number typ
   const Call call;
   const auto dataset = open_column(group, name, rows, size_of(type));
   std::string values(rows * size_of(type), '\0');
-  if (rows > 0) had(H5Dread(dataset.get(), native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset", name);
+  if (rows > 0)
+    had(H5Dread(dataset.get(), native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset",
+        name);
   return values;
 }
 
@@ -218,7 +246,9 @@ Words read_words(const Group& group, const std::string& name, std::uint64_t rows
   const auto dataset = open_column(group, name, rows, words.width);
   const auto type = word_type(words.width);
   words.packed.resize(rows * words.width);
-  if (rows > 0) had(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words.packed.data()), "read dataset", name);
+  if (rows > 0)
+    had(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words.packed.data()),
+        "read dataset", name);
   return words;
 }
 
@@ -228,13 +258,18 @@ std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t s
   if (size == 0) return {};
   const auto length = length_of(dataset.get(), "text");
   if (at > length || size > length - at) {
-    throw Error(ErrorCode::corrupt, fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
+    throw Error(
+        ErrorCode::corrupt,
+        fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
   }
   std::string bytes(size, '\0');
   const Space file_space(had(H5Dget_space(dataset.get()), "get space of", "text"));
   const Space memory_space(had(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
-  had(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in", "text");
-  had(H5Dread(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()), "read", "text");
+  had(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in",
+      "text");
+  had(H5Dread(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT,
+              bytes.data()),
+      "read", "text");
   return bytes;
 }
 

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
-/// The little of HDF5 that segments need: one wrapper a call, RAII for ids, errors as nkigrid::Error. hdf5.h stays in hdf5.cpp.
+/// The little of HDF5 that segments need: one wrapper a call, RAII for ids, errors as nkigrid::Error. hdf5.h
+/// stays in hdf5.cpp.
 ///
-/// @threads Debian's HDF5 is not thread-safe: every call here takes one process-wide lock. A handle belongs to one thread at a time.
+/// @threads Debian's HDF5 is not thread-safe: every call here takes one process-wide lock. A handle belongs
+/// to one thread at a time.
 namespace nkigrid::log::h5 {
 
 using Hid = std::int64_t;
@@ -26,7 +28,9 @@ class Handle {
  public:
   Handle() = default;
   explicit Handle(Hid id) noexcept : id_(id) {}
-  ~Handle() { if (id_ >= 0) Close(id_); }
+  ~Handle() {
+    if (id_ >= 0) Close(id_);
+  }
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
@@ -36,7 +40,8 @@ class Handle {
     return *this;
   }
   Hid get() const noexcept { return id_; }
-  /// @throws Error{internal}: our files live in memory or are only read, so a failed close is a handle that was forgotten
+  /// @throws Error{internal}: our files live in memory or are only read, so a failed close is a handle that
+  /// was forgotten
   void close() {
     if (id_ >= 0 && Close(std::exchange(id_, -1)) < 0) fail_close();
   }
@@ -48,7 +53,9 @@ class Handle {
 
 [[noreturn]] void throw_close_failed();
 template <int (*Close)(Hid) noexcept>
-void Handle<Close>::fail_close() { throw_close_failed(); }
+void Handle<Close>::fail_close() {
+  throw_close_failed();
+}
 
 using File = Handle<close_file>;
 using Group = Handle<close_group>;
@@ -59,7 +66,8 @@ std::size_t size_of(Number type) noexcept;
 
 // Writing. @throws Error{internal} with HDF5's most specific message.
 
-/// A new file that lives in memory: HDF5 copes badly with a disk that fills up under it, so it never meets one.
+/// A new file that lives in memory: HDF5 copes badly with a disk that fills up under it, so it never meets
+/// one.
 class MemoryFile {
  public:
   MemoryFile();
@@ -77,9 +85,11 @@ Group create_group(const File& file, const std::string& name);
 void write_attribute(const File& file, const std::string& name, std::string_view word);
 void write_attribute(const File& file, const std::string& name, std::uint64_t value);
 void write_attribute(const File& file, const std::string& name, std::int32_t value);
-void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values);
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
+                   const void* values);
 /// @param packed rows x width bytes, NUL padded
-void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width, const char* packed);
+void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width,
+                 const char* packed);
 /// A growing 1-D uint8 dataset of the file.
 Dataset create_bytes(const File& file, const std::string& name);
 void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view bytes);

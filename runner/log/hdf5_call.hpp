@@ -1,16 +1,17 @@
 #pragma once
 
+#include <fmt/core.h>
+#include <hdf5.h>
+
 #include <mutex>
 #include <string>
 #include <string_view>
 
-#include <fmt/core.h>
-#include <hdf5.h>
-
 #include "jobs/base/error.hpp"
 #include "runner/log/hdf5.hpp"
 
-/// What every wrapper of HDF5 shares: the lock, the silence, the check. For hdf5*.cpp alone; it brings hdf5.h with it.
+/// What every wrapper of HDF5 shares: the lock, the silence, the check. For hdf5*.cpp alone; it brings hdf5.h
+/// with it.
 namespace nkigrid::log::h5 {
 
 static_assert(sizeof(hid_t) == sizeof(Hid));
@@ -19,8 +20,8 @@ static_assert(sizeof(hid_t) == sizeof(Hid));
 class Call {
  public:
   Call() : lock_(mutex()) {
-    // No clean-up at exit: every file is closed by its handle, and after a damaged file HDF5 1.10.8 can end in complaints of an
-    // "infinite loop closing library". Must be said before any other call.
+    // No clean-up at exit: every file is closed by its handle, and after a damaged file HDF5 1.10.8 can end
+    // in complaints of an "infinite loop closing library". Must be said before any other call.
     static const herr_t once = H5dont_atexit();
     static_cast<void>(once);
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
@@ -45,8 +46,8 @@ inline herr_t keep_first(unsigned, const H5E_error2_t* error, void* text) {
   return 0;
 }
 
-/// The most specific message of the pending failure. The stack that HDF5 hands over is ours and must be closed:
-/// left open it costs about 1.9 kB each time (HDF5 1.10.8).
+/// The most specific message of the pending failure. The stack that HDF5 hands over is ours and must be
+/// closed: left open it costs about 1.9 kB each time (HDF5 1.10.8).
 inline std::string take_message() {
   std::string text;
   const hid_t stack = H5Eget_current_stack();
@@ -62,9 +63,13 @@ T check(T result, ErrorCode code, std::string_view doing, std::string_view objec
   return result;
 }
 template <class T>
-T made(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::internal, doing, object); }
+T made(T result, std::string_view doing, std::string_view object) {
+  return check(result, ErrorCode::internal, doing, object);
+}
 template <class T>
-T had(T result, std::string_view doing, std::string_view object) { return check(result, ErrorCode::corrupt, doing, object); }
+T had(T result, std::string_view doing, std::string_view object) {
+  return check(result, ErrorCode::corrupt, doing, object);
+}
 
 inline int close_list(Hid id) noexcept { return H5Pclose(id); }
 using List = Handle<close_list>;
@@ -73,7 +78,8 @@ inline List file_access() {
   List list(made(H5Pcreate(H5P_FILE_ACCESS), "make access list", ""));
   // SEMI: closing a file with a handle left open is an error instead of a leak.
   made(H5Pset_fclose_degree(list.get(), H5F_CLOSE_SEMI), "set close degree", "");
-  // HDF5's own locks fail on some network file systems, and guard nothing here: a finished file is immutable, a new one ours alone.
+  // HDF5's own locks fail on some network file systems, and guard nothing here: a finished file is immutable,
+  // a new one ours alone.
   made(H5Pset_file_locking(list.get(), false, true), "set locking", "");
   return list;
 }

@@ -11,6 +11,7 @@ namespace {
 /// What one attempt left: its own replies and turns by number.
 struct Attempt {
   std::uint32_t inherited = 0;
+  bool begun = false;  ///< the begin was read: it knows best what was inherited
   std::map<std::uint32_t, Reply> replies;
   std::map<std::uint32_t, Turn> turns;
 };
@@ -18,7 +19,11 @@ using Attempts = std::map<std::uint32_t, Attempt>;
 
 struct Collector {
   Attempts& attempts;
-  void operator()(Begin&& begin) { attempts[begin.id.attempt].inherited = begin.inherited_turns; }
+  void operator()(Begin&& begin) {
+    auto& attempt = attempts[begin.id.attempt];
+    attempt.begun = true;
+    attempt.inherited = begin.inherited_turns;
+  }
   void operator()(Reply&& reply) {
     auto& replies = attempts[reply.id.attempt].replies;
     const auto turn = reply.turn;
@@ -29,7 +34,10 @@ struct Collector {
     const auto number = turn.turn;
     turns[number] = std::move(turn);
   }
-  void operator()(End&& end) { attempts[end.id.attempt].inherited = end.inherited_turns; }
+  void operator()(End&& end) {
+    auto& attempt = attempts[end.id.attempt];
+    if (!attempt.begun) attempt.inherited = end.inherited_turns;  // damage took the begin
+  }
 };
 
 /// Continues `history`, which holds turns 1..n, with what an attempt did itself, up to the first gap.
@@ -44,13 +52,15 @@ void add_own(std::vector<LoggedTurn>& history, const Attempt& attempt) {
   }
 }
 
-/// Oldest attempt first: each keeps of its predecessors' turns what it inherited and adds its own. One that died before its first
-/// own reply leaves its predecessor's history whole, unanswered reply included: that reply is paid for.
+/// Oldest attempt first: each keeps of its predecessors' turns what it inherited and adds its own. One that
+/// died before its first own reply leaves its predecessor's history whole, unanswered reply included: that
+/// reply is paid for.
 std::vector<LoggedTurn> chain(const Attempts& attempts) {
   std::vector<LoggedTurn> history;
   for (const auto& [number, attempt] : attempts) {
     if (!attempt.replies.contains(attempt.inherited + 1)) continue;
-    const bool whole = history.size() >= attempt.inherited && (attempt.inherited == 0 || history[attempt.inherited - 1].turn);
+    const bool whole = history.size() >= attempt.inherited &&
+                       (attempt.inherited == 0 || history[attempt.inherited - 1].turn);
     if (!whole) continue;  // an inherited turn was lost to damage: what builds on it cannot be rebuilt
     history.resize(attempt.inherited);
     add_own(history, attempt);
@@ -60,7 +70,8 @@ std::vector<LoggedTurn> chain(const Attempts& attempts) {
 
 }  // namespace
 
-std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder, const std::vector<HistoryKey>& wanted) {
+std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder,
+                                                    const std::vector<HistoryKey>& wanted) {
   std::map<HistoryKey, std::size_t> index;
   for (std::size_t i = 0; i < wanted.size(); ++i) index.emplace(wanted[i], i);
   std::vector<Attempts> found(wanted.size());
@@ -78,7 +89,8 @@ std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path&
   return histories;
 }
 
-std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode, const std::string& key) {
+std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode,
+                                     const std::string& key) {
   return std::move(read_histories(folder, {{episode, key}}).front());
 }
 

@@ -1,6 +1,7 @@
 #include "runner/log/journal.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +14,6 @@
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -33,13 +32,13 @@ struct Journal::State {
 
   std::mutex mutex;
   std::condition_variable work, done;
-  std::vector<std::string> queue;        ///< encoded payloads nobody has written yet
-  std::uint64_t handed = 0, durable = 0; ///< records handed over, records on the disk
-  std::string poison;                    ///< "" or the failure that ended writing
+  std::vector<std::string> queue;         ///< encoded payloads nobody has written yet
+  std::uint64_t handed = 0, durable = 0;  ///< records handed over, records on the disk
+  std::string poison;                     ///< "" or the failure that ended writing
   bool closing = false;
 
   // The writer thread's own.
-  std::uint64_t end = 0;                 ///< offset after the last durable byte
+  std::uint64_t end = 0;  ///< offset after the last durable byte
   std::uint64_t next_sequence = 1;
 
   void create(const fs::path& folder, const std::string& name, const LogHeader& header);
@@ -48,8 +47,8 @@ struct Journal::State {
   void cut_back() noexcept;
 };
 
-/// Born under a hidden name and linked in when its header is durable: no reader meets half a header, no two writers share a
-/// file, and no sealer can lock it before its owner does.
+/// Born under a hidden name and linked in when its header is durable: no reader meets half a header, no two
+/// writers share a file, and no sealer can lock it before its owner does.
 void Journal::State::create(const fs::path& folder, const std::string& name, const LogHeader& header) {
   path = folder / (name + ".journal");
   std::string hidden = (folder / ("." + name + ".journal.XXXXXX")).native();
@@ -58,13 +57,16 @@ void Journal::State::create(const fs::path& folder, const std::string& name, con
   try {
     const auto lock = try_lock(fd, path);
     if (lock == LockResult::unsupported) {
-      warning = fmt::format("journal '{}' is not locked (its file system has no flock); let no two programs seal this folder at once",
-                            path.native());
+      warning = fmt::format(
+          "journal '{}' is not locked (its file system has no flock); let no two programs seal this folder "
+          "at once",
+          path.native());
     }
     std::string bytes = prologue();
     end = append_frame(bytes, bytes.size(), 0, encode(header));
     write_all(fd.get(), bytes, path);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "sync journal", path.native());
+    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0)
+      throw_errno(errno, "sync journal", path.native());
     // A segment of that name would hide our records: readers skip what a segment of the same stem covers.
     if (fs::exists(folder / (name + ".h5"))) throw_errno(EEXIST, "create journal", path.native());
     if (::link(hidden.c_str(), path.c_str()) != 0) throw_errno(errno, "create journal", path.native());
@@ -110,14 +112,17 @@ void Journal::State::run() {
       cut_back();
     }
     lock.lock();
-    if (failure.empty()) durable += batch.size();
-    else poison = std::move(failure);
+    if (failure.empty())
+      durable += batch.size();
+    else
+      poison = std::move(failure);
     done.notify_all();
     if (!poison.empty()) return;
   }
 }
 
-Journal::Journal(fs::path folder, std::string name, const LogHeader& header) : state_(std::make_unique<State>()) {
+Journal::Journal(fs::path folder, std::string name, const LogHeader& header)
+    : state_(std::make_unique<State>()) {
   state_->create(folder, name, header);
   state_->writer = std::thread([state = state_.get()] { state->run(); });
 }
@@ -137,13 +142,15 @@ void Journal::append(std::span<const Record> records) {
   for (const auto& record : records) {
     payloads.push_back(encode(record));
     if (payloads.back().size() > kMaxRecordBytes) {
-      throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})", payloads.back().size(),
-                                                   state_->path.native(), kMaxRecordBytes));
+      throw Error(ErrorCode::internal,
+                  fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
+                              payloads.back().size(), state_->path.native(), kMaxRecordBytes));
     }
   }
   std::unique_lock lock(state_->mutex);
   if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
-  if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
+  if (state_->closing)
+    throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
   std::move(payloads.begin(), payloads.end(), std::back_inserter(state_->queue));
   const auto ticket = state_->handed += payloads.size();
   state_->work.notify_one();

@@ -17,14 +17,15 @@ struct LogHeader {
   std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
 };
 
-/// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32, sequence
-/// number and payload. One writer thread; append() hands a record over and returns when it is on the disk; one fdatasync
-/// serves all that wait (group commit).
+/// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32,
+/// sequence number and payload. One writer thread; append() hands a record over and returns when it is on the
+/// disk; one fdatasync serves all that wait (group commit).
 ///
 /// @threads append() from any number of lanes.
 class Journal {
  public:
-  /// Creates `folder`/<name>.journal; never opens an existing one: a new owner writes a new file. Holds an flock.
+  /// Creates `folder`/<name>.journal; never opens an existing one: a new owner writes a new file. Holds an
+  /// flock.
   /// @param name one that no journal and no segment of the folder has (host, rank, time, pid)
   /// @throws Error{io} when it cannot be created and written, or the name is taken: nothing is left behind.
   Journal(std::filesystem::path folder, std::string name, const LogHeader& header);
@@ -32,11 +33,13 @@ class Journal {
   Journal(const Journal&) = delete;
 
   /// Appends and waits until the record is durable.
-  /// @throws Error{io} naming the file, on this and every later call, once a write or sync has failed (the writer is poisoned);
+  /// @throws Error{io} naming the file, on this and every later call, once a write or sync has failed (the
+  /// writer is poisoned);
   ///         Error{internal} for a record over 256 MiB or after close(), which poisons nothing.
   void append(const Record& record);
 
-  /// Appends several in this order behind one sync. They are durable together when it returns, not atomic when it throws.
+  /// Appends several in this order behind one sync. They are durable together when it returns, not atomic
+  /// when it throws.
   void append(std::span<const Record> records);
 
   const std::filesystem::path& path() const noexcept;
@@ -44,7 +47,8 @@ class Journal {
   /// "" or why the file could not be locked (a file system without flock): to be shown once, work goes on.
   const std::string& warning() const noexcept;
 
-  /// Waits for what was handed over and closes the file; a second call does nothing. @throws Error{io}, also when poisoned
+  /// Waits for what was handed over and closes the file; a second call does nothing. @throws Error{io}, also
+  /// when poisoned
   void close();
 
  private:
@@ -57,9 +61,9 @@ struct JournalReport {
   LogHeader header;
   std::uint64_t records = 0;
   std::uint64_t first_sequence = 0, last_sequence = 0;
-  std::uint64_t torn_tail_bytes = 0;   ///< an unfinished last frame: no damage, the writer died
-  std::uint64_t damaged_bytes = 0;     ///< bytes skipped in mid-file because CRC, length or sequence do not fit
-  std::uint64_t missing_records = 0;   ///< sequence numbers between the first and the last that no record has
+  std::uint64_t torn_tail_bytes = 0;  ///< an unfinished last frame: no damage, the writer died
+  std::uint64_t damaged_bytes = 0;  ///< bytes skipped in mid-file because CRC, length or sequence do not fit
+  std::uint64_t missing_records = 0;  ///< sequence numbers between the first and the last that no record has
 
   bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0; }
 };
@@ -67,6 +71,7 @@ struct JournalReport {
 /// Reads every whole record in order. Tolerates a torn tail and resynchronises after damage.
 /// @param visit gets (sequence number, record)
 /// @throws Error{corrupt} when the magic or the major version is wrong; Error{io}.
-JournalReport read_journal(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
+JournalReport read_journal(const std::filesystem::path& file,
+                           const std::function<void(std::uint64_t, Record&&)>& visit);
 
 }  // namespace nkigrid::log

@@ -27,10 +27,11 @@ void count(JournalReport& report, std::uint64_t sequence) {
 }  // namespace
 
 bool selects(const Selection& selection, const Record& record) {
-  const bool kind = std::visit(Overload{[&](const Begin&) { return selection.begins; },
-                                        [&](const Reply&) { return selection.replies; },
-                                        [&](const Turn&) { return selection.turns; },
-                                        [&](const End&) { return selection.ends; }}, record);
+  const bool kind = std::visit(
+      Overload{[&](const Begin&) { return selection.begins; },
+               [&](const Reply&) { return selection.replies; }, [&](const Turn&) { return selection.turns; },
+               [&](const End&) { return selection.ends; }},
+      record);
   return kind && (!selection.wanted || selection.wanted(attempt_of(record)));
 }
 
@@ -51,7 +52,8 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
                           count(report, sequence);
                           Record record(std::move(entry));
                           if (selects(selection, record)) visit(sequence, std::move(record));
-                        }}, *decoded);
+                        }},
+               *decoded);
   }
   report.torn_tail_bytes = frames.torn_bytes();
   report.damaged_bytes = frames.damaged_bytes();
@@ -59,7 +61,8 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
   return report;
 }
 
-JournalReport read_journal(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
+JournalReport read_journal(const std::filesystem::path& file,
+                           const std::function<void(std::uint64_t, Record&&)>& visit) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) throw_errno(errno, "open journal", file.native());
   return read_journal(fd, file, Selection{}, visit);

@@ -1,12 +1,12 @@
 #include "runner/log/ledger.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <unordered_map>
 #include <utility>
-
-#include <fmt/core.h>
 
 #include "runner/log/reader.hpp"
 
@@ -18,7 +18,8 @@ constexpr std::uint32_t kUnplanned = std::numeric_limits<std::uint32_t>::max();
 /// Finds an episode's place in a plan by its id.
 class PlanIndex {
  public:
-  explicit PlanIndex(const jobs::Plan& plan) : plan_(plan), first_(plan.cells.size() * plan.tasks.size(), kUnplanned) {
+  explicit PlanIndex(const jobs::Plan& plan)
+      : plan_(plan), first_(plan.cells.size() * plan.tasks.size(), kUnplanned) {
     for (std::uint32_t c = 0; c < plan.cells.size(); ++c) cells_.emplace(plan.cells[c].id, c);
     for (std::uint32_t t = 0; t < plan.tasks.size(); ++t) tasks_.emplace(plan.tasks[t].id, t);
     for (std::uint32_t i = 0; i < plan.episodes.size(); ++i) {
@@ -44,7 +45,9 @@ class PlanIndex {
   }
 
  private:
-  std::size_t at(std::uint32_t cell, std::uint32_t task) const noexcept { return std::size_t{cell} * plan_.tasks.size() + task; }
+  std::size_t at(std::uint32_t cell, std::uint32_t task) const noexcept {
+    return std::size_t{cell} * plan_.tasks.size() + task;
+  }
 
   const jobs::Plan& plan_;
   std::vector<std::uint32_t> first_;
@@ -60,10 +63,14 @@ struct Failure {
 
 Outstanding reason_of(Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::api_error: return Outstanding::api_error;
-    case Outcome::verifier_error: return Outstanding::verifier_error;
-    case Outcome::device_error: return Outstanding::device_error;
-    default: return Outstanding::killed;
+    case Outcome::api_error:
+      return Outstanding::api_error;
+    case Outcome::verifier_error:
+      return Outstanding::verifier_error;
+    case Outcome::device_error:
+      return Outstanding::device_error;
+    default:
+      return Outstanding::killed;
   }
 }
 
@@ -96,8 +103,9 @@ class Folder {
       state.counted_attempt = end.id.attempt;
       ledger_.ends[i] = end;
     } else if (end.id.attempt == state.counted_attempt && end.outcome != ledger_.ends[i]->outcome) {
-      ledger_.warnings.push_back(fmt::format("attempt {} of {} ended twice, {} and {}; the first one read counts", end.id.attempt,
-                                             to_string(end.id.episode), to_string(ledger_.ends[i]->outcome), to_string(end.outcome)));
+      ledger_.warnings.push_back(fmt::format(
+          "attempt {} of {} ended twice, {} and {}; the first one read counts", end.id.attempt,
+          to_string(end.id.episode), to_string(ledger_.ends[i]->outcome), to_string(end.outcome)));
     }
   }
 
@@ -108,7 +116,8 @@ class Folder {
  private:
   void add_failure(std::uint32_t i, const End& end) {
     auto& failures = failures_[i];
-    const bool known = std::any_of(failures.begin(), failures.end(), [&](const auto& f) { return f.attempt == end.id.attempt; });
+    const bool known = std::any_of(failures.begin(), failures.end(),
+                                   [&](const auto& f) { return f.attempt == end.id.attempt; });
     if (!known) failures.push_back({end.id.attempt, end.outcome, end.node});
   }
 
@@ -127,11 +136,16 @@ class Folder {
       state.last_failure = reason_of(newest->outcome);
       if (!state.unfinished) state.last_node = newest->node;
     }
-    if (state.counted_attempt > 0) state.outstanding = Outstanding::none;
-    else if (state.attempts == 0) state.outstanding = Outstanding::pending;
-    else if (state.unfinished && live) state.outstanding = Outstanding::running;
-    else if (state.infra_failures > 0 && state.infra_failures >= infra_retries) state.outstanding = Outstanding::parked;
-    else state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;
+    if (state.counted_attempt > 0)
+      state.outstanding = Outstanding::none;
+    else if (state.attempts == 0)
+      state.outstanding = Outstanding::pending;
+    else if (state.unfinished && live)
+      state.outstanding = Outstanding::running;
+    else if (state.infra_failures > 0 && state.infra_failures >= infra_retries)
+      state.outstanding = Outstanding::parked;
+    else
+      state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;
   }
 
   PlanIndex index_;
@@ -142,17 +156,18 @@ class Folder {
 }  // namespace
 
 std::string_view to_string(Outstanding reason) noexcept {
-  constexpr std::array<std::string_view, 8> names = {"none", "pending", "running", "killed", "api_error", "verifier_error",
-                                                     "device_error", "parked"};
+  constexpr std::array<std::string_view, 8> names = {"none",      "pending",        "running",      "killed",
+                                                     "api_error", "verifier_error", "device_error", "parked"};
   return names[static_cast<std::size_t>(reason)];
 }
 
 std::uint64_t Ledger::scored() const noexcept {
-  return static_cast<std::uint64_t>(
-      std::count_if(states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+  return static_cast<std::uint64_t>(std::count_if(
+      states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
 }
 
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder, bool live) {
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
+                bool live) {
   Ledger ledger;
   Folder folder(plan, ledger);
   LogVisitor visitor;

@@ -13,39 +13,53 @@
 namespace nkigrid::log {
 
 /// Why an episode has no scored outcome.
-enum class Outstanding : std::uint8_t { none, pending, running, killed, api_error, verifier_error, device_error, parked };
+enum class Outstanding : std::uint8_t {
+  none,
+  pending,
+  running,
+  killed,
+  api_error,
+  verifier_error,
+  device_error,
+  parked
+};
 
 std::string_view to_string(Outstanding reason) noexcept;
 
 /// State of one planned episode.
 struct EpisodeState {
-  std::uint32_t attempts = 0;          ///< highest attempt begun
-  std::uint32_t counted_attempt = 0;   ///< the highest attempt with a scored outcome; 0: none
-  std::uint32_t infra_failures = 0;    ///< attempts that ended api_error, verifier_error or device_error, for parking
+  std::uint32_t attempts = 0;         ///< highest attempt begun
+  std::uint32_t counted_attempt = 0;  ///< the highest attempt with a scored outcome; 0: none
+  std::uint32_t infra_failures =
+      0;  ///< attempts that ended api_error, verifier_error or device_error, for parking
   Outstanding outstanding = Outstanding::pending;
-  Outstanding last_failure = Outstanding::none;  ///< how the newest attempt that ended without a score ended; also when parked
-  std::string last_node;               ///< of the last failed attempt
-  bool unfinished = false;             ///< the newest attempt has a begin and no end
+  Outstanding last_failure =
+      Outstanding::none;    ///< how the newest attempt that ended without a score ended; also when parked
+  std::string last_node;    ///< of the last failed attempt
+  bool unfinished = false;  ///< the newest attempt has a begin and no end
 };
 
-/// The one place that knows which attempt counts: folds the log's records into the state of every planned episode.
-/// The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
+/// The one place that knows which attempt counts: folds the log's records into the state of every planned
+/// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
-  std::vector<EpisodeState> states;       ///< parallel to plan.episodes
-  std::vector<std::optional<End>> ends;   ///< the counted row, parallel to plan.episodes
-  std::vector<std::string> warnings;      ///< damage found while reading
-  std::uint64_t ignored_rows = 0;         ///< rows of other keys
+  std::vector<EpisodeState> states;      ///< parallel to plan.episodes
+  std::vector<std::optional<End>> ends;  ///< the counted row, parallel to plan.episodes
+  std::vector<std::string> warnings;     ///< damage found while reading
+  std::uint64_t ignored_rows = 0;        ///< rows of other keys
 
   std::uint64_t scored() const noexcept;
   std::uint64_t outstanding() const noexcept { return states.size() - scored(); }
 };
 
-/// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or device_error; killed ones do not count.
+/// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or
+/// device_error; killed ones do not count.
 /// @param live attempts without an end count as `running` when true (a writer may live), else as `killed`
 /// @throws Error{io}, Error{corrupt} as read_log()
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder, bool live);
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
+                bool live);
 
-/// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not those that are running.
+/// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not
+/// those that are running.
 std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked);
 
 }  // namespace nkigrid::log

@@ -14,9 +14,10 @@ namespace nkigrid::log {
 /// Which parts of turn rows to read: tables need no texts.
 enum class Texts { skip, load };
 
-/// Everything the log of a run knows, sealed and unsealed alike, in no particular order between files and in order within one.
-/// Journal records that a segment covers are skipped: every record comes once. A callback left empty spares the reading of what only it
-/// needs. Without texts, request, reply, raw, kernel, tool_output and reason are empty.
+/// Everything the log of a run knows, sealed and unsealed alike, in no particular order between files and in
+/// order within one. Journal records that a segment covers are skipped: every record comes once. A callback
+/// left empty spares the reading of what only it needs. Without texts, request, reply, raw, kernel,
+/// tool_output and reason are empty.
 struct LogVisitor {
   std::function<void(const Begin&)> begin;
   std::function<void(const Reply&)> reply;
@@ -34,12 +35,14 @@ struct LoggedTurn {
   std::optional<Turn> turn;  ///< absent: the reply was durable, its tools' answers were not
 };
 
-/// The turns from which an attempt continues, oldest first: those of the episode's newest attempt, with what it inherited.
-/// Only the last may lack its Turn. Texts are loaded. Each record keeps the id of the attempt that wrote it.
-/// An attempt that died before its first reply leaves its predecessor's turns; one that began anew (inherited_turns 0 and a first reply)
-/// hides them. Where damage took a turn, what follows it is left out.
+/// The turns from which an attempt continues, oldest first: those of the episode's newest attempt, with what
+/// it inherited. Only the last may lack its Turn. Texts are loaded. Each record keeps the id of the attempt
+/// that wrote it. An attempt that died before its first reply leaves its predecessor's turns; one that began
+/// anew (inherited_turns 0 and a first reply) hides them. Where damage took a turn, what follows it is left
+/// out.
 /// @throws Error{io}, Error{corrupt}
-std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode, const std::string& key);
+std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode,
+                                     const std::string& key);
 
 struct HistoryKey {
   EpisodeId episode;
@@ -48,6 +51,7 @@ struct HistoryKey {
 };
 
 /// Several histories in one pass over the log, parallel to `wanted` (no episode twice): for a resume of many.
-std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder, const std::vector<HistoryKey>& wanted);
+std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder,
+                                                    const std::vector<HistoryKey>& wanted);
 
 }  // namespace nkigrid::log

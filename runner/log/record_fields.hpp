@@ -5,8 +5,9 @@
 #include "runner/log/journal.hpp"
 #include "runner/log/records.hpp"
 
-/// The one list of what a journal's records hold, for writer and reader; numbers are the file's (docs/formats/journal.md).
-/// A visitor has field(number, value) and text(number, string); texts may be left unread.
+/// The one list of what a journal's records hold, for writer and reader; numbers are the file's
+/// (docs/formats/journal.md). A visitor has field(number, value) and text(number, string); texts may be left
+/// unread.
 namespace nkigrid::log {
 
 template <class Id, class Visitor>
@@ -19,7 +20,7 @@ void id_fields(Id& id, Visitor& v) {
 }
 
 template <class Visitor, class Header>
-  requires std::is_same_v<std::remove_const_t<Header>, LogHeader>
+requires std::is_same_v<std::remove_const_t<Header>, LogHeader>
 void fields(Header& h, Visitor& v) {
   v.field(10, h.grid_hash);
   v.field(11, h.run_id);
@@ -31,7 +32,7 @@ void fields(Header& h, Visitor& v) {
 }
 
 template <class Visitor, class R>
-  requires std::is_same_v<std::remove_const_t<R>, Begin>
+requires std::is_same_v<std::remove_const_t<R>, Begin>
 void fields(R& r, Visitor& v) {
   id_fields(r.id, v);
   v.field(10, r.inherited_turns);
@@ -41,7 +42,7 @@ void fields(R& r, Visitor& v) {
 }
 
 template <class Visitor, class R>
-  requires std::is_same_v<std::remove_const_t<R>, Reply>
+requires std::is_same_v<std::remove_const_t<R>, Reply>
 void fields(R& r, Visitor& v) {
   id_fields(r.id, v);
   v.field(10, r.turn);
@@ -58,7 +59,7 @@ void fields(R& r, Visitor& v) {
 }
 
 template <class Visitor, class R>
-  requires std::is_same_v<std::remove_const_t<R>, Turn>
+requires std::is_same_v<std::remove_const_t<R>, Turn>
 void fields(R& r, Visitor& v) {
   id_fields(r.id, v);
   v.field(10, r.turn);
@@ -81,7 +82,7 @@ void fields(R& r, Visitor& v) {
 }
 
 template <class Visitor, class R>
-  requires std::is_same_v<std::remove_const_t<R>, End>
+requires std::is_same_v<std::remove_const_t<R>, End>
 void fields(R& r, Visitor& v) {
   id_fields(r.id, v);
   v.field(10, r.level);

@@ -15,8 +15,8 @@ inline constexpr std::int8_t kNotDone = -1;
 /// Who writes, and of what. Every record carries it; (episode, attempt) fences zombies.
 struct AttemptId {
   EpisodeId episode;
-  std::string key;             ///< 16 hex digits of (cell, task)
-  std::uint32_t attempt = 1;   ///< from 1; every takeover begins another
+  std::string key;            ///< 16 hex digits of (cell, task)
+  std::uint32_t attempt = 1;  ///< from 1; every takeover begins another
   auto operator<=>(const AttemptId&) const = default;
 };
 
@@ -26,18 +26,18 @@ struct Begin {
   std::uint32_t inherited_turns = 0;  ///< durable turns of earlier attempts that this one continues from
   std::string node;                   ///< SLURMD_NODENAME, else host name
   std::uint32_t rank = 0;
-  double started = 0;                 ///< Unix time [s]
+  double started = 0;  ///< Unix time [s]
 };
 
 /// A model's reply; durable before any tool runs, so that no reply is paid for twice.
 struct Reply {
   AttemptId id;
-  std::uint32_t turn = 1;     ///< from 1
-  std::string request;        ///< the messages added since the last turn, JSON lines (docs/formats/transcript.md)
-  std::string reply;          ///< the reply, canonical JSON (model::to_json), from which parsing is repeatable
-  std::string raw;            ///< the response's bytes as received, or "" where there is no wire
-  double llm_s = 0;           ///< time the request took, waits excluded
-  double wait_s = 0;          ///< time waited for retries and permits
+  std::uint32_t turn = 1;  ///< from 1
+  std::string request;  ///< the messages added since the last turn, JSON lines (docs/formats/transcript.md)
+  std::string reply;    ///< the reply, canonical JSON (model::to_json), from which parsing is repeatable
+  std::string raw;      ///< the response's bytes as received, or "" where there is no wire
+  double llm_s = 0;     ///< time the request took, waits excluded
+  double wait_s = 0;    ///< time waited for retries and permits
   std::uint32_t tokens_in = 0, tokens_out = 0, tokens_cached = 0;
   std::uint32_t api_retries = 0;
   double cost_usd = 0;
@@ -48,8 +48,8 @@ struct Turn {
   AttemptId id;
   std::uint32_t turn = 1;
   TurnEvent event = TurnEvent::ok;
-  bool nudged = false;            ///< the harness answered with the nudge
-  std::string flags;              ///< space separated: args_peeled call_recovered=text_xml extract=...
+  bool nudged = false;  ///< the harness answered with the nudge
+  std::string flags;    ///< space separated: args_peeled call_recovered=text_xml extract=...
   std::uint32_t tool_calls = 0;
   std::int8_t compile_ok = kNotDone;  ///< last compile of the turn
   std::int8_t verify_ok = kNotDone;   ///< last verify of the turn
@@ -70,14 +70,14 @@ struct End {
   std::uint32_t inherited_turns = 0;
   Outcome outcome = Outcome::killed;
   EndedBy ended_by = EndedBy::none;
-  std::string reason;           ///< why, for infrastructure outcomes; not a column, kept in the journal
+  std::string reason;  ///< why, for infrastructure outcomes; not a column, kept in the journal
   bool nudged = false;
   std::int8_t passed = 0, strict_passed = 0, best_passed = 0, best_strict_passed = 0;
-  Stage stage = Stage::none;    ///< of the final kernel's check
+  Stage stage = Stage::none;  ///< of the final kernel's check
   Code code = Code::none;
   std::uint32_t line = 0;
   double max_abs_err = 0, rel_l2 = 0;
-  std::uint32_t turns = 0;      ///< inherited ones included
+  std::uint32_t turns = 0;  ///< inherited ones included
   double started = 0, seconds = 0;
   std::uint64_t tokens_in = 0, tokens_out = 0, tokens_cached = 0;  ///< this attempt's
   double cost_usd = 0;
@@ -85,7 +85,7 @@ struct End {
   double estimate_us = 0;
   std::string node;
   std::uint32_t rank = 0;
-  bool synthetic = false;       ///< some reply carried system_fingerprint nkigrid-synthetic
+  bool synthetic = false;  ///< some reply carried system_fingerprint nkigrid-synthetic
 };
 
 using Record = std::variant<Begin, Reply, Turn, End>;

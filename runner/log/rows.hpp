@@ -4,8 +4,9 @@
 
 #include "runner/log/records.hpp"
 
-/// The rows of a segment and, in one list a group, their columns (docs/formats/segment.md): writer and reader visit the same list.
-/// A visitor has column(name, value&), word_if(name, enum&, present), derived(name, value) and text(name, TextRef&).
+/// The rows of a segment and, in one list a group, their columns (docs/formats/segment.md): writer and reader
+/// visit the same list. A visitor has column(name, value&), word_if(name, enum&, present), derived(name,
+/// value) and text(name, TextRef&).
 namespace nkigrid::log {
 
 /// Where a text stands in /text.

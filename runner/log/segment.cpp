@@ -1,15 +1,16 @@
 #include "runner/log/segment.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <map>
+#include <thread>
 #include <utility>
-
-#include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -40,7 +41,8 @@ Claim claim(const fs::path& journal) {
 /// True when each of `unended` has an end or a later attempt somewhere in the folder.
 bool all_settled(const fs::path& folder, const std::vector<AttemptId>& unended) {
   if (unended.empty()) return true;
-  std::map<std::pair<EpisodeId, std::string>, std::uint32_t> waiting;  // newest unended attempt of each episode
+  std::map<std::pair<EpisodeId, std::string>, std::uint32_t>
+      waiting;  // newest unended attempt of each episode
   for (const auto& id : unended) {
     auto& attempt = waiting[{id.episode, id.key}];
     attempt = std::max(attempt, id.attempt);
@@ -71,7 +73,6 @@ bool is_current(const fs::path& segment, const JournalReport& journal) {
   }
 }
 
-
 JournalReport read_from_start(const Claim& claimed, const fs::path& journal, const Selection& selection,
                               const std::function<void(std::uint64_t, Record&&)>& visit) {
   if (::lseek(claimed.fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", journal.native());
@@ -86,10 +87,11 @@ struct Scan {
 Scan scan(const Claim& claimed, const fs::path& journal) {
   std::map<AttemptId, bool> ended;
   Scan result;
-  result.report = read_from_start(claimed, journal, {.with_texts = false}, [&](std::uint64_t, Record&& record) {
-    auto& has_ended = ended[attempt_of(record)];
-    has_ended = has_ended || std::holds_alternative<End>(record);
-  });
+  result.report =
+      read_from_start(claimed, journal, {.with_texts = false}, [&](std::uint64_t, Record&& record) {
+        auto& has_ended = ended[attempt_of(record)];
+        has_ended = has_ended || std::holds_alternative<End>(record);
+      });
   for (const auto& [id, has_ended] : ended) {
     if (!has_ended) result.unended.push_back(id);
   }
@@ -110,7 +112,8 @@ bool seal_claimed(const Claim& claimed, const fs::path& journal, bool remove) {
   const bool write = !is_current(segment_of(journal), report);
   if (write) write_segment(claimed, journal);
   if (remove && !report.damaged() && all_settled(journal.parent_path(), unended)) {
-    if (::unlink(journal.c_str()) != 0 && errno != ENOENT) throw_errno(errno, "remove journal", journal.native());
+    if (::unlink(journal.c_str()) != 0 && errno != ENOENT)
+      throw_errno(errno, "remove journal", journal.native());
     fsync_directory(journal.parent_path());
   }
   return write;
@@ -118,17 +121,21 @@ bool seal_claimed(const Claim& claimed, const fs::path& journal, bool remove) {
 
 }  // namespace
 
-fs::path seal_journal(const fs::path& journal, bool remove_journal) {
-  const auto claimed = claim(journal);
+fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait) {
+  // A program of another shard may be sealing the whole folder and have come first; it will be done soon.
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  auto claimed = claim(journal);
+  while (claimed.fd && claimed.lock == LockResult::busy) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      throw Error(ErrorCode::io,
+                  fmt::format("cannot seal '{}' (its writer is alive, or another program seals it)", journal.native()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    claimed = claim(journal);
+  }
   std::error_code ignored;
-  if (!claimed.fd) {
-    if (fs::exists(segment_of(journal), ignored)) return segment_of(journal);
-    throw_errno(ENOENT, "open journal", journal.native());
-  }
-  if (claimed.lock == LockResult::busy) {
-    throw Error(ErrorCode::io, fmt::format("cannot seal '{}' (its writer is alive, or another program seals it)", journal.native()));
-  }
-  seal_claimed(claimed, journal, remove_journal);
+  if (claimed.fd) seal_claimed(claimed, journal, remove_journal);
+  else if (!fs::exists(segment_of(journal), ignored)) throw_errno(ENOENT, "open journal", journal.native());
   return segment_of(journal);
 }
 

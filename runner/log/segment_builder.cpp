@@ -77,7 +77,8 @@ void SegmentBuilder::mark_superseded() {
   for (auto& row : episodes_) {
     // Ids sort by episode, key, attempt: a later attempt of the same episode would be the next.
     const auto next = attempts_.upper_bound(row.end.id);
-    row.superseded = next != attempts_.end() && next->episode == row.end.id.episode && next->key == row.end.id.key;
+    row.superseded =
+        next != attempts_.end() && next->episode == row.end.id.episode && next->key == row.end.id.key;
   }
 }
 

@@ -14,7 +14,8 @@
 
 namespace nkigrid::log {
 
-/// Collects a journal's records into the rows of a segment. Texts go into the file at once; rows wait in memory for finish().
+/// Collects a journal's records into the rows of a segment. Texts go into the file at once; rows wait in
+/// memory for finish().
 class SegmentBuilder {
  public:
   SegmentBuilder() : heap_(memory_.file()) {}
@@ -40,7 +41,7 @@ class SegmentBuilder {
   std::vector<BeginRow> begins_;
   std::vector<TurnRow> turns_;
   std::vector<EpisodeRow> episodes_;
-  std::map<TurnKey, std::size_t> open_;      ///< replies whose turn has not come, by row
+  std::map<TurnKey, std::size_t> open_;  ///< replies whose turn has not come, by row
   std::set<AttemptId> attempts_;
 };
 

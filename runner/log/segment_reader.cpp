@@ -1,5 +1,7 @@
 #include "runner/log/segment_reader.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -7,8 +9,6 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
-
-#include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "runner/log/columns.hpp"
@@ -47,7 +47,9 @@ SegmentReport read_header(const h5::File& file) {
   const auto format = h5::read_word_attribute(file, "format");
   const auto version = h5::read_number_attribute(file, "version");
   if (format != "nkigrid-log" || version > kVersion) {
-    throw Error(ErrorCode::corrupt, fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log up to {})", format, version, kVersion));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log up to {})", format,
+                            version, kVersion));
   }
   auto& h = report.header;
   h.grid_hash = h5::read_word_attribute(file, "grid_hash");
@@ -79,10 +81,18 @@ class SegmentWalk {
     for (const auto& place : places()) {
       Record record;
       switch (place.kind) {
-        case Kind::begin: record = begins_->at(place.row).begin; break;
-        case Kind::reply: record = reply_at(place.row); break;
-        case Kind::turn: record = turn_at(place.row); break;
-        case Kind::end: record = end_at(place.row); break;
+        case Kind::begin:
+          record = begins_->at(place.row).begin;
+          break;
+        case Kind::reply:
+          record = reply_at(place.row);
+          break;
+        case Kind::turn:
+          record = turn_at(place.row);
+          break;
+        case Kind::end:
+          record = end_at(place.row);
+          break;
       }
       if (selects(selection_, record)) visit(place.sequence, std::move(record));
     }
@@ -109,12 +119,16 @@ class SegmentWalk {
       if (selection_.replies) add(row.reply_seq, i, Kind::reply);
       if (selection_.turns) add(row.turn_seq, i, Kind::turn);
     }
-    for (std::uint64_t i = 0; episodes_ && i < episodes_->rows(); ++i) add(episodes_->at(i).seq, i, Kind::end);
-    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+    for (std::uint64_t i = 0; episodes_ && i < episodes_->rows(); ++i)
+      add(episodes_->at(i).seq, i, Kind::end);
+    std::sort(places.begin(), places.end(),
+              [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
     return places;
   }
 
-  std::string text(const TextRef& ref) const { return selection_.with_texts ? h5::read_bytes(text_, ref.offset, ref.length) : std::string(); }
+  std::string text(const TextRef& ref) const {
+    return selection_.with_texts ? h5::read_bytes(text_, ref.offset, ref.length) : std::string();
+  }
 
   Reply reply_at(std::uint64_t i) {
     auto row = turns_->at(i);

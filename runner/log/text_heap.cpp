@@ -10,7 +10,8 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 TextRef TextHeap::add(std::string_view text) {
   if (text.empty()) return {};
   Sha256 hash;
-  const auto [known, is_new] = known_.try_emplace(hash.update(text).digest(), TextRef{written_ + buffer_.size(), text.size()});
+  const auto [known, is_new] =
+      known_.try_emplace(hash.update(text).digest(), TextRef{written_ + buffer_.size(), text.size()});
   if (is_new) {
     buffer_ += text;
     if (buffer_.size() >= kBufferBytes) flush();

@@ -48,7 +48,8 @@ std::vector<Record> append_until_failure(Journal& journal, std::string& why) {
 
 void expect_exactly(const fs::path& file, const std::vector<Record>& expected) {
   std::vector<Record> got;
-  const auto report = read_journal(file, [&](std::uint64_t, Record&& record) { got.push_back(std::move(record)); });
+  const auto report =
+      read_journal(file, [&](std::uint64_t, Record&& record) { got.push_back(std::move(record)); });
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(test::same(got[i], expected[i])) << i;
   EXPECT_FALSE(report.damaged());
@@ -105,7 +106,8 @@ TEST(Faults, AFailedWritePoisonsTheWriterAndLeavesWhatWasAcknowledged) {
 class SmallDisk : public testing::Test {
  protected:
   void SetUp() override {
-    if (::mount("nkigrid-test", folder_.path().c_str(), "tmpfs", 0, "size=512k") != 0) GTEST_SKIP() << "mount is refused here";
+    if (::mount("nkigrid-test", folder_.path().c_str(), "tmpfs", 0, "size=512k") != 0)
+      GTEST_SKIP() << "mount is refused here";
     mounted_ = true;
   }
   void TearDown() override {
@@ -135,7 +137,8 @@ TEST_F(SmallDisk, AFullDiskIsOneClearErrorAndLosesNothing) {
     EXPECT_THAT(error.what(), testing::HasSubstr("a.h5"));
   }
   expect_exactly(journal.path(), acknowledged);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1) << "litter was left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1)
+      << "litter was left";
 
   // With room again, a new file goes on.
   remount(0, "size=8m");
@@ -161,7 +164,8 @@ TEST_F(SmallDisk, AReadOnlyDiskIsReadableAndRefusesAWriterByName) {
     FAIL() << "opened a journal on a read-only disk";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::io);
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("b.journal"), testing::HasSubstr("Read-only")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("b.journal"), testing::HasSubstr("Read-only")));
   }
   expect_exactly(folder_.path() / "a.journal", {numbered(1, 1)});
   EXPECT_THROW(seal_all(folder_.path()), Error);

@@ -15,14 +15,16 @@
 
 /// Logs made by hand, for the tests of whoever reads logs.
 ///
-///   auto plan = test::hand_plan({"novice.ss.naive", "novice.agent.naive"}, {{"L1/001_a", "L1", "unary"}}, 3);
-///   test::write_log(run / "log", "made", plan, [](const EpisodeId& id) { return test::Ended{Outcome::pass}; });
+///   auto plan = test::hand_plan({"novice.ss.naive", "novice.agent.naive"}, {{"L1/001_a", "L1", "unary"}},
+///   3); test::write_log(run / "log", "made", plan, [](const EpisodeId& id) { return
+///   test::Ended{Outcome::pass}; });
 namespace nkigrid::test {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// A plan without a grid file: every cell has every task; the keys are made from the names.
-inline jobs::Plan hand_plan(const std::vector<std::string>& cells, std::vector<jobs::PlannedTask> tasks, std::uint32_t replicates) {
+inline jobs::Plan hand_plan(const std::vector<std::string>& cells, std::vector<jobs::PlannedTask> tasks,
+                            std::uint32_t replicates) {
   jobs::Plan plan;
   std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   plan.tasks = std::move(tasks);
@@ -51,19 +53,20 @@ struct Ended {
   Outcome outcome = Outcome::pass;
   std::uint32_t attempt = 1;
   std::uint32_t turns = 1;
-  Code code = Code::none;       ///< of the final check, and of every turn but a passing last one
+  Code code = Code::none;  ///< of the final check, and of every turn but a passing last one
   Stage stage = Stage::none;
-  bool strict = true;           ///< a pass passes the strict rule too
+  bool strict = true;  ///< a pass passes the strict rule too
   bool synthetic = false;
-  std::int8_t best_passed = -1; ///< -1: as passed
+  std::int8_t best_passed = -1;  ///< -1: as passed
   std::string reason = {};
 };
 
 /// The records of one attempt: begin, replies, turns, end.
-inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const std::string& level, const std::string& category,
-                                                const Ended& how) {
+inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const std::string& level,
+                                                const std::string& category, const Ended& how) {
   std::vector<log::Record> records;
-  records.emplace_back(log::Begin{.id = id, .inherited_turns = 0, .node = "node1", .rank = 0, .started = 1'750'000'000.0});
+  records.emplace_back(
+      log::Begin{.id = id, .inherited_turns = 0, .node = "node1", .rank = 0, .started = 1'750'000'000.0});
   const bool passed = how.outcome == Outcome::pass;
   for (std::uint32_t n = 1; n <= how.turns; ++n) {
     log::Reply reply{.id = id, .turn = n};
@@ -106,14 +109,21 @@ inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const 
 }
 
 inline log::LogHeader made_header() {
-  return {.grid_hash = "made-grid-hash", .run_id = "made-run", .nkigrid_version = "0.1.0", .sdk = "2.24", .backend = "sim",
-          .compiler = "made", .host = "made-host"};
+  return {.grid_hash = "made-grid-hash",
+          .run_id = "made-run",
+          .nkigrid_version = "0.1.0",
+          .sdk = "2.24",
+          .backend = "sim",
+          .compiler = "made",
+          .host = "made-host"};
 }
 
-/// Writes `folder`/<name>.journal with one attempt for each planned episode that `how` gives an end; the others stay pending.
+/// Writes `folder`/<name>.journal with one attempt for each planned episode that `how` gives an end; the
+/// others stay pending.
 /// @param how called with the episode's id; nothing: not begun
 /// @returns the journal's path
-inline std::filesystem::path write_log(const std::filesystem::path& folder, const std::string& name, const jobs::Plan& plan,
+inline std::filesystem::path write_log(const std::filesystem::path& folder, const std::string& name,
+                                       const jobs::Plan& plan,
                                        const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
   std::filesystem::create_directories(folder);
   log::Journal journal(folder, name, made_header());
@@ -123,7 +133,8 @@ inline std::filesystem::path write_log(const std::filesystem::path& folder, cons
     const auto ended = how(id);
     if (!ended) continue;
     const auto& task = plan.tasks[planned.task];
-    for (auto& record : attempt_records({id, plan.key(planned.cell, planned.task), ended->attempt}, task.level, task.category, *ended)) {
+    for (auto& record : attempt_records({id, plan.key(planned.cell, planned.task), ended->attempt},
+                                        task.level, task.category, *ended)) {
       all.push_back(std::move(record));
     }
   }

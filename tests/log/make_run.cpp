@@ -1,5 +1,6 @@
 // make_run GRID RUN: freezes GRID and writes a log by hand, for test_log_verbs.py.
-// Of each six episodes four are scored (the first passes), one ended in api_error and one was killed after an unanswered reply.
+// Of each six episodes four are scored (the first passes), one ended in api_error and one was killed after an
+// unanswered reply.
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
@@ -15,17 +16,25 @@ int main(int argc, char** argv) {
     int n = -1;
     test::write_log(run.log_folder(), "made", run.plan, [&](const EpisodeId&) -> std::optional<test::Ended> {
       switch (++n % 6) {
-        case 0: return test::Ended{.outcome = Outcome::pass, .turns = 2};
-        case 4: return test::Ended{.outcome = Outcome::api_error, .turns = 1, .reason = "529, \"overloaded\""};
-        case 5: return std::nullopt;
-        default: return test::Ended{.outcome = Outcome::mismatch, .turns = 1, .code = Code::numeric_mismatch, .stage = Stage::verify};
+        case 0:
+          return test::Ended{.outcome = Outcome::pass, .turns = 2};
+        case 4:
+          return test::Ended{.outcome = Outcome::api_error, .turns = 1, .reason = "529, \"overloaded\""};
+        case 5:
+          return std::nullopt;
+        default:
+          return test::Ended{.outcome = Outcome::mismatch,
+                             .turns = 1,
+                             .code = Code::numeric_mismatch,
+                             .stage = Stage::verify};
       }
     });
     log::Journal killed(run.log_folder(), "killed", test::made_header());
     for (std::size_t i = 5; i < run.plan.episodes.size(); i += 6) {
       const auto& planned = run.plan.episodes[i];
       const log::AttemptId id{run.plan.id_of(planned), run.plan.key(planned.cell, planned.task), 1};
-      const std::vector<log::Record> records = {log::Begin{.id = id, .node = "node1"}, log::Reply{.id = id, .reply = "a, \"b\"\nc", .tokens_in = 7}};
+      const std::vector<log::Record> records = {log::Begin{.id = id, .node = "node1"},
+                                                log::Reply{.id = id, .reply = "a, \"b\"\nc", .tokens_in = 7}};
       killed.append(records);
     }
     killed.close();

@@ -61,7 +61,8 @@ TEST_F(Reader, SealedAndUnsealedRecordsAreSeenOnceAndAlike) {
   EXPECT_TRUE(std::equal(got.records.begin(), got.records.end(), expected.begin(), expected.end(), same));
   seal_all(folder_.path());
   const auto sealed = read_everything(folder_.path());
-  EXPECT_TRUE(std::equal(sealed.records.begin(), sealed.records.end(), expected.begin(), expected.end(), same));
+  EXPECT_TRUE(
+      std::equal(sealed.records.begin(), sealed.records.end(), expected.begin(), expected.end(), same));
   EXPECT_TRUE(sealed.warnings.empty());
 }
 
@@ -93,11 +94,14 @@ TEST_F(Reader, ATornTailIsSilentAndDamageIsAWarningWithTheFile) {
   auto damaged = bytes;
   damaged[damaged.size() - 5] = static_cast<char>(damaged[damaged.size() - 5] ^ 1);
   std::ofstream(journal, std::ios::binary | std::ios::trunc) << damaged;
-  EXPECT_THAT(read_everything(folder_.path()).warnings, testing::ElementsAre(testing::HasSubstr("a.journal' is damaged")));
+  EXPECT_THAT(read_everything(folder_.path()).warnings,
+              testing::ElementsAre(testing::HasSubstr("a.journal' is damaged")));
   seal_journal(journal, true);
-  EXPECT_EQ(read_everything(folder_.path()).warnings.size(), 1u) << "once, though journal and segment both know";
+  EXPECT_EQ(read_everything(folder_.path()).warnings.size(), 1u)
+      << "once, though journal and segment both know";
   fs::remove(journal);
-  EXPECT_THAT(read_everything(folder_.path()).warnings, testing::ElementsAre(testing::HasSubstr("a.h5' is damaged")));
+  EXPECT_THAT(read_everything(folder_.path()).warnings,
+              testing::ElementsAre(testing::HasSubstr("a.h5' is damaged")));
 }
 
 TEST_F(Reader, AForeignOrBrokenFileIsCorruptByName) {
@@ -129,9 +133,13 @@ TEST_F(Reader, SkippingTextsKeepsTheNumbersOfBothForms) {
 
 class History : public Reader {
  protected:
-  static Begin begin(std::uint32_t attempt, std::uint32_t inherited) { return {.id = some_id(1, attempt), .inherited_turns = inherited}; }
+  static Begin begin(std::uint32_t attempt, std::uint32_t inherited) {
+    return {.id = some_id(1, attempt), .inherited_turns = inherited};
+  }
   static Reply reply(std::uint32_t attempt, std::uint32_t turn, const std::string& text = "") {
-    return {.id = some_id(1, attempt), .turn = turn, .reply = text.empty() ? "reply " + std::to_string(turn) : text};
+    return {.id = some_id(1, attempt),
+            .turn = turn,
+            .reply = text.empty() ? "reply " + std::to_string(turn) : text};
   }
   static Turn turn(std::uint32_t attempt, std::uint32_t turn) {
     return {.id = some_id(1, attempt), .turn = turn, .tool_output = "answer " + std::to_string(turn)};
@@ -140,7 +148,8 @@ class History : public Reader {
   std::string history() const {
     std::string text;
     for (const auto& logged : read_history(folder_.path(), some_id(1).episode, some_id(1).key)) {
-      text += std::to_string(logged.reply.id.attempt) + ":" + std::to_string(logged.reply.turn) + (logged.turn ? "+ " : "- ");
+      text += std::to_string(logged.reply.id.attempt) + ":" + std::to_string(logged.reply.turn) +
+              (logged.turn ? "+ " : "- ");
     }
     return text;
   }
@@ -175,6 +184,13 @@ TEST_F(History, AnAttemptThatBeganAnewHidesTheOldOnes) {
   EXPECT_EQ(history(), "2:1- ");
 }
 
+TEST_F(History, TheRowThatANewOwnerWroteForTheDeadDoesNotHideWhatItInherited) {
+  write("a", {begin(1, 0), reply(1, 1), turn(1, 1)});
+  write("b", {begin(2, 1), reply(2, 2), turn(2, 2)});
+  write("c", {End{.id = some_id(1, 2), .inherited_turns = 0, .outcome = Outcome::killed}, begin(3, 2)});
+  EXPECT_EQ(history(), "1:1+ 2:2+ ");
+}
+
 TEST_F(History, AZombiesLateTurnsDoNotEnterTheNextAttempts) {
   write("a", {begin(1, 0), reply(1, 1), turn(1, 1), reply(1, 2), turn(1, 2), reply(1, 3), turn(1, 3)});
   write("b", {begin(2, 1), reply(2, 2), turn(2, 2)});
@@ -191,7 +207,8 @@ TEST_F(History, OtherEpisodesAndOtherKeysDoNotMix) {
   other.id.key = "ffffffffffffffff";
   write("a", {other, Reply{.id = some_id(2), .turn = 1}});
   EXPECT_EQ(history(), "");
-  const auto both = read_histories(folder_.path(), {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
+  const auto both = read_histories(
+      folder_.path(), {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].at(0).reply.id.episode.replicate, 2u);
   EXPECT_EQ(both[1].at(0).reply.id.key, "ffffffffffffffff");

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
+#include <thread>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -30,7 +30,8 @@ class Segment : public testing::Test {
   }
   static std::vector<Record> read(const fs::path& file, const Selection& selection = {}) {
     std::vector<Record> records;
-    read_segment(file, selection, [&](std::uint64_t, Record&& record) { records.push_back(std::move(record)); });
+    read_segment(file, selection,
+                 [&](std::uint64_t, Record&& record) { records.push_back(std::move(record)); });
     return records;
   }
   static bool all_same(const std::vector<Record>& a, const std::vector<Record>& b) {
@@ -39,13 +40,15 @@ class Segment : public testing::Test {
   TemporaryDirectory folder_;
 };
 
-/// Two interleaved lanes, one of which dies after a reply; a turn whose reply was lost; an attempt that was only begun.
+/// Two interleaved lanes, one of which dies after a reply; a turn whose reply was lost; an attempt that was
+/// only begun.
 std::vector<Record> crowded() {
   auto a = some_records(300, 1), b = some_records(200'000, 2);
   std::vector<Record> records;
   for (std::size_t i = 0; i < a.size(); ++i) records.push_back(a[i]), records.push_back(b[i]);
   records.emplace_back(Begin{.id = some_id(3), .node = "node9", .started = 5});
-  records.emplace_back(Reply{.id = some_id(3), .turn = 1, .request = "q", .reply = "the reply nobody answered", .llm_s = 2});
+  records.emplace_back(
+      Reply{.id = some_id(3), .turn = 1, .request = "q", .reply = "the reply nobody answered", .llm_s = 2});
   records.emplace_back(Turn{.id = some_id(4), .turn = 7, .kernel = "k", .tool_output = ""});
   records.emplace_back(Begin{.id = some_id(5, 2), .inherited_turns = 4});
   return records;
@@ -59,7 +62,8 @@ TEST_F(Segment, GivesBackEveryRecordEqualAndInOrder) {
 }
 
 TEST_F(Segment, KeepsRepliesWithoutATurnAndAttemptsWithoutAnEnd) {
-  const std::vector<Record> records = {Begin{.id = some_id(3)}, Reply{.id = some_id(3), .turn = 1, .reply = "paid for"}};
+  const std::vector<Record> records = {Begin{.id = some_id(3)},
+                                       Reply{.id = some_id(3), .turn = 1, .reply = "paid for"}};
   const auto got = read(seal_journal(write("a", records), true));
   ASSERT_EQ(got.size(), 2u);
   EXPECT_EQ(std::get<Reply>(got[1]).reply, "paid for");
@@ -120,7 +124,8 @@ TEST_F(Segment, JournalGoesOnlyWhenEachAttemptHasEnded) {
 }
 
 TEST_F(Segment, JournalGoesOnceTheAttemptIsTakenOverElsewhere) {
-  const auto first = write("first", {Begin{.id = some_id(2, 1)}, Reply{.id = some_id(2, 1), .turn = 1, .reply = "kept"}});
+  const auto first =
+      write("first", {Begin{.id = some_id(2, 1)}, Reply{.id = some_id(2, 1), .turn = 1, .reply = "kept"}});
   seal_all(folder_.path());
   EXPECT_TRUE(fs::exists(first));
   auto other_key = some_id(2, 2);
@@ -150,7 +155,7 @@ TEST_F(Segment, ALivingWritersJournalIsLeftAlone) {
   for (const auto& record : some_records(10)) journal.append(record);
   EXPECT_TRUE(seal_all(folder_.path()).empty());
   try {
-    seal_journal(journal.path(), true);
+    seal_journal(journal.path(), true, Seconds(0));
     FAIL() << "sealed a living writer's journal";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::io);
@@ -159,6 +164,20 @@ TEST_F(Segment, ALivingWritersJournalIsLeftAlone) {
   journal.close();
   EXPECT_EQ(seal_all(folder_.path()).size(), 1u);
   EXPECT_FALSE(fs::exists(journal.path()));
+}
+
+TEST_F(Segment, SealersThatMeetDoNotFailEachOther) {
+  std::vector<fs::path> journals;
+  for (int i = 0; i < 6; ++i) journals.push_back(write("j" + std::to_string(i), some_records(50'000)));
+  {
+    std::vector<std::jthread> sealers;
+    for (int i = 0; i < 3; ++i) sealers.emplace_back([&] { seal_all(folder_.path()); });
+    for (const auto& journal : journals) EXPECT_NO_THROW(seal_journal(journal, true));
+  }
+  for (const auto& journal : journals) {
+    EXPECT_FALSE(fs::exists(journal));
+    EXPECT_EQ(read(fs::path(journal).replace_extension(".h5")).size(), 4u);
+  }
 }
 
 TEST_F(Segment, SealingAgainChangesNothing) {
@@ -240,13 +259,15 @@ TEST_F(Segment, FailedOpensLeakNoErrorStack) {
   open_many(500);  // whatever HDF5 keeps for good
   const auto before = resident_bytes();
   open_many(3000);
-  EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), std::size_t{3} << 20) << "1.9 kB each would be 5.7 MB";
+  EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), std::size_t{3} << 20)
+      << "1.9 kB each would be 5.7 MB";
 }
 
 /// Stock h5py, which shares no code with us, checks columns, types, filters and values.
 TEST_F(Segment, StockH5pyFindsTheContractsColumnsAndValues) {
   const auto segment = seal_journal(write("a", crowded()), false);
-  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR + "/tests/log/check_segment.py " + segment.native();
+  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR +
+                       "/tests/log/check_segment.py " + segment.native();
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
