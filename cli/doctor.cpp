@@ -1,0 +1,189 @@
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/grid.hpp"
+#include "runner/device/device.hpp"
+#include "runner/proc/child.hpp"
+#include "slurm/slurm.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+struct Options {
+  std::string grid;
+  bool json = false;
+};
+
+/// One thing looked at. `needed`: without it a run here cannot work (the exit code says so); else it is good to know.
+struct Finding {
+  std::string what;
+  bool ok = false, needed = true;
+  std::string text;  ///< what was found, or what lacks and what to do
+};
+
+/// Runs a check whose trouble is its answer.
+Finding look(std::string what, bool needed, const std::function<std::string()>& check) {
+  try {
+    return {std::move(what), true, needed, check()};
+  } catch (const std::exception& error) {
+    return {std::move(what), false, needed, error.what()};
+  }
+}
+
+[[noreturn]] void lacks(std::string text) { throw Error(ErrorCode::external, std::move(text)); }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string look_at_torch() {
+  const auto result = proc::run_command({NKIGRID_PYTHON, "-I", "-c", "import numpy, torch; print('torch', torch.__version__, 'numpy', numpy.__version__)"},
+                                        Seconds(120), {"PATH=/usr/bin:/bin"});
+  if (!proc::is_success(result.end)) lacks(fmt::format("{} cannot import torch and numpy; install python3-torch and python3-numpy", NKIGRID_PYTHON));
+  return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
+}
+
+std::string look_at_mpirun() {
+  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
+    const auto program = folder + "/mpirun";
+    if (!std::filesystem::exists(program)) continue;
+    const auto result = proc::run_command({program, "--version"}, Seconds(20), {"PATH=/usr/bin:/bin", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    if (proc::is_success(result.end)) return first_line(result.out);
+  }
+  lacks("no mpirun found; install openmpi-bin, or load the site's module (single-process runs work without)");
+}
+
+std::string look_at_slurm() {
+  const auto client = slurm::connect();
+  const auto limits = client->limits();
+  return fmt::format("the controller answers; MaxArraySize {}, MaxJobCount {}", limits.max_array_size, limits.max_job_count);
+}
+
+std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
+  const auto paths = device::default_device_paths();
+  const auto device = device::make_device(spec, check, 1, device::start_fork_servers(paths, check, 1), paths);
+  return fmt::format("{} backend, compiler {}; the canary kernel compiles and gives the right numbers in a {} sandbox", device->backend(),
+                     device->compiler(), check.strict_sandbox ? "strict" : "relaxed");
+}
+
+/// Journals and shard ownership rest on flock; some NFS mounts have none.
+std::string look_at_locks() {
+  const auto path = std::filesystem::current_path() / fmt::format(".nkigrid-doctor-{}", ::getpid());
+  Fd first(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!first) throw_errno(errno, "write in", path.parent_path().native());
+  const Fd second(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  ::unlink(path.c_str());
+  if (::flock(first.get(), LOCK_EX | LOCK_NB) != 0) lacks("the file system of this folder has no locks; do not start one shard twice here");
+  if (::flock(second.get(), LOCK_EX | LOCK_NB) == 0) lacks("file locks of this folder do not exclude; do not start one shard twice here");
+  return fmt::format("'{}' can be written and has locks", path.parent_path().native());
+}
+
+std::string look_at_space() {
+  /// A run of 10^4 episodes logs about a gigabyte before deduplication.
+  constexpr std::uint64_t kWanted = 1ULL << 30;
+  struct statvfs stat = {};
+  const auto folder = std::filesystem::current_path();
+  if (::statvfs(folder.c_str(), &stat) != 0) throw_errno(errno, "look at", folder.native());
+  const std::uint64_t free_bytes = std::uint64_t{stat.f_bavail} * stat.f_frsize;
+  if (free_bytes < kWanted) lacks(fmt::format("only {} MiB are free in '{}'; a large run wants a GiB", free_bytes >> 20, folder.native()));
+  return fmt::format("{:.1f} GiB free in '{}'", static_cast<double>(free_bytes) / (1ULL << 30), folder.native());
+}
+
+struct Address {
+  std::string host, port;
+};
+
+Address address_of(const std::string& endpoint) {
+  const auto scheme = endpoint.find("://");
+  auto rest = endpoint.substr(scheme == std::string::npos ? 0 : scheme + 3);
+  rest = rest.substr(0, rest.find('/'));
+  const auto colon = rest.rfind(':');
+  if (colon == std::string::npos) return {rest, endpoint.rfind("https", 0) == 0 ? "443" : "80"};
+  return {rest.substr(0, colon), rest.substr(colon + 1)};
+}
+
+/// A connection only: no request, no key, nothing that costs.
+std::string look_at_endpoint(const std::string& endpoint) {
+  constexpr int kMilliseconds = 5000;
+  const auto address = address_of(endpoint);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found) != 0) lacks(fmt::format("no such host '{}'; look at the grid's endpoint", address.host));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
+  for (const auto* place = found; place != nullptr; place = place->ai_next) {
+    const Fd fd(::socket(place->ai_family, place->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, place->ai_protocol));
+    if (!fd) continue;
+    if (::connect(fd.get(), place->ai_addr, place->ai_addrlen) != 0 && errno != EINPROGRESS) continue;
+    pollfd waiting{fd.get(), POLLOUT, 0};
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (::poll(&waiting, 1, kMilliseconds) == 1 && ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) return endpoint + " accepts connections";
+  }
+  lacks(fmt::format("{} does not accept connections; start the server, or look at the address and the firewall", endpoint));
+}
+
+std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
+  const auto check = grid ? grid->check : jobs::CheckSpec{};
+  const auto spec = grid ? grid->device : jobs::DeviceSpec{};
+  std::vector<Finding> findings = {
+      look("device", true, [&] { return look_at_device(check, spec); }),
+      look("references", true, look_at_torch),
+      look("locks", false, look_at_locks),
+      look("disk", false, look_at_space),
+      look("mpi", false, look_at_mpirun),
+      look("slurm", false, look_at_slurm),
+  };
+  for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
+    if (!model.endpoint.empty()) findings.push_back(look("model " + model.name, true, [&] { return look_at_endpoint(model.endpoint); }));
+  }
+  return findings;
+}
+
+int doctor(const Options& options) {
+  std::optional<jobs::Grid> grid;
+  if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  const auto findings = look_at_everything(grid);
+  int code = 0;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& finding : findings) {
+    if (!finding.ok && finding.needed) code = exit_code(ErrorCode::external);
+    if (options.json) list.push_back({{"what", finding.what}, {"ok", finding.ok}, {"needed", finding.needed}, {"text", finding.text}});
+    else fmt::print("{:<7} {:<12} {}\n", finding.ok ? "ok" : finding.needed ? "FAILED" : "lacking", finding.what, finding.text);
+  }
+  if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return code;
+}
+
+}  // namespace
+
+Verb doctor_verb() {
+  return {"doctor", "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("grid", options->grid, "also looks at this grid's endpoints and device settings")->type_name("GRID");
+            app.add_flag("--json", options->json, "machine readable");
+            return [options] { return doctor(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli
