@@ -74,7 +74,7 @@ std::vector<Fault> number_faults() {
   return {
       {"dropped_accumulation", {Code::scope_loop_dep}, {"accumul", "dependen", "overwrit"},
        "I overwrote the accumulator in each step instead of adding to it", dropped_accumulation},
-      {"bf16_loss", {}, {"bf16", "bfloat16", "precision", "rounding"}, "I let values be rounded to bfloat16, too coarse for the tolerance", bf16_loss},
+      {"bf16_loss", {Code::dtype}, {"bf16", "bfloat16", "precision", "rounding"}, "I let values be rounded to bfloat16, too coarse for the tolerance", bf16_loss},
       {"wrong_operation", {}, {"sign", "operation"}, "I used the wrong operation in one place of the formula", wrong_operation},
       {"wrong_scale", {}, {"scale", "factor", "constant"}, "one factor of the formula was wrong", wrong_scale},
       {"skipped_tail", {Code::non_finite_uninit, Code::output_contract}, {"never written", "not written", "unwritten", "tail"},

@@ -118,7 +118,7 @@ std::vector<Fault> tile_faults() {
        "I used tiles of 256 partitions; the hardware has 128", partitions_256},
       {"hbm_operand", {Code::wrong_memory, Code::rank_layout}, {"hbm", "nl.load"}, "I handed an HBM tensor to a compute function without loading it", hbm_operand},
       {"psum_operand", {Code::wrong_memory}, {"psum"}, "I used a PSUM tile as an operand without copying it to SBUF", psum_operand},
-      {"output_on_chip", {Code::output_contract, Code::wrong_memory, Code::partition_limit, Code::rank_layout}, {"shared_hbm", "returned"},
+      {"output_on_chip", {Code::output_contract, Code::wrong_memory, Code::partition_limit, Code::capacity, Code::rank_layout}, {"shared_hbm", "returned"},
        "I allocated the output on chip instead of in shared_hbm", output_on_chip},
       {"missing_store", {Code::output_contract, Code::non_finite_uninit}, {"never written", "not written", "nl.store"},
        "I computed the result and never stored it", missing_store},
