@@ -7,7 +7,7 @@
 namespace nkigrid::aggregate {
 
 Tables write_tables(const jobs::Run& run, const std::filesystem::path& folder) {
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  const auto ledger = log::read_ledger(run);
   auto tables = make_tables(run, ledger);
   make_directories(folder);
   for (const auto name : parse_table_name("all")) {

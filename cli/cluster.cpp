@@ -15,7 +15,7 @@ namespace nkigrid::cli {
 std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").native(); }
 
 int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  const auto ledger = log::read_ledger(run);
   std::set<std::uint32_t> shards;
   for (std::size_t i = 0; i < ledger.states.size(); ++i) {
     const bool parked = ledger.states[i].outstanding == log::Outstanding::parked;

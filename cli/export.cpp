@@ -12,7 +12,6 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/run_directory.hpp"
-#include "runner/log/file_lock.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/reader.hpp"
 
@@ -195,8 +194,7 @@ int export_run(const Options& options) {
   if (options.texts && !options.turns)
     throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
   const auto run = jobs::load_run(options.run);
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(),
-                                    log::has_living_writer(run.log_folder()));
+  const auto ledger = log::read_ledger(run);
   for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
   RowWriter rows(format);
   if (options.turns)

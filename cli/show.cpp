@@ -60,7 +60,7 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   const std::size_t index = find_episode(run.plan, id);
   const auto& planned = run.plan.episodes[index];
   const std::string& key = run.plan.key(planned.cell, planned.task);
-  const log::Ledger ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  const log::Ledger ledger = log::read_ledger(run);
   Transcript transcript;
   transcript.episode = to_string(id);
   transcript.turns = log::read_history(run.log_folder(), id, key);

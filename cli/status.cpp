@@ -35,7 +35,7 @@ void add_elements(const jobs::Run& run, StatusReport& report) {
 
 StatusReport look(const std::string& folder) {
   const auto run = jobs::load_run(folder);
-  auto report = make_status(run, log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true));
+  auto report = make_status(run, log::read_ledger(run));
   add_elements(run, report);
   return report;
 }

@@ -57,7 +57,7 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
 int tables_of_run(const std::string& folder, const Request& request, bool quiet, bool write) {
   const auto run = jobs::load_run(folder);
   if (write) aggregate::write_tables(run, run.folder / "tables");
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), true);
+  const auto ledger = log::read_ledger(run);
   const auto tables = aggregate::make_tables(run, ledger, request.tables);
   print_tables(tables, request, quiet);
   for (const auto& damage : quiet ? std::vector<std::string>{} : ledger.warnings)

@@ -56,6 +56,7 @@ function(nkigrid_test)
     target_precompile_headers(${target} REUSE_FROM nkigrid_test_headers)
   endif()
   # PRE_TEST: nothing runs at build time.
+  # An empty LABELS value would vanish and shift the properties after it: a room's name is always a label.
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}" ${T_PROPERTIES})
+    PROPERTIES TIMEOUT 300 LABELS "${suffix};${T_LABELS}" ${T_PROPERTIES})
 endfunction()

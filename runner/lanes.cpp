@@ -1,5 +1,6 @@
 #include "runner/lanes.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -27,14 +28,16 @@ struct Tally {
 };
 
 /// The row of an attempt whose owner died: its next owner writes it.
-log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node, std::size_t turns) {
+log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node, const std::vector<log::LoggedTurn>& history) {
   log::End end;
   end.id = id;
   end.level = task.level;
   end.category = task.category;
   end.outcome = Outcome::killed;
   end.reason = "its owner ended without a last record; taken over";
-  end.turns = static_cast<std::uint32_t>(turns);
+  end.turns = static_cast<std::uint32_t>(history.size());
+  end.inherited_turns = static_cast<std::uint32_t>(
+      std::count_if(history.begin(), history.end(), [&](const auto& turn) { return turn.reply.id.attempt < id.attempt; }));
   end.node = node;
   return end;
 }
@@ -130,7 +133,7 @@ void LanePool::run_one(const Assignment& assignment) {
     std::vector<log::LoggedTurn> history;
     if (assignment.attempt > 1) history = log::read_history(run.log_folder(), id.episode, id.key);
     if (assignment.dead_attempt > 0) {
-      context_.journal.append(killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history.size()));
+      context_.journal.append(killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
     }
     const agent::EpisodeJob job{.id = id, .grid = run.grid, .model = run.grid.model(cell.model), .mode = run.grid.mode(cell.mode),
                                 .prompt = run.grid.prompt(cell.prompt), .task = task, .history = std::move(history),

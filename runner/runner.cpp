@@ -157,6 +157,7 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
   RankPermits permits([&] { bell.ring(); });
   log::Journal journal(run.log_folder(), journal_name(options, comm.rank()),
                        {run.grid_hash, run.run_id, kVersion, run.grid.device.sdk, device->backend(), device->compiler(), node});
+  if (!journal.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal.warning());
   LaneContext context{run, *device, journal, clock, make_models(run, permits), node, static_cast<std::uint32_t>(comm.rank())};
   const auto lanes = options.lanes > 0 ? options.lanes : run.grid.lanes > 0 ? run.grid.lanes : auto_lanes(run.grid);
   std::optional<LanePool> pool(std::in_place, context, bell, lanes);

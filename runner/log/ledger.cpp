@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runner/log/file_lock.hpp"
 #include "runner/log/reader.hpp"
 
 namespace nkigrid::log {
@@ -188,6 +189,10 @@ std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_
     episodes.push_back(i);
   }
   return episodes;
+}
+
+Ledger read_ledger(const jobs::Run& run) {
+  return fold_log(run.plan, run.grid.infra_retries, run.log_folder(), has_living_writer(run.log_folder()));
 }
 
 }  // namespace nkigrid::log

@@ -58,6 +58,9 @@ struct Ledger {
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
                 bool live);
 
+/// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living writer.
+Ledger read_ledger(const jobs::Run& run);
+
 /// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not
 /// those that are running.
 std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked);
