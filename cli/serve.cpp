@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -147,7 +148,9 @@ int serve(const Options& options) {
   {
     std::jthread waiter([&](const std::stop_token& stop) {
       caught = wait_for_signal(signals, stop);
-      if (caught != 0) server.stop();
+      // stop() does nothing before the loop runs: a signal right after the start would be lost.
+      while (caught != 0 && !server.is_running() && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (caught != 0 && !stop.stop_requested()) server.stop();
     });
     fmt::print("listening on http://{}:{}/v1\n", options.host, port);
     std::fflush(stdout);
