@@ -19,7 +19,7 @@ CASES = {
     "a tile method": (TILE + "m = t.mean(axis=1)\n" + END, X, "UNKNOWN_API", 3, ["no attribute 'mean'", "nl.mean(x, axis"]),
     "a name for nisa": (TILE + "t = nisa.matmul(t, t)\n" + END, X, "UNKNOWN_API", 3, ["nl.matmul", "nisa.nc_matmul"]),
     "numpy on a tile": (TILE + "t = np.exp(t)\n" + END, X, "UNKNOWN_API", 3, ["numpy.exp", "nl.exp"]),
-    "a documented name that is not here": (TILE + "nl.device_print('t', t)\n" + END, X, "UNSUPPORTED_OP", 3, ["not in this version of the simulator"]),
+    "a name of a later SDK": (TILE + "t = nl.gather_flattened(t, t)\n" + END, X, "UNKNOWN_API", 3, ["no attribute 'gather_flattened'", "since SDK 2.25"]),
     "an instruction of trn2": (TILE + "nisa.range_select(t)\n" + END, X, "UNSUPPORTED_OP", 3, ["does not exist on trn1", "NeuronCore-v3"]),
     "a wrong keyword": (TILE + "s = nl.sum(t, dim=1)\n" + END, X, "BAD_SIGNATURE", 3, ["nl.sum() ", "dim", "nl.sum(x, axis"]),
     "a missing argument": (TILE + "s = nisa.nc_matmul(t[:, 0:128])\n" + END, X, "BAD_SIGNATURE", 3, ["'moving'"]),

@@ -1,4 +1,7 @@
-"""neuronxcc.nki.compiler: decorators that steer the real back end (identity here) and direct allocation (automatic only)."""
+"""neuronxcc.nki.compiler: decorators that steer the real back end (identity here) and allocators (a buffer argument here).
+
+Direct allocation places tiles by hand; the simulator places them itself, so an allocator only says which memory. Its documented
+limits are kept: addresses within the usable bytes, no initial values, no tensor-engine transpose, an explicit bias."""
 
 
 def _identity(func=None, **_):
@@ -7,23 +10,42 @@ def _identity(func=None, **_):
 
 enable_stack_allocator = force_auto_alloc = skip_middle_end_transformations = no_reorder = multi_buffer = _identity
 
+_LIMIT = {"sbuf": (192 - 16) * 1024, "psum": 16 * 1024}
+
 
 class _Allocator:
-    def __init__(self, name):
-        self.memory_name = name
+    """ncc.sbuf or ncc.psum; `direct` ones come from alloc() and mod_alloc()."""
+
+    def __init__(self, name, direct=False):
+        self.memory_name, self.direct = name, direct
 
     def __repr__(self):
         return f"ncc.{self.memory_name}"
 
     def auto_alloc(self, **_):
+        """The compiler chooses the place."""
         return self
 
-    def _direct(self, *_, **__):
-        from ._trace import context
-        context.fail("UNSUPPORTED_OP", f"ncc.{self.memory_name} direct allocation is not in this version of the simulator",
-                     rule="documented, but not implemented here", fix=f"buffer=nl.{self.memory_name}")
+    def alloc(self, func=None, **_):
+        """A function chooses the place of each block."""
+        return self._placed()
 
-    alloc = mod_alloc = _direct
+    def mod_alloc(self, *, base_addr=0, base_bank=0, num_bank_tiles=(), base_partition=0, num_par_tiles=(), num_free_tiles=(), **_):
+        """Blocks share places in turn, from base_addr [bytes in a partition]."""
+        from ._trace import context
+        limit = _LIMIT[self.memory_name]
+        if not isinstance(base_addr, int) or not 0 <= base_addr < limit:
+            context.fail("CAPACITY", f"ncc.{self.memory_name}.mod_alloc: base_addr {base_addr}", rule=f"addresses are 0 to {limit - 1} bytes",
+                         fix="start at 0 and add the bytes of each tile")
+        if not isinstance(base_bank, int) or not 0 <= base_bank < 8:
+            context.fail("CAPACITY", f"ncc.{self.memory_name}.mod_alloc: base_bank {base_bank}", rule="PSUM has banks 0 to 7", fix="base_bank=0")
+        return self._placed()
+
+    def _placed(self):
+        from ._trace import context
+        trace = context.trace_or_fail(f"ncc.{self.memory_name}.alloc")
+        trace.direct_allocation = True
+        return _Allocator(self.memory_name, direct=True)
 
 
 sbuf, psum = _Allocator("sbuf"), _Allocator("psum")

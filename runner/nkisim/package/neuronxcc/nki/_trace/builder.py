@@ -32,6 +32,9 @@ class Trace:
         self.loops = self.nodes = 0
         self.depth = 0  # of traced calls; shared_hbm must be made at depth 1
         self.pid_atoms = {}
+        self.seed, self.random_calls = 0, 0
+        self.mutable = []  # buffers of mutable parameters
+        self.direct_allocation = False
 
     # -- symbols
     def add_atom(self, atom):

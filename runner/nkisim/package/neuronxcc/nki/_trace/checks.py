@@ -61,6 +61,13 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum")):
         fail("WRONG_MEMORY", f"{api}: expected {name} in {' or '.join(memories)}, got {tensor.memory}", operands=[(name, tensor)],
              rule=f"{api} reads {name} from {' or '.join(memories)}", fix=fix, official="unsupported_memory")
     check_partition_first(tensor, api, name)
+    if tensor.dyn is not None:
+        fail("INDEXING", f"{api}: {name} is indexed by a tile", operands=[(name, tensor), ("index", tensor.dyn[1])],
+             rule="indirect access on chip is a copy of its own", fix=f"copy first: t = nisa.tensor_copy_dynamic_src({buffer.name or 't'}[i_p, offset + i_f])",
+             official="copy_dynamic_indirect_indices_not_natively_supported")
+    if buffer.root.all_reduce is not None:
+        from .api.spmd import check_not_reduced
+        check_not_reduced(tensor, api, name)
     if tensor.shape[0] > PMAX:
         fail_partitions(api, name, tensor, tensor.shape[0])
 

@@ -210,8 +210,7 @@ def _dynamic(tensor, axis, tile, former):
     if not tile.buffer_.on_chip:
         fail("WRONG_MEMORY", f"an index tile is in {tile.memory}", operands=[("index", tile)], rule="index tiles are in sbuf",
              fix="load it first: idx = nl.load(index[...])", official="unsupported_memory")
-    free = axis >= 1 and tensor.buffer_.on_chip
-    if free or (not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1):
+    if (not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1):
         fail("INDEXING", f"axis {axis} is indexed by a tile", operands=[("tensor", tensor), ("index", tile)],
              rule="indirect indexing works on the partition or a block dimension, not on the free one",
              fix="index axis 0 with the tile, or select with masks and nl.where", official="indirect_indices_free_dim")

@@ -1,6 +1,6 @@
 """Kernels and their launch: tracing one call into a program."""
 
-from . import checks, context, errors, peephole, rewrite
+from . import checks, context, errors, mutable, peephole, rewrite
 from .builder import Options, Trace
 from .encode import encode
 from .nodes import Buffer
@@ -62,7 +62,7 @@ def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=Non
     trace = Trace(options, grid, [code.co_filename], file_label or code.co_filename.rsplit("/", 1)[-1])
     context.push(trace)
     try:
-        args, kwargs, params = _bind_arrays(trace, args, kwargs, arrays)
+        args, kwargs, params = _bind_arrays(trace, func, args, kwargs, arrays)
         trace.depth = 1
         try:
             result = rewrite.rewritten(func)(*args, **kwargs)
@@ -85,8 +85,8 @@ def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=Non
         context.pop()
 
 
-def _bind_arrays(trace, args, kwargs, arrays):
-    params = []
+def _bind_arrays(trace, func, args, kwargs, arrays):
+    params, writable = [], mutable.names_of(func)
 
     def tensor(key):
         name, shape, dtype = arrays[key]
@@ -94,7 +94,8 @@ def _bind_arrays(trace, args, kwargs, arrays):
         buffer.filled = True
         params.append(buffer)
         trace.params.append(buffer)
-        return Tensor.whole(buffer)
+        whole = Tensor.whole(buffer)
+        return mutable.copy_in(trace, whole) if writable and mutable.parameter_name(func, key) in writable else whole
 
     def replace(key, value):
         if key in arrays:
@@ -123,6 +124,7 @@ def _finish(trace, func, result, params):
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", rule="results are returned in tensors created with buffer=nl.shared_hbm",
                   fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
                   official="tensor_output_not_written_to")
+    mutable.check_returned(trace, outputs)
     for b in outputs:
         if not b.root.written:
             _fail_end("OUTPUT_CONTRACT", f"output tensor '{b.name or label}' {list(b.shape)} of kernel '{label}' was never written to",

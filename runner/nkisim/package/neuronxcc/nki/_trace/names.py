@@ -11,12 +11,13 @@ REGISTRY = {"nl": {}, "nisa": {}}
 
 # Documented names of SDK 2.24-2.26 that this version does not have.
 NOT_YET = {
-    "nl": "rand random_seed dropout all_reduce atomic_rmw gather_flattened device_print spmd_dim nc gemm_grid gemm_stationary_grid".split(),
-    "nisa": "dropout local_gather tensor_copy_dynamic_src tensor_copy_dynamic_dst range_select select_reduce sequence_bounds".split(),
+    "nl": [],
+    "nisa": "range_select select_reduce sequence_bounds".split(),
 }
 # name -> first SDK that has it
 SINCE = {("nl", "gelu_apprx_sigmoid"): (2, 26), ("nl", "gather_flattened"): (2, 25), ("nisa", "select_reduce"): (2, 26),
-         ("nisa", "sequence_bounds"): (2, 26)}
+         ("nisa", "sequence_bounds"): (2, 26), ("nt", "mutable_tensor"): (2, 26),
+         ("nl.tile_size", "total_available_sbuf_size"): (2, 26)}
 TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 
 _MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving)"
@@ -66,6 +67,11 @@ def nearest(module, name, count=4):
     return out[:count + 1]
 
 
+def _target():
+    options = context.current().options if context.current() is not None else module_options
+    return "trn1" if options is None else options.target
+
+
 def visible(module, name):
     trace = context.current()
     options = trace.options if trace is not None else module_options
@@ -79,13 +85,19 @@ def visible(module, name):
 def unknown_name(module, name):
     """The error for an attribute of nl or nisa that is not there."""
     if name in NOT_YET[module] and name not in REGISTRY[module]:
-        if name in TRN2_ONLY:
+        if name in TRN2_ONLY and _target() == "trn1":
             return context.build_error("UNSUPPORTED_OP", f"{module}.{name} does not exist on trn1",
                                        rule="it is an instruction of NeuronCore-v3", fix="use masks, nl.where or nisa.affine_select",
                                        kind=NotImplementedError)
         return context.build_error("UNSUPPORTED_OP", f"{module}.{name} is not in this version of the simulator",
                                    rule="documented, but not implemented here", fix="use other calls: " + "; ".join(nearest(module, name)),
                                    kind=NotImplementedError)
+    if name in REGISTRY[module] and (module, name) in SINCE:
+        since = "{}.{}".format(*SINCE[(module, name)])
+        error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'", rule=f"{module}.{name} exists since SDK {since}",
+                                    fix=f"compile for sdk {since}, or use: " + "; ".join(nearest(module, name)))
+        _remember(error)
+        return error
     hint = INVENTED.get(name)
     if hint == _MATMUL and not visible("nl", "matmul"):
         hint = "nisa.nc_matmul(stationary, moving)"
@@ -95,13 +107,18 @@ def unknown_name(module, name):
         parts.append("existing names: " + "; ".join(near))
     if not parts:
         parts.append("see nl.load, nl.store, nl.add, nl.exp, nl.sum, nl.max, nisa.nc_matmul, nisa.activation")
-    trace = context.current()
     error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'",
                                 rule="only documented names exist", fix=" | ".join(parts))
+    _remember(error)
+    return error
+
+
+def _remember(error):
+    """For the harness: the unknown name that a later failure may be about."""
+    trace = context.current()
     if trace is not None:
         trace.unknown.append(error)
     last_unknown[:] = [error]
-    return error
 
 
 module_options = None  # the harness's, while it runs the file's module level

@@ -5,13 +5,14 @@ class Buffer:
     """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes."""
 
     __slots__ = ("kind", "dtype", "name", "shape", "pdim", "alias", "line", "data", "region", "written", "number", "memory", "filled",
-                 "from_transpose", "dead", "declared_pdim", "writes")
+                 "from_transpose", "dead", "declared_pdim", "writes", "all_reduce")
     PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
 
     def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
         self.kind, self.dtype, self.name, self.shape, self.pdim, self.memory = kind, dtype, name, shape, pdim, memory
         self.line, self.region = line, region
         self.alias, self.data, self.number, self.writes = None, b"", -1, 0
+        self.all_reduce = None  # (function, program axes) of a value that other programs add to
         self.written = self.filled = self.from_transpose = self.dead = self.declared_pdim = False
 
     @property

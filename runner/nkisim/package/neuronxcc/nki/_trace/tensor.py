@@ -264,6 +264,15 @@ def _alias(tensor, shape, dtype, api):
     return Tensor.whole(buffer)
 
 
+def whole_2d(tensor, api):
+    """The tile as (partitions, free elements): an alias of a whole tile, else of a copy."""
+    shape = (tensor.shape[0], _product(tensor.shape[1:]))
+    if not tensor.is_whole or tensor.buffer_.pdim:
+        from .emit import emit_map, new_tile
+        tensor = emit_map(new_tile(tensor.shape, tensor.dtype, api=api), [tensor], [], "tensor_copy", api=api)
+    return tensor if tensor.ndim == 2 else _alias(tensor, shape, tensor.dtype, api)
+
+
 def _product(shape):
     n = 1
     for d in shape:

@@ -1,6 +1,7 @@
 """neuronxcc.nki.isa: single instructions of NeuronCore-v2."""
 
 from .._trace import names as _names
+from .._trace.api import gather as _gather, random as _random  # noqa: F401
 from .._trace.api import nisa_common as _common, nisa_linear as _linear, nisa_scalar as _scalar, nisa_vector as _vector  # noqa: F401
 
 _TABLE = _names.REGISTRY["nisa"]

@@ -4,7 +4,7 @@ import types as _types
 
 from .._trace import names as _names
 from .._trace.api import nl_elementwise as _elementwise, nl_linear as _linear, nl_memory as _memory, nl_reduce as _reduce  # noqa: F401
-from .._trace.api import nl_index as _index
+from .._trace.api import gather as _gather, nl_index as _index, random as _random, spmd as _spmd  # noqa: F401
 from .._trace.dtypes import (bfloat16, bool_, float8_e4m3, float8_e5m2, float16, float32, int8, int16, int32, tfloat32, uint8, uint16,  # noqa: F401
                              uint32)
 

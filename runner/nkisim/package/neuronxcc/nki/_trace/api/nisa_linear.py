@@ -22,9 +22,10 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
         tiles.append(on_sbuf(tile, label, name))
     if bool(tile_position) != bool(tile_size):
         fail("BAD_SIGNATURE", f"{label}: tile_position and tile_size", rule="both or none are given", fix="leave both out")
-    if is_transpose:
-        fail("UNSUPPORTED_OP", f"{label}: is_transpose=True is not in this version of the simulator", rule="documented, but not implemented here",
-             fix="nisa.nc_transpose(data)")
+    if is_transpose:  # one operand is an identity: the values pass unchanged and keep their type
+        out = emit_matmul(label, tiles[0], tiles[1], mask, dtype=tiles[1].dtype)
+        out.buffer_.from_transpose = True
+        return out
     return emit_matmul(label, tiles[0], tiles[1], mask)
 
 
@@ -70,6 +71,9 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
 def dma_transpose(src, *, axes=None, dtype=None, mask=None):
     label = "nisa.dma_transpose"
     checks.require_tensor(src, label, "src")
+    if axes is not None and context.current().options.sdk < (2, 26):
+        fail("BAD_SIGNATURE", f"{label}() got an unexpected keyword argument 'axes'", operands=[("src", src)], rule="axes= exists since SDK 2.26",
+             fix="nisa.dma_transpose(src): 2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]")
     legal = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
     order = tuple(axes) if axes is not None else legal.get(src.ndim)
     if legal.get(src.ndim) != order:

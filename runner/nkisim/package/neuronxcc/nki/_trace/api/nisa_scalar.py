@@ -30,6 +30,10 @@ def _activation_values(label, op, data, bias, scale):
              fix="scale=1.0", official="activation_scale_scalar_or_vector")
     if bias is not None:
         _check_bias(label, name, data, bias)
+    elif context.current().direct_allocation and name != "copy":
+        fail("OUTPUT_CONTRACT", f"{label}: no bias beside direct allocation", operands=[("data", data)],
+             rule="a kernel that allocates by hand gives the bias tile itself", fix="zero = nisa.memset((p, 1), 0.0, nl.float32); bias=zero",
+             official="bias_tensor_must_be_specified_in_allocation_kernel")
     values, steps, last = [data], [], 0
     sources = 1 + (not _is_one(scale)) + (bias is not None)
     if not _is_one(scale):
@@ -227,6 +231,9 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     _eight(label, "vals", vals, data)
     out = out_tile(data, dtype, label)
     outs = [(out, True)]
+    if dst_idx is not None and context.current().options.sdk < (2, 25):
+        fail("BAD_SIGNATURE", f"{label}() got an unexpected keyword argument 'dst_idx'", operands=[("data", data)], rule="dst_idx= exists since SDK 2.25",
+             fix="nisa.nc_find_index8(data=data, vals=vals)")
     if dst_idx is not None:
         _eight(label, "dst_idx", dst_idx, data)
         outs.append((dst_idx, False))

@@ -144,12 +144,13 @@ class TileSize:
     def __repr__(self):
         return "nl.tile_size"
 
-    @property
-    def total_available_sbuf_size(self):
-        return 176 * 1024
-
     def __getattr__(self, name):
-        raise context.build_error("UNKNOWN_API", f"nl.tile_size has no attribute '{name}'", rule="only documented names exist",
+        from ..names import visible
+        late = name == "total_available_sbuf_size"
+        if late and visible("nl.tile_size", name):
+            return 176 * 1024
+        raise context.build_error("UNKNOWN_API", f"nl.tile_size has no attribute '{name}'",
+                                  rule="it exists since SDK 2.26" if late else "only documented names exist",
                                   fix="pmax (128), psum_fmax (512), gemm_stationary_fmax (128), gemm_moving_fmax (512), bn_stats_fmax (512)")
 
 

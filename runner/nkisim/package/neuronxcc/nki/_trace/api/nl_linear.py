@@ -5,7 +5,7 @@ from ..affine import Aff
 from ..emit import access, emit_map, emit_op, new_tile
 from ..names import api
 from ..nodes import Op
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor, need_dtype, whole_2d
 from .nl_memory import swap, swap_mask
 
 fail = context.fail
@@ -37,10 +37,6 @@ def _check_types(label, operands):
 
 def _check_sizes(label, stationary, moving):
     operands = [("stationary", stationary), ("moving", moving)]
-    for argument, tile in operands:
-        if tile.ndim != 2:
-            fail("RANK_LAYOUT", f"{label}: {argument} has rank {tile.ndim}", operands=operands, rule="matmul operands are 2-D tiles (contraction, free)",
-                 fix="index the tile to two axes", official="exceed_max_supported_dimension")
     if stationary.shape[0] != moving.shape[0]:
         swapped = stationary.shape[1] == moving.shape[0]
         fail("MATMUL_LAYOUT", f"{label}: contraction sizes differ, stationary has {stationary.shape[0]} partitions, moving {moving.shape[0]}",
@@ -61,14 +57,16 @@ def _slotless(items, label):
                  fix="index the operands to the valid part, or zero their tail (nl.zeros, then a masked load into it)")
 
 
-def emit_matmul(label, stationary, moving, mask=None):
-    """stationary^T @ moving in a new PSUM tile."""
+def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32):
+    """stationary^T @ moving in a new PSUM tile. Free axes count as one; the result keeps those of moving."""
+    free = moving.shape[1:]
+    stationary, moving = (whole_2d(t, label) if t.ndim > 2 else t for t in (stationary, moving))
     _check_sizes(label, stationary, moving)
     _check_types(label, [("stationary", stationary), ("moving", moving)])
     (k, m), n = stationary.shape, moving.shape[1]
     shape = (k, m, n)
     items = _matmul_mask(mask, (m, n), label)
-    out = new_tile((m, n), dtypes.float32, "psum", api=label)
+    out = new_tile((m, n), dtype, "psum", api=label)
     place = lambda tile, slots: Tensor(tile.buffer_, [Aff(a.c, a.terms, tuple(a.slots[s] if s is not None else 0 for s in slots), shape)
                                                       for a in tile.dims], shape, tile.dyn)
     lhs = access(place(stationary, (0, 1, None)), shape, (), label)
@@ -77,7 +75,7 @@ def emit_matmul(label, stationary, moving, mask=None):
     if lhs.dyn is not None or rhs.dyn is not None:
         fail("INDEXING", f"{label}: an indirect operand", rule="matmul operands take compile-time indices", fix="load the rows first")
     emit_op(Op(Op.MATMUL, context.kernel_line(), "matmul", "tensor", shape, items, dst, accumulate=0, extra=(lhs, rhs)))
-    return out
+    return out if len(free) == 1 else out.reshape((m,) + free)
 
 
 def _matmul_mask(mask, shape, label):
@@ -89,6 +87,8 @@ def _matmul_mask(mask, shape, label):
 def emit_transpose(label, data, engine, mask=None, dtype=None):
     """(p, f) -> (f, p) in PSUM (tensor engine) or sbuf (vector engine)."""
     checks.check_tile(data, label, "data")
+    if data.ndim > 2 and label == "nisa.nc_transpose" and mask is None:
+        data = whole_2d(data, label)  # the instruction counts free axes as one
     if data.ndim != 2:
         fail("RANK_LAYOUT", f"{label}: data has rank {data.ndim}", operands=[("data", data)], rule="2-D tiles only",
              fix="index or reshape the tile to (p, f)", official="exceed_max_supported_dimension")
@@ -101,6 +101,11 @@ def emit_transpose(label, data, engine, mask=None, dtype=None):
                  fix="transpose 128 columns at a time: nl.transpose(t[:, j*128:(j+1)*128])", official="size_of_dimension_exceed_arch_limit", kind=ValueError)
         fail("UNSUPPORTED_OP", f"{label}: {p} x {f} on the vector engine", operands=[("data", data)], rule="the vector engine transposes up to 32 x 32",
              fix="engine=nisa.tensor_engine", official="size_of_dimension_exceed_arch_limit", kind=ValueError)
+    if engine != "vector" and context.current().direct_allocation:
+        fail("UNSUPPORTED_OP", f"{label}: a transpose on the tensor engine beside direct allocation", operands=[("data", data)],
+             rule="a kernel that allocates by hand has no room for the identity that the transpose multiplies with",
+             fix="nisa.nc_matmul(data, identity, is_transpose=True) with an identity of your own, or nl.matmul(..., transpose_x=True)",
+             official="transpose_on_tensor_engine_not_allowed_in_allocated_kernel")
     items = checks.check_mask(mask, data.shape, label)
     out = new_tile((f, p), dtype or data.dtype, "sbuf" if engine == "vector" else "psum", api=label)
     out.buffer_.from_transpose = True

@@ -72,6 +72,9 @@ def create(api_name, shape, dtype, buffer, name, fill):
         if memory is None:
             fail("WRONG_MEMORY", f"{api_name}: buffer={buffer!r}", rule="buffers are nl.sbuf, nl.psum, nl.hbm, nl.private_hbm, nl.shared_hbm",
                  fix="buffer=nl.sbuf", official="unsupported_memory")
+    if fill is not None and getattr(buffer, "direct", False):
+        fail("OUTPUT_CONTRACT", f"{api_name}: an initial value in memory that is allocated by hand", rule="direct allocation creates undefined tensors",
+             fix="nl.ndarray(..., buffer=ncc.sbuf.mod_alloc(...)), then t[...] = value", official="tensor_creation_on_scratchpad_with_init_value_not_supported")
     shape, pdim, explicit = parse_shape(api_name, shape)
     if len(shape) > 8:
         fail("RANK_LAYOUT", f"{api_name}: rank {len(shape)}", rule="tensors have at most 8 dimensions", fix="fold dimensions together", kind=ValueError,
@@ -238,11 +241,17 @@ def store(dst, value, *, mask=None):
         fail("WRONG_MEMORY", f"{name}: expected dst in hbm, got {dst.memory}", operands=[("dst", dst)], rule="nl.store writes HBM",
              fix="assign on-chip tiles: t[...] = value", official="unsupported_memory")
     checks.check_mutable(dst, name)
-    check_value(value, name)
+    reduced = isinstance(value, Tensor) and value.buffer_.all_reduce is not None
+    if not reduced:
+        check_value(value, name)
     dst = store_target(dst, value, name)
     if dst.shape[0] > checks.PMAX:
         checks.fail_partitions(name, "dst", dst, dst.shape[0])
     mask = checks.check_mask(mask, dst.shape, name)
+    if reduced:
+        from .spmd import store_reduced
+        store_reduced(dst, value, mask, name)
+        return
     emit_map(dst, [value], [], "store", "dma", mask, name)
 
 
