@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -100,16 +101,33 @@ void read_synthetic(Fields& fields, const Folders& folders, ModelSpec& model) {
   }
 }
 
+/// Why a text is no base URL of a server, or "". A user's name or password in it would stand in the frozen grid.
+std::string_view endpoint_fault(std::string_view text) {
+  const auto scheme = text.rfind("http://", 0) == 0 ? 7U : text.rfind("https://", 0) == 0 ? 8U : 0U;
+  if (scheme == 0) return "http:// or https:// is wanted";
+  if (text.find_first_of(" \t\n\"'<>?#") != std::string_view::npos) return "a URL has no blanks, quotes, query or fragment here";
+  auto host = text.substr(scheme, text.find('/', scheme) - scheme);
+  if (host.find('@') != std::string_view::npos) return "a name or password does not belong into the address; use key:";
+  const auto colon = host.find(']') == std::string_view::npos ? host.find(':') : host.find(':', host.find(']'));
+  if (colon != std::string_view::npos) {
+    unsigned port = 0;
+    const auto digits = host.substr(colon + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc{} || end != digits.data() + digits.size() || port == 0 || port > 65535)
+      return "the port is a number from 1 to 65535";
+    host = host.substr(0, colon);
+  }
+  return host.empty() ? "the host is missing" : "";
+}
+
 void read_openai(Fields& fields, const Folders& folders, ModelSpec& model) {
   auto& problems = fields.problems();
   refuse(fields, "profile", model.api);
   if (const auto* endpoint = fields.require("endpoint")) {
     model.endpoint = fields.text("endpoint", "");
-    if (endpoint->kind == YamlNode::Kind::scalar && model.endpoint.rfind("http://", 0) != 0 &&
-        model.endpoint.rfind("https://", 0) != 0) {
-      problems.add(endpoint->place, fmt::format("{} is '{}' (http:// or https:// is wanted)",
-                                                fields.path_of("endpoint"), model.endpoint));
-    }
+    const auto why = endpoint->kind == YamlNode::Kind::scalar ? endpoint_fault(model.endpoint) : std::string_view();
+    if (!why.empty())
+      problems.add(endpoint->place, fmt::format("{} is '{}' ({})", fields.path_of("endpoint"), model.endpoint, why));
   }
   model.model = fields.text("model", model.name);
   if (const auto* key = fields.find("key"))

@@ -40,7 +40,7 @@ void read_name(Fields& fields, const fs::path& file, Grid& grid) {
   grid.name = fields.text("name", file.stem().native());
   const bool is_printable = grid.name.find_first_of("/\n\r\t") == std::string::npos;
   if (const auto* node = fields.find("name");
-      node != nullptr && (grid.name.empty() || grid.name.size() > 100 || !is_printable)) {
+      node != nullptr && (grid.name.empty() || grid.name == "." || grid.name == ".." || grid.name.size() > 100 || !is_printable)) {
     fields.problems().add(
         node->place,
         fmt::format("name is {} (1 to 100 characters without / or line breaks are wanted)", describe(*node)));

@@ -132,6 +132,7 @@ std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folder
 DeviceSpec read_device(const YamlNode& node, Problems& problems) {
   static const std::vector<std::string> kBackends = {"sim", "neuron", "command"};
   static const std::vector<std::string> kTargets = {"trn1"};
+  static const std::vector<std::string> kSdks = {"2.23", "2.24", "2.25", "2.26"};  // the era of neuronxcc.nki
   DeviceSpec device;
   Fields fields(node, "device", problems);
   device.backend = fields.choice("backend", device.backend, kBackends);
@@ -140,7 +141,7 @@ DeviceSpec read_device(const YamlNode& node, Problems& problems) {
                  fmt::format("device backend '{}' is not in this version; use sim", device.backend));
     fields.find("command");
   }
-  device.sdk = fields.text("sdk", device.sdk);
+  device.sdk = fields.choice("sdk", device.sdk, kSdks);
   device.target = fields.choice("target", device.target, kTargets);
   device.strict_paper_names = fields.flag("strict_paper_names", device.strict_paper_names);
   fields.finish();
@@ -191,8 +192,11 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
     problems.add(fields.place(),
                  "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
   if (const auto* extra = fields.find("extra")) {
-    for (auto& line : read_texts(*extra, "slurm.extra", problems))
+    for (auto& line : read_texts(*extra, "slurm.extra", problems)) {
+      if (line.text.rfind("--", 0) != 0 || line.text.find_first_of("\n\r") != std::string::npos)
+        problems.add(line.place, "slurm.extra holds what is no sbatch option (one line that begins with -- is wanted)");
       slurm.extra.push_back(std::move(line.text));
+    }
   }
   fields.finish();
   return slurm;

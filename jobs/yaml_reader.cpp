@@ -21,10 +21,30 @@ bool is_decimal(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+/// Terminals, scripts and servers would act on these; line breaks and tabs are text (a nudge has them).
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
+  });
+}
+
+/// Longer is a mistyped unit: no run waits ten years.
+constexpr Seconds kLongest{10.0 * 365 * 86400};
+
+}  // namespace
+
 std::optional<std::string> read_text(const YamlNode& node, std::string_view what, Problems& problems) {
-  if (node.kind == YamlNode::Kind::scalar) return node.text;
-  problems.add(node.place, fmt::format("{} is {} (text is wanted)", what, describe(node)));
-  return std::nullopt;
+  if (node.kind != YamlNode::Kind::scalar) {
+    problems.add(node.place, fmt::format("{} is {} (text is wanted)", what, describe(node)));
+    return std::nullopt;
+  }
+  if (has_control(node.text)) {
+    problems.add(node.place, fmt::format("{} holds a control character; leave it out", what));
+    return std::nullopt;
+  }
+  return node.text;
 }
 
 std::optional<std::uint64_t> read_integer(const YamlNode& node, std::string_view what, std::uint64_t min,
@@ -71,12 +91,12 @@ std::optional<bool> read_flag(const YamlNode& node, std::string_view what, Probl
 
 std::optional<Seconds> read_duration(const YamlNode& node, std::string_view what, Problems& problems) {
   if (node.kind == YamlNode::Kind::scalar) {
-    if (const auto duration = parse_duration(node.text); duration && duration->count() > 0) return duration;
+    if (const auto duration = parse_duration(node.text); duration && duration->count() > 0 && *duration <= kLongest) return duration;
   }
   problems.add(
       node.place,
       fmt::format(
-          "{} is {} (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write e.g. 120 s",
+          "{} is {} (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most ten years); write e.g. 120 s",
           what, describe(node)));
   return std::nullopt;
 }

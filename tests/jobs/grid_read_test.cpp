@@ -200,5 +200,39 @@ TEST(Grid, KeysOfAnotherApiMeanNothing) {
               ElementsAre("8:43 models.weak.endpoint means nothing for api synthetic; leave it out"));
 }
 
+/// One spoilt line: the grid is refused with these words, at a place.
+void expect_refused(const std::string& by, const std::string& words) {
+  Sandbox box;
+  const auto result = box.read_edited("name: tiny", by);
+  EXPECT_FALSE(result.grid) << by;
+  ASSERT_FALSE(result.problems.empty()) << by;
+  EXPECT_THAT(to_text(result.problems), testing::HasSubstr(words)) << by;
+  EXPECT_GT(result.problems.front().line, 0U) << by;
+}
+
+TEST(Grid, WhatReachesTerminalsScriptsAndServersIsChecked) {
+  expect_refused("name: \"a\\e[31mb\"", "control character");
+  expect_refused("name: ..", "name is");
+  expect_refused("name: tiny\nslurm: {extra: [\"--x\\nrm -rf y\"]}", "no sbatch option");
+  expect_refused("name: tiny\nslurm: {extra: [rm]}", "no sbatch option");
+  expect_refused("name: tiny\ndevice: {sdk: \"9.99\"}", "sdk");
+  expect_refused("name: tiny\ncheck: {compile_timeout: 99999999999999999 d}", "at most ten years");
+}
+
+TEST(Grid, AnEndpointIsACompleteAddressWithoutSecrets) {
+  for (const auto& [endpoint, words] : std::vector<std::pair<std::string, std::string>>{
+           {"http://", "host is missing"}, {"http://h:99999/v1", "port"}, {"http://h:x/v1", "port"}, {"ftp://h/v1", "http://"},
+           {"http://u:p@h:1/v1", "use key:"}, {"http://h /v1", "blanks"}, {"http://h/v1?key=x", "query"}}) {
+    Sandbox box;
+    box.edit("grid.yaml", "models:", "models:\n  far: {api: openai, endpoint: \"" + endpoint + "\"}");
+    EXPECT_THAT(to_text(read_grid(box.grid(), {}).problems), testing::HasSubstr(words)) << endpoint;
+  }
+  for (const char* endpoint : {"http://h/v1", "https://gpu01.site:8000/v1", "http://[::1]:8000/v1", "http://127.0.0.1:1"}) {
+    Sandbox box;
+    box.edit("grid.yaml", "models:", std::string("models:\n  far: {api: openai, endpoint: \"") + endpoint + "\"}");
+    EXPECT_THAT(to_text(read_grid(box.grid(), {}).problems), testing::Not(testing::HasSubstr("endpoint"))) << endpoint;
+  }
+}
+
 }  // namespace
 }  // namespace nkigrid::jobs
