@@ -86,7 +86,7 @@ slurm: {mem: 64, time: 4}
           "19:63 no task matches 'L9/*' in benchmark tiny-bench",
           "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
           "64 GiB",
-          "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS); write "
+          "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most ten years); write "
           "e.g. 120 s"));
 }
 
