@@ -69,7 +69,7 @@ slurm: {mem: 64, time: 4}
           "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
           "7:1 duplicate key 'seed' (first at line 6); keep one",
           "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
-          "HH:MM:SS); write e.g. 120 s",
+          "HH:MM:SS, at most ten years); write e.g. 120 s",
           "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
           "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
           "10:35 no profile 'week': profiles/week.yaml is missing" + in,
