@@ -147,9 +147,10 @@ def check_affine_output(access, accumulates, api):
         atom = region.node.atom
         if access.dyn is not None or any(a.mentions(atom) for a in access.dims) or _pinned(trace, atom, region):
             continue
-        name = access.buffer.name or "the destination"
-        fail("SCOPE_LOOP_DEP", f"{api}: Unexpected output dependencies, missing indices in the destination '{name}': the variable of the "
-             f"affine_range loop at line {region.node.line}",
+        buffer = access.buffer
+        name = f"'{buffer.name}'" if buffer.name else "the destination"
+        fail("SCOPE_LOOP_DEP", f"{api}: Unexpected output dependencies, missing indices in {name}: the variable of the "
+             f"affine_range loop at line {region.node.line}", operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
              rule="iterations of affine_range are independent: each writes its own place, or accumulates with +=",
              fix=f"index {name} by that loop variable, accumulate with `+=`, or loop with nl.sequential_range",
              official="unexpected_output_dependencies")

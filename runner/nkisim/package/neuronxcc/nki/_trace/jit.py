@@ -127,7 +127,7 @@ def _finish(trace, func, result, params):
     mutable.check_returned(trace, outputs)
     for b in outputs:
         if not b.root.written:
-            _fail_end("OUTPUT_CONTRACT", f"output tensor '{b.name or label}' {list(b.shape)} of kernel '{label}' was never written to",
+            _fail_end("OUTPUT_CONTRACT", f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
                       rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
                       fix="nl.store(out[...], value=tile) before `return out`", official="tensor_output_not_written_to", line=b.line)
         b.kind = b.root.kind = Buffer.OUTPUT

@@ -20,7 +20,7 @@ SINCE = {("nl", "gelu_apprx_sigmoid"): (2, 26), ("nl", "gather_flattened"): (2, 
          ("nl.tile_size", "total_available_sbuf_size"): (2, 26)}
 TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 
-_MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving)"
+_MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
 INVENTED = {
     "dot": _MATMUL, "einsum": _MATMUL, "mm": _MATMUL, "bmm": _MATMUL, "gemm": _MATMUL, "linear": _MATMUL, "tensordot": _MATMUL,
     "clip": "nl.minimum(nl.maximum(x, lo), hi)", "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
@@ -100,7 +100,7 @@ def unknown_name(module, name):
         return error
     hint = INVENTED.get(name)
     if hint == _MATMUL and not visible("nl", "matmul"):
-        hint = "nisa.nc_matmul(stationary, moving)"
+        hint = "nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
     near = nearest(module, name)
     parts = [f"write {hint}"] if hint else []
     if near:

@@ -125,14 +125,15 @@ def matmul(x, y, *, transpose_x=False, mask=None):
     if transpose_x:
         return emit_matmul(label, x, y, mask)
     operands = [("x", x), ("y", y)]
+    if x.ndim == 2 and x.shape[1] > 128:
+        fail("PARTITION_LIMIT", f"{label}: contraction size {x.shape[1]} exceeds architecture limit of 128", operands=operands,
+             rule="K (the free axis of x) lies on the partitions of both operands, at most 128 a call",
+             fix="loop over K in tiles of 128 and accumulate in PSUM: acc += nl.matmul(x_k, y_k) with acc = nl.zeros((m, n), dtype=nl.float32, buffer=nl.psum)",
+             official="num_partition_exceed_arch_limit")
     if x.ndim == 2 and y.ndim == 2 and x.shape[1] != y.shape[0]:
         hint = "pass transpose_x=True: x is (K, M) already" if x.shape[0] == y.shape[0] else "give y the same K on axis 0 as x has on axis 1"
         fail("MATMUL_LAYOUT", f"{label}: x {list(x.shape)} @ y {list(y.shape)}, contraction sizes {x.shape[1]} and {y.shape[0]} differ", operands=operands,
              rule="x is (M, K), y is (K, N); with transpose_x=True x is (K, M)", fix=hint, official="num_partition_mismatch")
-    if x.ndim == 2 and x.shape[1] > 128:
-        fail("MATMUL_LIMIT", f"{label}: free size {x.shape[1]} of x exceeds architecture limit of 128", operands=operands,
-             rule="K (the free axis of x) is at most 128 a call", fix="loop over K in tiles of 128 and accumulate: acc += nl.matmul(x_k, y_k)",
-             official="size_of_dimension_exceed_arch_limit")
     _check_types(label, operands)
     turned = emit_transpose(label, x, "tensor")
     return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask)
