@@ -64,7 +64,8 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum")):
     if tensor.dyn is not None:
         fail("INDEXING", f"{api}: {name} is indexed by a tile", operands=[(name, tensor), ("index", tensor.dyn[1])],
              rule="indirect access on chip is a copy of its own", fix=f"copy first: t = nisa.tensor_copy_dynamic_src({buffer.name or 't'}[i_p, offset + i_f])",
-             official="copy_dynamic_indirect_indices_not_natively_supported")
+             official="copy_dynamic_indirect_indices_not_natively_supported" if context.trace_or_fail(api).options.sdk < (2, 26)
+             else "indirect_indices_are_not_supported_with_nki_api")
     if buffer.root.all_reduce is not None:
         from .api.spmd import check_not_reduced
         check_not_reduced(tensor, api, name)

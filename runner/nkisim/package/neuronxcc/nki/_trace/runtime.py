@@ -115,7 +115,9 @@ def static_test(test, what="if"):
             problem, fix = "`while` on a loop variable", "use nl.sequential_range with a fixed trip count"
         else:
             problem, fix = "a conditional expression on a loop variable", "use an `if` statement that assigns with t[...] = value"
-        fail("CONTROL_FLOW", problem, rule="a loop body is traced once, with a symbolic index", fix=fix)
+        late = what == "while" and context.current() is not None and context.current().options.sdk >= (2, 26)
+        fail("CONTROL_FLOW", problem, rule="a loop body is traced once, with a symbolic index", fix=fix,
+             official="while_loop_requires_unconditional_entry" if late else "")
     return _static(test, what)
 
 
