@@ -96,7 +96,7 @@ RunReport run_program(const Program& program, std::span<const std::span<const st
                       std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunLimits& limits) {
   openblas_set_num_threads(1);
   RunReport report;
-  const Executable executable(program);
+  const Executable executable(program, limits.leave_out_copies);
   Machine machine(program, poison, limits);
   executable.prepare(machine);
   try {

@@ -23,6 +23,7 @@ struct RunReport {
 
 struct RunLimits {
   std::uint64_t memory_bytes = 4ULL << 30;   ///< touched pages of on-chip and private HBM storage
+  bool leave_out_copies = true;              ///< read loads in place and compute into stores' destinations; same bytes, less time
 };
 
 /// Poison patterns: outputs and undefined memory start as `nan_bits` in float buffers of 4 bytes (its high half in 2-byte ones) and

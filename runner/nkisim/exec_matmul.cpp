@@ -58,9 +58,8 @@ class MatmulExec final : public Exec {
     for (const std::int64_t i : {std::int64_t{0}, space_.extent(0) - 1}) {
       for (const std::int64_t j : {std::int64_t{0}, space_.extent(1) - 1}) {
         if (view.checks.empty()) return;
-        for (std::size_t f = 0; f < space_.forms(); ++f) {
-          machine.values[f] += i * space_.step(static_cast<std::uint32_t>(f), 0) + j * space_.step(static_cast<std::uint32_t>(f), 1);
-        }
+        space_.move(machine.values, 0, i);
+        space_.move(machine.values, 1, j);
         machine.resolve(space_, view, 2, 0, space_.extent(2), unused);
         space_.begin(machine.atoms.data(), machine.values);
       }

@@ -37,9 +37,7 @@ class PartitionRows {
   template <class F>
   void each_row(Machine& machine, std::int64_t partition, F f) {
     space_.begin(machine.atoms.data(), machine.values);
-    for (std::size_t form = 0; form < space_.forms(); ++form) {
-      machine.values[form] += partition * space_.step(static_cast<std::uint32_t>(form), 0);
-    }
+    space_.move(machine.values, 0, partition);
     const std::size_t row = space_.rank() - 1;
     Odometer odometer(space_, machine.values, 1, row);
     std::size_t first = 0;

@@ -172,11 +172,11 @@ void find_tracked(const Program& program, const Block& block, std::set<std::uint
 
 }  // namespace
 
-Executable::Executable(const Program& program) : program_(program), ranges_(program) {
+Executable::Executable(const Program& program, bool leave_out_copies) : program_(program), ranges_(program) {
   for (const auto& [id, trips] : ranges_.trips()) loop_numbers_.emplace(id, static_cast<std::uint32_t>(loop_numbers_.size()));
   try {
-    forwarded_ = forwarded(program, ranges_);
-    build(forwarded_);
+    if (leave_out_copies) forwarded_ = forwarded(program, ranges_);
+    build(leave_out_copies ? forwarded_ : program);
   } catch (const Error&) {  // a joined index may leave the range that interval arithmetic handles
     build(program);
   }

@@ -9,7 +9,8 @@ namespace nkigrid::nkisim {
 /// A valid program in executable form. Keeps a reference to the program. Internal to the room.
 class Executable {
  public:
-  explicit Executable(const Program& program);
+  /// @param leave_out_copies run the forwarded() form
+  explicit Executable(const Program& program, bool leave_out_copies = true);
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 

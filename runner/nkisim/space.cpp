@@ -186,12 +186,6 @@ void Space::begin(const std::int64_t* atoms, std::vector<std::int64_t>& values) 
   }
 }
 
-std::int64_t Space::points() const {
-  std::int64_t total = 1;
-  for (const std::int64_t extent : extents_) total *= extent;
-  return total;
-}
-
 int Space::spans(const std::int64_t* values, std::size_t axis, Spans& out) const {
   std::int64_t lo = 0, hi = extents_[axis];
   std::array<std::int64_t, kMaxConditions> holes;

@@ -72,10 +72,15 @@ class Space {
   /// Values of all forms at the origin.
   void begin(const std::int64_t* atoms, std::vector<std::int64_t>& values) const;
   std::int64_t step(std::uint32_t form, std::size_t axis) const { return steps_[axis][form]; }
-  const std::vector<std::int64_t>& steps(std::size_t axis) const { return steps_[axis]; }
-  std::size_t forms() const { return forms_.size(); }
   const std::vector<MaskTerm>& mask() const { return mask_; }
-  std::int64_t points() const;
+  /// Moves the form values `times` along an axis; wraps.
+  void move(std::vector<std::int64_t>& values, std::size_t axis, std::int64_t times) const {
+    const std::vector<std::int64_t>& steps = steps_[axis];
+    for (std::size_t f = 0; f < steps.size(); ++f) {
+      values[f] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[f]) +
+                                            static_cast<std::uint64_t>(steps[f]) * static_cast<std::uint64_t>(times));
+    }
+  }
 
   /// The parts of row axis `axis` that the mask leaves, of [0, extent). @returns how many.
   using Spans = std::array<Span, kMaxConditions + 1>;
@@ -103,12 +108,11 @@ class Odometer {
   /// To the next point in row-major order; false when it is back at the origin.
   bool next() {
     for (std::size_t axis = last_; axis-- > first_;) {
-      const std::vector<std::int64_t>& steps = space_.steps(axis);
       if (++at_[axis] < space_.extent(axis)) {
-        move(steps, 1);
+        space_.move(values_, axis, 1);
         return true;
       }
-      move(steps, 1 - space_.extent(axis));
+      space_.move(values_, axis, 1 - space_.extent(axis));
       at_[axis] = 0;
     }
     return false;
@@ -116,12 +120,6 @@ class Odometer {
   std::int64_t at(std::size_t axis) const { return at_[axis]; }
 
  private:
-  void move(const std::vector<std::int64_t>& steps, std::int64_t times) {
-    for (std::size_t f = 0; f < steps.size(); ++f) {
-      values_[f] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values_[f]) +
-                                             static_cast<std::uint64_t>(steps[f]) * static_cast<std::uint64_t>(times));
-    }
-  }
   const Space& space_;
   std::vector<std::int64_t>& values_;
   std::size_t first_, last_;

@@ -64,9 +64,7 @@ void Validator::op(const Loop& loop, double times, std::vector<std::uint32_t>&) 
   if (loop.trips < 0) fail("a negative trip count");
   open_loops_.push_back(loop.id);
   const Atoms before = open_atoms_;
-  for (std::size_t a = 0; a < program_.atoms.size(); ++a) {
-    if (program_.atoms[a].kind == Atom::Kind::loop && program_.atoms[a].id == loop.id) open_atoms_.set(a);
-  }
+  if (const auto atom = atom_of_loop_.find(loop.id); atom != atom_of_loop_.end()) open_atoms_.set(atom->second);
   operations_ += times * static_cast<double>(loop.trips);
   if (operations_ > kMaxOperations) fail(fmt::format("more than {:g} operations would be executed", kMaxOperations));
   block(loop.body, times * static_cast<double>(loop.trips));

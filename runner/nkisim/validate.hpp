@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bitset>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,7 @@ class Validator {
   using Atoms = std::bitset<kMaxAtoms>;
   std::vector<Atoms> depends_;   ///< loop atoms that an atom depends on
   Atoms open_atoms_;
+  std::map<std::uint32_t, std::size_t> atom_of_loop_;
 };
 
 }  // namespace nkigrid::nkisim

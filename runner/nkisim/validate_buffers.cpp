@@ -98,7 +98,10 @@ void Validator::atoms() {
     const Atom& atom = program_.atoms[a];
     if (atom.kind == Atom::Kind::loop || atom.kind == Atom::Kind::program_id) {
       if (!named.emplace(static_cast<int>(atom.kind), atom.id).second) fail("two atoms name one loop or grid axis");
-      if (atom.kind == Atom::Kind::loop) depends_[a].set(a);
+      if (atom.kind == Atom::Kind::loop) {
+        depends_[a].set(a);
+        atom_of_loop_[atom.id] = a;
+      }
       continue;
     }
     if (atom.divisor < 1) fail("a divisor below 1");

@@ -69,4 +69,21 @@ inline Program sample_program() {
   return m.program;
 }
 
+/// x -> a -> b -> c -> out, all whole tiles, every other copy transposed, a mask on the store: copies that may be left out.
+inline Program chain_program() {
+  Made m;
+  const auto x = m.param({6, 10}), out = m.output({4, 6});
+  const auto a = m.tile(BufferKind::sbuf, {4, 6});
+  const auto swapped = [](std::uint32_t id) { return access(id, {at({0, 1}), at({1, 0})}); };
+  m.program.body.push_back({1, map(Instr::load, {4, 6}, whole(a, 2), {from(access(x, {at({1, 0}, aff(2)), at({0, 1}, aff(3))}))}, {}, Work::raw)});
+  const auto b = m.tile(BufferKind::psum, {6, 4});
+  m.program.body.push_back({2, map(Instr::transpose, {6, 4}, whole(b, 2), {from(swapped(a))}, {}, Work::raw)});
+  const auto c = m.tile(BufferKind::sbuf, {4, 6});
+  m.program.body.push_back({3, map(Instr::tensor_copy, {4, 6}, whole(c, 2), {from(swapped(b))}, {}, Work::raw)});
+  Map store = map(Instr::store, {6, 4}, access(out, {at({0, 1}), at({1, 0})}), {from(swapped(c))}, {}, Work::raw);
+  store.head.mask.push_back(not_negative(at({1, 1}, aff(-1))));  // all but [0, 0]
+  m.program.body.push_back({4, store});
+  return m.program;
+}
+
 }  // namespace nkigrid::nkisim::make
