@@ -19,8 +19,27 @@ class DynSlice:
         return f"ds({self.start}, {self.size})"
 
 
+class Grid:
+    """What nl.mgrid[...] gives: components as .p .x .y .z and by unpacking; whole as a subscript it stands for them."""
+
+    def __init__(self, parts):
+        self._parts = parts
+        for name, part in zip(("p", "x", "y", "z", "w"), parts):
+            setattr(self, name, part)
+
+    def __iter__(self):
+        return iter(self._parts)
+
+    def __len__(self):
+        return len(self._parts)
+
+    def __getitem__(self, k):
+        return self._parts[k]
+
+
 def index_tensor(tensor, key):
-    key = _expand(tensor, key if isinstance(key, tuple) else (key,))
+    key = key if isinstance(key, tuple) else (key,)
+    key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
     if not advanced:
         return _basic(tensor, key)

@@ -12,9 +12,10 @@ TRACER = "nkigrid-nkisim 1"
 class Program:
     """What a trace gives. `outputs` are (shape, dtype name) in order; `written_params` argument positions of legacy outputs."""
 
-    def __init__(self, data, entry, outputs, returns_tuple, warnings, written_params=(), none_at=()):
+    def __init__(self, data, entry, outputs, returns_tuple, warnings, written_params=(), none_at=(), inputs=()):
         self.data, self.entry, self.outputs, self.returns_tuple = data, entry, outputs, returns_tuple
         self.warnings, self.written_params, self.none_at = warnings, written_params, none_at
+        self.inputs = inputs  # positions of the array arguments that the program reads
 
 
 class Kernel:
@@ -114,11 +115,13 @@ def _finish(trace, func, result, params):
     items = list(result) if is_tuple else [result]
     none_at = tuple(k for k, v in enumerate(items) if v is None) if is_tuple else ()
     items = [v for v in items if v is not None]
+    read = {}  # legacy outputs that are inputs too
     legacy = [k for k, b in enumerate(params) if b.written]
     outputs = [_output(trace, label, item) for item in items]
     if not outputs and legacy and trace.options.legacy_outputs:
         for k in legacy:
             params[k].kind = Buffer.OUTPUT
+            read[k] = mutable.start_from_argument(trace, params[k])
         outputs = [params[k] for k in legacy]
     if not outputs:
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", rule="results are returned in tensors created with buffer=nl.shared_hbm",
@@ -136,10 +139,12 @@ def _finish(trace, func, result, params):
     _drop_output_allocs(trace)
     peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace)
-    kept = [b for b in params if b.kind == Buffer.PARAM]
+    chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
+    kept = [b for _, b in chosen if b is not None]
     data = encode(trace, label, outputs, is_tuple, kept, TRACER)
     shapes = [(b.shape, b.dtype.name) for b in outputs]
-    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at)
+    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
+                   tuple(k for k, b in chosen if b is not None))
 
 
 def _fail_end(code, problem, **details):

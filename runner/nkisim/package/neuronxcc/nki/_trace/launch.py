@@ -36,7 +36,7 @@ def describe(args, kwargs):
 def launch(kernel, args, kwargs, sdk="2.24"):
     arrays, values = describe(args, kwargs)
     program = trace_call(kernel.func, args, kwargs, arrays, Options(sdk=sdk, legacy_outputs=True), kernel.grid)
-    inputs = [v for k, v in enumerate(values) if k not in program.written_params]
+    inputs = [values[k] for k in program.inputs]
     results = engine.run(program, inputs)
     kernel.benchmark_result = engine.Latency(program)
     if program.written_params:

@@ -5,7 +5,8 @@ import inspect
 from . import context
 from .affine import Aff
 from .emit import emit_map
-from .nodes import Buffer
+from .nodes import Access, Buffer
+from .peephole import operations
 from .tensor import Tensor
 
 
@@ -29,18 +30,40 @@ def copy_in(trace, tensor):
     """A writable tensor that holds the argument's values; the first program of a grid copies them."""
     source = tensor.buffer_
     buffer = trace.add_buffer(Buffer.HBM, source.dtype, source.name, source.shape, 0, "hbm")
-    target, first = Tensor.whole(buffer), Aff(0)
+    _copy_once(trace, Tensor.whole(buffer), tensor)
+    trace.mutable.append(buffer)
+    return Tensor.whole(buffer)
+
+
+def _copy_once(trace, target, source):
+    """The first program of a grid copies."""
+    first = Aff(0)
     for axis in range(len(trace.grid)):
         first = first + trace.program_id(axis)
     if not trace.grid:
-        emit_map(target, [tensor], [], "dma_copy", "dma")
-    else:
-        node = trace.open_if(((1, first),))
-        region = trace.open_region("branch", node.then, node, ((1, first),))
-        emit_map(target, [tensor], [], "dma_copy", "dma")
-        trace.close_region(region)
-    trace.mutable.append(buffer)
-    return target
+        emit_map(target, [source], [], "dma_copy", "dma")
+        return
+    node = trace.open_if(((1, first),))
+    region = trace.open_region("branch", node.then, node, ((1, first),))
+    emit_map(target, [source], [], "dma_copy", "dma")
+    trace.close_region(region)
+
+
+def start_from_argument(trace, output):
+    """A legacy output that the kernel also reads begins as its argument's values. @returns the parameter, or None if it is only written."""
+    if not any(_reads(op, output) for op in operations(trace.body)):
+        return None
+    source = Buffer(Buffer.PARAM, output.dtype, output.name, output.shape, 0, "hbm", 0, trace.top)
+    source.filled = True
+    trace.buffers.append(source)
+    _copy_once(trace, Tensor.whole(output), Tensor.whole(source))
+    trace.body.insert(0, trace.body.pop())
+    return source
+
+
+def _reads(op, output):
+    accumulates = op.tag in (op.MAP, op.FOLD, op.MATMUL) and (op.accumulate == 1 if op.tag == op.MATMUL else op.accumulate != 255) and op.dst.buffer.root is output
+    return accumulates or any(isinstance(s, Access) and s.buffer.root is output for s in op.sources)
 
 
 def check_returned(trace, outputs):

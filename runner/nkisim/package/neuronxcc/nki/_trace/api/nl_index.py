@@ -2,7 +2,7 @@
 
 from .. import context
 from ..affine import Aff, arange as make_arange, as_int
-from ..indexing import DynSlice
+from ..indexing import DynSlice, Grid
 from ..loops import AffineRange, SequentialRange, static
 from ..names import api
 
@@ -25,24 +25,6 @@ def arange(*args):
         fail("INDEXING", f"nl.arange({', '.join(map(str, values))}) is empty or runs backwards", rule="start < stop, step > 0",
              fix="c - nl.arange(n) runs backwards")
     return make_arange(start, stop, step)
-
-
-class Grid:
-    """What nl.mgrid[...] gives: components as .p .x .y .z and by unpacking."""
-
-    def __init__(self, parts):
-        self._parts = parts
-        for name, part in zip(("p", "x", "y", "z", "w"), parts):
-            setattr(self, name, part)
-
-    def __iter__(self):
-        return iter(self._parts)
-
-    def __len__(self):
-        return len(self._parts)
-
-    def __getitem__(self, k):
-        return self._parts[k]
 
 
 class Mgrid:

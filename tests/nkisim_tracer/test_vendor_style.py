@@ -1,0 +1,187 @@
+"""Written as tests for the vendor's package are: its import paths, decorators and simulate_kernel, outputs as arguments, numpy results."""
+
+import unittest
+
+import numpy as np
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+from neuronxcc import nki as nki_again
+from neuronxcc.nki import baremetal, benchmark, jit, simulate_kernel
+from neuronxcc.nki.isa.constants import oob_mode
+from neuronxcc.nki.language import par_dim
+from neuronxcc.nki.typing import tensor
+
+nki_jit = nki.trace
+
+
+@nki_jit
+def add_kernel(a_tensor, b_tensor, c_tensor):
+    """Outputs are the last arguments."""
+    import neuronxcc.nki.language as nl
+    ix, iy = nl.mgrid[0:128, 0:512]
+    a = nl.load(a_tensor[ix, iy])
+    b: tensor[128, 512] = nl.load(b_tensor[ix, iy])
+    nl.store(c_tensor[ix, iy], value=a + b)
+
+
+@jit(mode="simulation")
+def two_outputs(x):
+    low = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    high = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    t = nl.load(x)
+    nl.store(low, nl.minimum(t, 0.0))
+    nl.store(high, nl.max(t, axis=1))
+    return low, high
+
+
+@baremetal
+def plain_baremetal(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, value=nl.load(x) * 2)
+    return out
+
+
+@baremetal(save_neff_name="file.neff", additional_compile_opt="-O1")
+def baremetal_with_options(x, factor=1.0):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, value=nl.load(x) * factor)
+    return out
+
+
+@benchmark(warmup=2, iters=5)
+def timed(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, value=nl.exp(nl.load(x)))
+    return out
+
+
+@nki_jit
+def add_into(x, acc):
+    nl.store(acc, value=nl.load(acc) + nl.load(x))
+
+
+@nki_jit
+def scatter_add(rows, values, table):
+    i_p, i_f = nl.arange(64)[:, None], nl.arange(32)[None, :]
+    where = nl.load(rows[nl.mgrid[0:64, 0:1]])
+    nl.atomic_rmw(table[where[i_p, 0], i_f], value=nl.load(values[i_p, i_f]), op=np.add)
+
+
+@nki_jit
+def every_program_adds_its_row(x, total):
+    i = nl.program_id(0)
+    nl.atomic_rmw(total[nl.load(x[nl.ds(i, 1), 0:1], dtype=nl.int32), nl.arange(8)[None, :]], value=nl.load(x[nl.ds(i, 1), 0:8]), op=np.add)
+
+
+@nki_jit
+def gather_partitions(source, index, num_elem, num_valid, output):
+    import neuronxcc.nki.isa as nisa
+    nl.store(output, nisa.local_gather(nl.load(source), nl.load(index), num_elem, num_valid))
+
+
+@nki.jit
+def sub_kernel_and_blocks(x, weights):
+    """A traced helper, block dimensions, a returned numpy-typed constant and a keyword grid."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tiles = nl.ndarray((x.shape[0] // 128, par_dim(128), x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    scale = nl.load(weights).broadcast_to((128, x.shape[1])) if weights.shape[0] == 128 else nl.broadcast_to(nl.load(weights), shape=(128, x.shape[1]))
+    for i in nl.affine_range(x.shape[0] // 128):
+        tiles[i] = nl.load(x[nl.ds(i * 128, 128), :])
+        tiles[i] = scaled(tiles[i], scale)
+    for i in nl.affine_range(x.shape[0] // 128):
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128), :], src=tiles[i], oob_mode=oob_mode.error)
+    return out
+
+
+@nki.trace
+def scaled(tile, scale):
+    return nl.multiply(tile, scale)
+
+
+class VendorStyle(unittest.TestCase):
+    def setUp(self):
+        np.random.seed(4)
+
+    def draw(self, *shape):
+        return np.random.random_sample(shape).astype(np.float32)
+
+    def test_outputs_as_arguments(self):
+        a, b, c = self.draw(128, 512), self.draw(128, 512), np.zeros((128, 512), dtype=np.float32)
+        self.assertIsNone(simulate_kernel(add_kernel, a, b, c))
+        self.assertTrue(np.allclose(c, np.add(a, b)))
+
+    def test_results_are_numpy_arrays_in_order(self):
+        x = self.draw(64, 40) - 0.5
+        low, high = simulate_kernel(two_outputs, x)
+        self.assertIsInstance(low, np.ndarray)
+        self.assertTrue(np.array_equal(low, np.minimum(x, 0)))
+        self.assertTrue(np.array_equal(high, x.max(1, keepdims=True)))
+        self.assertEqual((low.dtype, high.dtype), (np.float32, np.float32))
+
+    def test_kernels_are_called_on_numpy_arrays(self):
+        x = self.draw(100, 30)
+        self.assertTrue(np.array_equal(plain_baremetal(x), 2 * x))
+        self.assertTrue(np.array_equal(baremetal_with_options(x, factor=3.0), 3 * x))
+        self.assertTrue(np.array_equal(baremetal_with_options(x), x))
+        self.assertTrue(np.array_equal(nki.baremetal(plain_baremetal.func)(x), 2 * x))
+        self.assertIs(nki_again, nki)
+
+    def test_a_benchmark_has_latencies(self):
+        x = self.draw(128, 64)
+        np.testing.assert_allclose(timed(x), np.exp(x), rtol=1e-5)
+        latency = timed.benchmark_result.nc_latency
+        values = [latency.get_latency_percentile(p) for p in (0, 1, 10, 25, 50, 90, 99, 100)]
+        self.assertGreater(values[0], 0)
+        self.assertEqual(values, sorted(values))
+
+    def test_an_output_that_is_read_starts_as_the_argument(self):
+        x, acc = self.draw(128, 16), self.draw(128, 16)
+        want = acc + x
+        simulate_kernel(add_into, x, acc)
+        self.assertTrue(np.array_equal(acc, want))
+
+    def test_atomic_updates_of_an_argument(self):
+        rows, values, table = np.random.randint(0, 50, (64, 1)).astype(np.int32), self.draw(64, 32), self.draw(50, 32)
+        want = table.copy()
+        np.add.at(want, rows[:, 0], values)
+        simulate_kernel(scatter_add, rows, values, table)
+        np.testing.assert_allclose(table, want, rtol=1e-5)
+
+    def test_programs_of_a_grid_share_such_an_argument(self):
+        x = self.draw(4, 8)
+        x[:, 0] = [0, 1, 1, 0]
+        total = self.draw(2, 8)
+        want = total.copy()
+        np.add.at(want, [0, 1, 1, 0], x)
+        simulate_kernel(every_program_adds_its_row[4], x, total)
+        np.testing.assert_allclose(total, want, rtol=1e-5)
+
+    def test_gather_by_the_cores_of_gpsimd(self):
+        source = self.draw(128, 256, 4)
+        index = np.tile(np.random.randint(0, 256, (16, 4)).astype(np.uint16), (8, 1))
+        output = np.zeros((128, 4, 16, 4), np.float32)
+        simulate_kernel(gather_partitions, source, index * np.uint16(4), 4, 64, output)
+        flat = index[:16].flatten(order="F")
+        self.assertTrue(np.array_equal(output.reshape(128, 64, 4), source[:, flat]))
+
+    def test_sub_kernels_and_block_dimensions(self):
+        x, w = self.draw(256, 48), self.draw(1, 48)
+        self.assertTrue(np.array_equal(simulate_kernel(sub_kernel_and_blocks, x, w), x * w))
+
+    def test_errors_are_pythons_own_kinds(self):
+        @nki.jit
+        def too_wide(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.load(x))
+            return out
+
+        with self.assertRaisesRegex(ValueError, "number of partitions 200 exceeds"):
+            simulate_kernel(too_wide, self.draw(200, 4))
+        with self.assertRaisesRegex(TypeError, "float64"):
+            simulate_kernel(too_wide, np.zeros((4, 4)))
+
+
+if __name__ == "__main__":
+    unittest.main()
