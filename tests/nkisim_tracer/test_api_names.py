@@ -103,6 +103,21 @@ class RandomNumbers(unittest.TestCase):
         other = run(body.replace("seed(7)", "seed(8)"), {}, None)[0]
         self.assertLess(abs(np.corrcoef(got.ravel(), other.ravel())[0, 1]), 0.02)
 
+    def test_the_same_seed_draws_the_same_mask_in_other_loops(self):
+        """As a backward pass does: it sets the forward pass's seeds in loops of its own."""
+        head = "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        draw = "nl.random_seed(100 + i)\n{0}nl.store(out[i], value=nl.dropout(nl.ones((64, 32), dtype=nl.float32), rate=0.5))\n"
+        one = head + "for i in nl.affine_range(2):\n    " + draw.format("    ") + "return out\n"
+        other = head + "for j in nl.affine_range(3):\n    for i in nl.sequential_range(2):\n        if j == 2:\n            " + draw.format("            ") + "return out\n"
+        first, second = run(one, {}, None)[0], run(other, {}, None)[0]
+        self.assertTrue(np.array_equal(first, second))
+        self.assertGreater((first[0] != first[1]).mean(), 0.3)
+
+    def test_programs_without_a_seed_differ(self):
+        body = "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.store(out[nl.program_id(0)], value=nl.rand((64, 32)))\nreturn out\n"
+        got = run(body, {}, None, grid="(2,)")[0]
+        self.assertGreater((got[0] != got[1]).mean(), 0.99)
+
     def test_a_seed_may_be_a_tile(self):
         body = "out = nl.ndarray((32, 64), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(nl.load(s))\nnl.store(out, value=nl.rand((32, 64)))\nreturn out\n"
         first, again, other = (run(body, {"s": np.array([[k]], np.int32)}, None)[0] for k in (3, 3, 4))

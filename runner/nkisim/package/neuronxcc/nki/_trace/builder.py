@@ -32,7 +32,7 @@ class Trace:
         self.loops = self.nodes = 0
         self.depth = 0  # of traced calls; shared_hbm must be made at depth 1
         self.pid_atoms = {}
-        self.seed, self.random_calls = 0, 0
+        self.seed, self.random_calls = (0, None), 0  # the seed and the region that set it
         self.mutable = []  # buffers of mutable parameters
         self.direct_allocation = False
 

@@ -95,6 +95,11 @@ class Tensor:
         return out
 
     def expand_dims(self, axis):
+        if isinstance(axis, (tuple, list)):
+            out, rank = self, self.ndim + len(axis)
+            for k in sorted(a + rank if a < 0 else a for a in axis):
+                out = out.expand_dims(k)
+            return out
         rank = self.ndim + 1
         axis = axis + rank if axis < 0 else axis
         if self.buffer_.on_chip and axis == 0:

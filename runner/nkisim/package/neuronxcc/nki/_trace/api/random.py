@@ -45,11 +45,15 @@ class _Steps:
         return x
 
 
-def _trips(trace):
-    """One integer that differs between trips and programs (modulo 2^31)."""
+def _trips(trace, since):
+    """One integer that differs between trips and programs (modulo 2^31).
+
+    A seed that the kernel sets begins its sequence anew: only loops entered after it count, so that a backward pass that sets the
+    same seed draws the same numbers, whatever its loops."""
     stride, total = 1, Aff(0)
-    atoms = [(r.node.atom, r.node.trips) for r in trace.enclosing() if r.kind == "loop"]
-    pairs = [(Aff(0, {atom: 1}), trips) for atom, trips in atoms] + [(trace.program_id(k), n) for k, n in enumerate(trace.grid)]
+    atoms = [(r.node.atom, r.node.trips) for r in trace.enclosing(since) if r.kind == "loop"]
+    programs = [] if since is not None else [(trace.program_id(k), n) for k, n in enumerate(trace.grid)]
+    pairs = [(Aff(0, {atom: 1}), trips) for atom, trips in atoms] + programs
     for index, count in pairs:
         total = total + index * (stride % (1 << 31))
         stride *= max(1, count)
@@ -65,8 +69,12 @@ def _bits(shape, label, mask=None):
         slots[k] = stride if shape[k] > 1 else 0
         stride *= shape[k]
     place = Aff(0, {}, tuple(slots), tuple(shape))
-    seed = trace.seed if not isinstance(trace.seed, (int, float)) else float(signed(int(trace.seed)))
-    work = _Steps([place, _trips(trace), seed, float(signed(trace.random_calls * _GOLDEN))])
+    seed, since = trace.seed
+    if since is not None and not since.open:  # set in a loop or branch that is over: its value is gone with it
+        seed, since = 0, None
+    if isinstance(seed, int):
+        seed = float(signed(seed))
+    work = _Steps([place, _trips(trace, since), seed, float(signed(trace.random_calls * _GOLDEN))])
     key = work.mix(work.add("add", work.add("add", 1, 3), 2))
     value = work.mix(work.add("add", work.mix(key), 0))
     work.add("shift_right", value, work.constants[8])
@@ -101,7 +109,7 @@ def random_seed(seed, *, mask=None):
                  fix="nl.random_seed(seed=nl.load(seed_tensor[0:1, 0:1]))")
     elif not isinstance(seed, Aff) and (not is_number(seed) or not float(seed).is_integer()):
         fail("BAD_SIGNATURE", f"{label}: seed is {type(seed).__name__}", operands=[("seed", seed)], rule="an integer or a (1, 1) integer tile", fix="seed=7")
-    trace.seed, trace.random_calls = (seed if isinstance(seed, (Tensor, Aff)) else int(seed)), 0
+    trace.seed, trace.random_calls = (seed if isinstance(seed, (Tensor, Aff)) else int(seed), trace.region), 0
 
 
 def _drop(label, data, probability, dtype, mask):
