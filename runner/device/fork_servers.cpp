@@ -21,10 +21,10 @@ constexpr std::uint64_t kRunMemoryBytes = 16ULL << 30;
 constexpr double kReadySeconds = 60;
 constexpr int kMostRestarts = 3;
 
-/// Idle tracer children kept ready: as many as can work at once, and one that is being made.
+/// Idle tracer children kept ready: as many as can work at once, and one that is being made. @param lanes 0: not known yet
 std::uint32_t pool_size(std::uint32_t lanes) {
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  return std::clamp(std::min(lanes, cores) + 1, 2U, 16U);
+  return std::clamp((lanes == 0 ? cores : std::min(lanes, cores)) + 1, 2U, 16U);
 }
 
 const char* level_word(const jobs::CheckSpec& check) { return check.strict_sandbox ? "strict" : "relaxed"; }

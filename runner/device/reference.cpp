@@ -128,7 +128,12 @@ std::shared_ptr<const Trial> ReferenceCache::load(const std::string& key) {
   if (auto known = find(key)) return known;
   auto expected = open_tensor_file(folder_ / (key + ".out"));
   auto arguments = open_tensor_file(folder_ / (key + ".in"));
-  if (!expected || !arguments) return nullptr;
+  if (!expected || !arguments) {
+    // A file that is there but damaged goes: the worker leaves alone what it finds.
+    if (!expected) ::unlink((folder_ / (key + ".out")).c_str());
+    if (!arguments) ::unlink((folder_ / (key + ".in")).c_str());
+    return nullptr;
+  }
   auto trial = std::make_shared<const Trial>(Trial{std::move(*arguments), std::move(*expected)});
   remember(key, trial);
   return trial;

@@ -7,6 +7,8 @@ can be given to a run child without the other; docs/formats/reference_cache.md.
 usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES
 """
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -80,7 +82,7 @@ def prune(folder, limit_bytes):
     total = sum(size for _, size, _ in entries)
     newest = max((mtime for mtime, _, _ in entries), default=0)
     for mtime, size, path in sorted(entries):
-        abandoned = path.endswith(".part") and mtime < newest - 3600
+        abandoned = path.endswith((".part", ".lock")) and mtime < newest - 3600
         if total <= limit_bytes and not abandoned:
             continue
         try:
@@ -189,13 +191,29 @@ def import_torch():
     return _torch
 
 
+@contextlib.contextmanager
+def one_worker(path):
+    """Holds a lock file: the workers of one node do not compute the same thing at the same time. Who waited finds the files made."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
 def serve_request(folder, request):
-    """Computes the trials of one (task, stream). Files that appear meanwhile are replaced by equal ones."""
-    torch = import_torch()
+    """Computes those trials of one (task, stream) that are not there. A key made twice is replaced by equal bytes."""
     for item in request["trials"]:
-        arguments, expected = compute_trial(torch, request, item["trial"], int(item["seed"]))
-        write_tensors(os.path.join(folder, item["key"] + ".out"), expected)
-        write_tensors(os.path.join(folder, item["key"] + ".in"), arguments)
+        path = os.path.join(folder, item["key"])
+        with one_worker(path + ".lock"):
+            if os.path.exists(path + ".out") and os.path.exists(path + ".in"):
+                continue
+            arguments, expected = compute_trial(import_torch(), request, item["trial"], int(item["seed"]))
+            write_tensors(path + ".out", expected)
+            write_tensors(path + ".in", arguments)
     return {"ok": True}
 
 

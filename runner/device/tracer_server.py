@@ -66,8 +66,10 @@ def leave_note(note, what):
     note[: len(text) + 1] = text + b"\0"
 
 
-# What the harness compiles a submission as. No such file exists: Python itself looks for it when a SyntaxError wants its line.
-SUBMITTED_NAME = "kernel.py"
+def is_name_of_no_file(path):
+    """True for what code is compiled as: the submission, `<string>` of an exec. No such file exists, but Python itself looks for it
+    when a SyntaxError wants its line."""
+    return path == "kernel.py" or (isinstance(path, str) and path.startswith("<") and path.endswith(">"))
 
 
 def make_audit_hook(readable, note, deny):
@@ -91,7 +93,7 @@ def make_audit_hook(readable, note, deny):
                 return
             if (isinstance(flags, int) and flags & WRITING) or (isinstance(mode, str) and set(mode) & set("wax+")):
                 tell(f"opening {path!r} for writing")
-            elif path != SUBMITTED_NAME and is_outside(path):
+            elif is_outside(path) and not is_name_of_no_file(path):
                 tell(f"opening {path!r} for reading")
         elif event in ("os.listdir", "os.scandir"):
             path = arguments[0]

@@ -47,10 +47,21 @@ TEST(HostileKernel, DeniedActIsEvidenceAndIsNamed) {
   expect_unharmed(test);
 }
 
-TEST(HostileKernel, LazyImportOfTheLibraryIsNoCheat) {
+TEST(HostileKernel, HonestCodeThatMakesPythonOpenFilesIsNoCheat) {
   TestDevice test;
-  const auto compiled = test.compile("import statistics\n" + data_file("good.py"));
-  EXPECT_EQ(compiled.diagnostic.code, Code::py_syntax) << compiled.diagnostic.message;
+  struct Case { const char* text; Code code; };
+  for (const auto& [text, code] : {
+           Case{"import statistics\n", Code::py_syntax},
+           Case{"import numpy as np\nimport numpy.fft\nC = np.linalg.inv(np.eye(3)) @ np.random.default_rng(1).normal(size=3)\n", Code::none},
+           Case{"import typing, math, functools, itertools\n", Code::none},
+           Case{"x = [\n", Code::py_syntax},               // Python looks for kernel.py to show the line
+           Case{"return 3\n", Code::py_syntax},
+           Case{"try:\n    exec('return 1')\nexcept SyntaxError:\n    pass\n", Code::none},  // and for <string>
+           Case{"1 / 0\n", Code::py_syntax}}) {
+    SCOPED_TRACE(text);
+    const auto compiled = test.compile(text + data_file("good.py"));
+    EXPECT_EQ(compiled.diagnostic.code, code) << compiled.diagnostic.message;
+  }
 }
 
 TEST(HostileKernel, WhatItDoesToItselfIsACompileFailure) {
