@@ -53,6 +53,10 @@ struct OpenRun {
 };
 
 OpenRun open_run(const fs::path& folder) {
+  std::error_code ignored;
+  if (!is_run(folder) && fs::exists(folder / "grid.yaml", ignored) && fs::exists(plan_file(folder), ignored))
+    throw Error(ErrorCode::corrupt, fmt::format("'{}' has lost its end (no `resolved:` in it); restore it, the log beside it is untouched",
+                                                (folder / "grid.yaml").native()));
   if (!is_run(folder))
     throw Error(ErrorCode::config,
                 fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one",

@@ -179,6 +179,17 @@ TEST(RunDirectory, NoticesAnEditedGridIndexOrPlan) {
   EXPECT_THAT(error_after("plan/plan.json", "{", "["), HasSubstr("is no plan"));
 }
 
+TEST(RunDirectory, AGridThatLostItsEndIsCorruptAndNamed) {
+  const Sandbox box;
+  freeze(box);
+  for (const auto* left : {"", "name: tiny\n"}) {
+    box.write("RUN/grid.yaml", left);
+    const auto [code, text] = error_of([&] { load_run(box.path() / "RUN"); });
+    EXPECT_EQ(code, ErrorCode::corrupt);
+    EXPECT_THAT(text, HasSubstr("RUN/grid.yaml"));
+  }
+}
+
 TEST(RunDirectory, AHalfMadeFreezeIsNoRunAndIsCompletedByTheNext) {
   const Sandbox box;
   freeze(box);

@@ -64,6 +64,19 @@ class Submissions(unittest.TestCase):
         self.refused("x = 1\0", "PY_SYNTAX")
         self.refused("#" * 70000, "PY_SYNTAX", "64 KiB")
 
+    def test_whatever_a_module_raises_can_be_sent_and_counts_lines_from_one(self):
+        result = self.refused(HEAD + 'raise SyntaxError("m", ("other.py", -5, 1, "t"))\n' + kernel(), "PY_SYNTAX")
+        self.assertGreaterEqual(result["line"], 0)
+        result = self.refused(HEAD + 'raise ValueError("\\ud800")\n' + kernel(), "PY_SYNTAX", "ValueError")
+        result["message"].encode("utf-8")
+
+    def test_a_byte_order_mark_is_no_syntax_error(self):
+        self.assertTrue(compile_file("\ufeff" + HEAD + kernel())["ok"])
+
+    def test_a_grid_is_a_tuple(self):
+        for grid in ("3", "[2, 2]", "(0,)", "(1, 1, 1, 1)", "(True,)", "(70000,)"):
+            self.refused(HEAD + f"GRID = {grid}\n" + kernel(), "NO_KERNEL", "GRID is")
+
     def test_arguments_are_counted(self):
         self.refused(HEAD + kernel(arguments="x, y"), "NO_KERNEL", "takes 2 arguments, the task passes 1", "x [256, 512] float32", "def kernel(x):")
         self.refused(HEAD + kernel(arguments="*x"), "NO_KERNEL", "takes *args")

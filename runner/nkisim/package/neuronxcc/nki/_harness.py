@@ -48,7 +48,7 @@ def compile_source(source, entry, params, outputs, options):
         if isinstance(found, list):
             warnings = found
         try:
-            return {"ok": False, **_describe(error), "warnings": [errors.clean(str(w)) for w in warnings]}
+            return _sendable({"ok": False, **_describe(error), "warnings": [errors.clean(str(w)) for w in warnings]})
         except BaseException:
             return {"ok": False, "code": "COMPILER_INTERNAL", "stage": "trace", "line": 0, "message": "the tracer failed on this kernel's error",
                     "warnings": []}
@@ -57,9 +57,18 @@ def compile_source(source, entry, params, outputs, options):
             gc.enable()
 
 
+def _sendable(refusal):
+    """What a kernel raises may name any line and hold any text: a line counts from 1 (0: none), text is valid UTF-8."""
+    refusal["line"] = refusal["line"] if isinstance(refusal["line"], int) and 0 < refusal["line"] < 1 << 31 else 0
+    refusal["message"] = refusal["message"].encode("utf-8", "replace").decode()
+    refusal["warnings"] = [w.encode("utf-8", "replace").decode() for w in refusal["warnings"]]
+    return refusal
+
+
 def _compile(source, entry, params, options, warnings):
     if not isinstance(source, str):
         source = bytes(source).decode("utf-8")
+    source = source.removeprefix("\ufeff")  # Python reads a file with a byte order mark
     if len(source.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
         raise Refusal("PY_SYNTAX", "parse", 0, f"the file has more than {MAX_SOURCE_BYTES} bytes (the limit is 64 KiB)")
     if "\0" in source:
@@ -163,9 +172,8 @@ def _grid(namespace):
     grid = namespace.get("GRID")
     if grid is None:
         return ()
-    grid = grid if isinstance(grid, (tuple, list)) else (grid,)
-    product = 1
-    for g in grid:
+    product = 1 if isinstance(grid, tuple) else None
+    for g in grid if product else ():
         if isinstance(g, bool) or not isinstance(g, int) or g <= 0:
             product = None
             break
