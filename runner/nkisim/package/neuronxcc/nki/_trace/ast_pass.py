@@ -3,6 +3,7 @@
 Line numbers are those of the submitted file; every helper is reached through one global name."""
 
 import ast
+import copy
 
 RUNTIME = "__nki__"
 
@@ -97,7 +98,7 @@ class Rewriter(ast.NodeTransformer):
     """One function definition, nested ones included."""
 
     def __init__(self):
-        self.count = 0
+        self.count = self.comprehensions = 0
 
     def _at(self, new, old):
         """Gives made nodes the first line of `old`: a call that spans lines would report its last one."""
@@ -174,9 +175,25 @@ class Rewriter(ast.NodeTransformer):
         return self._at(ast.While(test, self._block(node.body), self._block(node.orelse)), node)
 
     def visit_IfExp(self, node):
+        """`a if test else b`: both sides are evaluated, and selected when the program runs, if the test is symbolic."""
+        plain = not any(isinstance(n, (ast.IfExp, ast.NamedExpr, ast.Lambda)) for side in (node.body, node.orelse) for n in ast.walk(side))
         self.generic_visit(node)
-        node.test = self._at(_runtime("static_test", node.test, ast.Constant("ternary")), node.test)
+        if not plain or self.comprehensions:
+            node.test = self._at(_runtime("static_test", node.test, ast.Constant("ternary")), node.test)
+            return node
+        self.count += 1
+        test = f"__nki_test{self.count}"
+        taken = ast.IfExp(ast.Name(test, ast.Load()), node.body, node.orelse)
+        chosen = _runtime("choose", ast.Name(test, ast.Load()), copy.deepcopy(node.body), copy.deepcopy(node.orelse))
+        return self._at(ast.IfExp(_runtime("symbolic", ast.NamedExpr(ast.Name(test, ast.Store()), node.test)), chosen, taken), node)
+
+    def _comprehension(self, node):
+        self.comprehensions += 1
+        self.generic_visit(node)
+        self.comprehensions -= 1
         return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_AnnAssign(self, node):
         self.generic_visit(node)

@@ -4,6 +4,7 @@ import types
 
 from . import checks, context, rewrite
 from .affine import Aff, Cond
+from .emit import emit_map, new_tile
 from .loops import SymbolicRange, kernel_range
 from .tensor import Tensor
 
@@ -119,6 +120,36 @@ def static_test(test, what="if"):
         fail("CONTROL_FLOW", problem, rule="a loop body is traced once, with a symbolic index", fix=fix,
              official="while_loop_requires_unconditional_entry" if late else "")
     return _static(test, what)
+
+
+def symbolic(test):
+    """Is a conditional expression's test decided when the program runs only?"""
+    if isinstance(test, Cond):
+        return True
+    _static(test, "a conditional expression")
+    return False
+
+
+def choose(test, chosen, other):
+    """A tile that holds one of two values; at least one of them is a tile."""
+    tiles = [v for v in (chosen, other) if isinstance(v, Tensor)]
+    if not tiles or not all(isinstance(v, (Tensor, Aff, int, float)) for v in (chosen, other)):
+        return static_test(test, "ternary")
+    _check_condition(test)
+    label = "a conditional expression"
+    for tile in tiles:
+        checks.check_tile(tile, label, "value")
+    if len({t.shape for t in tiles}) > 1 or len({t.dtype for t in tiles}) > 1:
+        fail("SHAPE_BROADCAST", f"{label} on a loop variable gives tiles of two kinds", operands=[("value", t) for t in tiles],
+             rule="both sides have one shape and dtype", fix="use an `if` statement that assigns with t[...] = value")
+    context.warn("a conditional expression on a loop variable evaluates both sides and copies one of them")
+    out, trace = new_tile(tiles[0].shape, tiles[0].dtype, api=label), context.current()
+    node = trace.open_if(test.items)
+    for block, value in ((node.then, chosen), (node.orelse, other)):
+        region = trace.open_region("branch", block, node, test.items)
+        emit_map(out, [value], [], "tensor_copy", api=label)
+        trace.close_region(region)
+    return out
 
 
 def range_of(candidate):
