@@ -1,4 +1,4 @@
-"""Idioms of kernels that tools write: declarations first, many block dimensions, index grids everywhere, lazily zeroed PSUM."""
+"""Idioms of kernels that tools and vendors write: many block dimensions, index grids everywhere, lazily zeroed PSUM, windows, direct allocation."""
 
 import unittest
 
@@ -7,6 +7,8 @@ import numpy as np
 import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
+import neuronxcc.nki.typing as nt
+from neuronxcc.nki.language import par_dim
 
 RNG = np.random.default_rng(17)
 
@@ -149,6 +151,117 @@ class GeneratedStyle(unittest.TestCase):
 
         a, b = draw(300, 96), draw(300, 200)
         close(nki.simulate_kernel(kernel, a, b), a.T @ b, 1e-3)
+
+
+class Windows(unittest.TestCase):
+    def test_gradients_go_to_the_first_maximum_of_each_window(self):
+        """Backward of a 3x3 max pool, stride 2, padding 1: two images share the partitions, windows are 4-D views."""
+        @nki.jit
+        def kernel(x, grad):
+            images, channels, height, width = x.shape
+            rows, columns = grad.shape[2:]
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            for pair in nl.affine_range(images // 2):
+                padded = nl.full((par_dim(128), height + 2, width + 2), fill_value=nl.finfo(x.dtype).min, dtype=x.dtype)
+                grads = nl.ndarray((par_dim(128), rows, columns), dtype=x.dtype)
+                for half in nl.affine_range(2):
+                    padded[half * 64:(half + 1) * 64, 1:height + 1, 1:width + 1] = nl.load(x[2 * pair + half, 0:64, 0:height, 0:width], dtype=x.dtype)
+                    grads[half * 64:(half + 1) * 64, 0:rows, 0:columns] = nl.load(grad[2 * pair + half, 0:64, 0:rows, 0:columns])
+                chosen = nl.ndarray((par_dim(128), rows, columns, 3, 3), dtype=nl.uint8)
+                for r in nl.affine_range(rows):
+                    w = nl.mgrid[0:128, 0:columns, 0:3, 0:3]
+                    windows: nt.tensor[128, columns, 3, 3] = nl.copy(padded[w.p, 2 * r + w.y, 2 * w.x + w.z])
+                    top: nt.tensor[128, columns, 1, 1] = nl.max(windows, axis=[2, 3], keepdims=True)
+                    places = nisa.iota(3 * w.y + w.z, dtype=nl.uint32)
+                    candidates = nl.where(nl.equal(top, windows, dtype=nl.int8), places, 9, dtype=nl.uint32)
+                    first = nl.min(candidates, axis=[2, 3], dtype=nl.uint32, keepdims=True)
+                    chosen[0:128, r, 0:columns, 0:3, 0:3] = nl.equal(first, places, dtype=nl.uint8)
+                parts = nl.ndarray((3, 3, par_dim(128), height, width), dtype=x.dtype, buffer=nl.private_hbm)
+                t = nl.mgrid[0:128, 0:rows, 0:columns]
+                for i in nl.affine_range(3):
+                    for j in nl.affine_range(3):
+                        scattered = nl.zeros((par_dim(128), height + 2, width + 2), dtype=x.dtype)
+                        scattered[t.p, 2 * t.x + i, 2 * t.y + j] = nl.multiply(grads, chosen[t.p, t.x, t.y, i, j], dtype=x.dtype)
+                        nl.store(parts[i, j, 0:128, 0:height, 0:width], value=scattered[0:128, 1:height + 1, 1:width + 1])
+                total = nl.zeros((par_dim(128), height, width), dtype=x.dtype, name="total")
+                for i in nl.affine_range(3):
+                    for j in nl.affine_range(3):
+                        total += nl.load(parts[i, j, 0:128, 0:height, 0:width])
+                for half in nl.affine_range(2):
+                    nl.store(out[2 * pair + half, 0:64, 0:height, 0:width], value=total[(half * 64):((half + 1) * 64), 0:height, 0:width])
+            return out
+
+        x, grad = draw(2, 64, 7, 7), draw(2, 64, 4, 4)
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=np.finfo(np.float32).min)
+        want = np.zeros_like(padded)
+        for r in range(4):
+            for c in range(4):
+                window = padded[:, :, 2 * r:2 * r + 3, 2 * c:2 * c + 3].reshape(2, 64, 9)
+                place = window.argmax(-1)
+                for n in range(2):
+                    for ch in range(64):
+                        want[n, ch, 2 * r + place[n, ch] // 3, 2 * c + place[n, ch] % 3] += grad[n, ch, r, c]
+        close(nki.simulate_kernel(kernel, x, grad), want[:, :, 1:8, 1:8], 1e-5)
+
+    def test_an_image_is_resized_by_a_map_that_numpy_computes(self):
+        @nki.jit
+        def kernel(x, shape):
+            batch, height, width, channels = x.shape
+            out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            rows = np.floor(np.arange(shape[1]) * (height / shape[1])).astype(np.int32)
+            columns = np.floor(np.arange(shape[2]) * (width / shape[2])).astype(np.int32)
+            places = (rows[:, None] * width + columns[None, :]).flatten()
+            source, target = x.reshape(shape=(batch, height * width, channels)), out.reshape(shape=(batch, shape[1] * shape[2], channels))
+            b, c = nl.mgrid[0:batch, 0:channels]
+            for i in nl.static_range(len(places)):
+                nl.store(target[b, i, c], value=nl.load(source[b, places[i], c]))
+            return out
+
+        x = draw(3, 4, 5, 6)
+        got = nki.simulate_kernel(kernel, x, (3, 7, 8, 6))
+        close(got, x[:, np.floor(np.arange(7) * 4 / 7).astype(int)][:, :, np.floor(np.arange(8) * 5 / 8).astype(int)], 0)
+
+    def test_direct_allocation_with_double_buffers(self):
+        import neuronxcc.nki.compiler as ncc
+
+        @nki.jit
+        def kernel(x, w):
+            rows, width = x.shape
+            out = nl.ndarray((rows, w.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+            identity = nl.shared_constant(np.identity(n=128, dtype=np.int8), dtype=x.dtype)
+            q, n = nl.mgrid[0:128, 0:128], nl.mgrid[0:128, 0:w.shape[1]]
+            eye = nl.ndarray((par_dim(128), 128), dtype=x.dtype, buffer=ncc.sbuf.mod_alloc(base_addr=0))
+            eye[q.p, q.x] = nl.load(identity, dtype=x.dtype)
+            zero = nl.ndarray((par_dim(128), 1), dtype=np.float32, buffer=ncc.sbuf.mod_alloc(base_addr=512))
+            zero[...] = 0
+            weights = nl.ndarray((width // 128, par_dim(128), w.shape[1]), dtype=w.dtype, buffer=ncc.sbuf.mod_alloc(base_addr=1024, num_free_tiles=(width // 128,)))
+            for m in nl.affine_range(width // 128):
+                weights[m, n.p, n.x] = nl.load(w[m * 128 + n.p, n.x], mask=(m * 128 + n.p < width))
+            for i in nl.affine_range(rows // 256):
+                buffers = nl.ndarray((2, par_dim(128), width), dtype=x.dtype, buffer=ncc.sbuf.mod_alloc(base_addr=8192, num_free_tiles=(2,)))
+                for k in nl.affine_range(2):
+                    buffers[k] = nl.load(x[(2 * i + k) * 128 + nl.arange(128)[:, None], nl.arange(width)[None, :]])
+                    total = nl.ndarray((par_dim(128), 1), dtype=np.float32, buffer=ncc.sbuf.mod_alloc(base_addr=16384))
+                    squares = nl.ndarray((par_dim(128), width), dtype=np.float32, buffer=ncc.sbuf.mod_alloc(base_addr=17000))
+                    squares[...] = nisa.activation_reduce(op=nl.square, data=buffers[k], reduce_op=np.add, reduce_res=total[...], bias=zero[...])
+                    total[...] = nisa.tensor_scalar(total[...], np.multiply, 1 / width, op1=np.add, operand1=1e-6)
+                    total[...] = nisa.activation(op=nl.rsqrt, data=total[...], bias=zero[...])
+                    normed = nl.ndarray((par_dim(128), width), dtype=x.dtype, buffer=ncc.sbuf.mod_alloc(base_addr=20000))
+                    turned = nl.ndarray((width // 128, par_dim(128), 128), dtype=np.float32, buffer=ncc.psum.mod_alloc(base_bank=0, num_bank_tiles=(1,)))
+                    normed[...] = nl.multiply(buffers[k], total[...], dtype=x.dtype)
+                    for m in nl.affine_range(width // 128):
+                        turned[m, q.p, q.x] = nisa.nc_matmul(normed[q.p, m * 128 + q.x], eye[...], is_transpose=True)
+                        normed[q.p, m * 128 + q.x] = nl.copy(turned[m], dtype=x.dtype)
+                    result = nl.ndarray((1, par_dim(128), w.shape[1]), dtype=nl.float32, buffer=ncc.psum.mod_alloc(base_bank=7, num_bank_tiles=(1,)))
+                    for m in nl.affine_range(width // 128):
+                        result[0] += nisa.nc_matmul(normed[q.p, m * 128 + q.x], weights[m, n.p, n.x])
+                    done = nl.ndarray((par_dim(128), w.shape[1]), dtype=x.dtype, buffer=ncc.sbuf.mod_alloc(base_addr=24000))
+                    done[...] = nl.copy(result[0], dtype=x.dtype)
+                    nl.store(out[(2 * i + k) * 128 + n.p, n.x], value=done, mask=((2 * i + k) * 128 + n.p < rows))
+            return out
+
+        x, w = draw(256, 256), draw(256, 64)
+        close(nki.simulate_kernel(kernel, x, w), (x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-6)) @ w, 1e-3)
 
 
 if __name__ == "__main__":

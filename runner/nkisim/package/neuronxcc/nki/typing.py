@@ -1,5 +1,7 @@
 """neuronxcc.nki.typing: annotations of tensors."""
 
+from typing import Optional as _Optional
+
 
 class _TensorAnnotation:
     """tensor, or tensor[shape]; the tracer compares the shape with the value's."""
@@ -24,6 +26,7 @@ class _TensorAnnotation:
 
 
 tensor = _TensorAnnotation()
+Optional = _Optional
 _mutable = _TensorAnnotation(name="mutable_tensor", mutable=True)
 
 

@@ -109,7 +109,8 @@ class Tensor:
         dims = [Aff(a.c, a.terms, a.slots[:axis] + (0,) + a.slots[axis:], shape) for a in self.dims]
         return Tensor(self.buffer_, dims, shape, self.dyn)
 
-    def reshape(self, *shape):
+    def reshape(self, *sizes, shape=None):
+        shape = sizes if shape is None else (shape,)
         shape = _shape_argument(shape[0] if len(shape) == 1 else shape, ())
         return _alias(self, shape, self.dtype, "reshape")
 

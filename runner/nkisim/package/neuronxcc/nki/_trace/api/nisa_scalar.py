@@ -103,6 +103,8 @@ def iota(expr, dtype, *, mask=None):
     if not isinstance(expr, Aff):
         fail("BAD_SIGNATURE", f"{label}: expr is {type(expr).__name__}", operands=[("expr", expr)], rule="expr is an affine expression of nl.arange",
              fix="nisa.iota(nl.arange(128)[:, None] + 0 * nl.arange(512)[None, :], dtype=nl.int32)")
+    if not expr.shape:  # a loop variable: one value
+        expr = expr.spread((1, 1))
     if len(expr.shape) < 2:
         fail("INDEXING", f"{label}: expr of shape {list(expr.shape)} has {len(expr.shape)} axes", operands=[("expr", expr)],
              rule="index grids have at least two axes", fix="nl.arange(n)[None, :]", official="1d_arange_not_supported")
