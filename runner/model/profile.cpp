@@ -2,131 +2,96 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <yaml-cpp/yaml.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/yaml_reader.hpp"
 #include "runner/model/faults.hpp"
 
 namespace nkigrid::model {
 namespace {
 
-/// Reads one mapping: every key is read at most once, what is left over is an error.
-class Section {
- public:
-  Section(const YAML::Node& node, std::string label, std::string where)
-      : node_(node), label_(std::move(label)), where_(std::move(where)) {
-    if (!node_.IsMap()) fail(node_, fmt::format("'{}' is no mapping", where_));
-    for (const auto& item : node_) {
-      if (!keys_.insert(item.first.Scalar()).second) fail(item.first, fmt::format("duplicate key '{}'", item.first.Scalar()));
-    }
+void read_distribution(jobs::Fields& fields, std::string_view key, std::vector<double>& chances) {
+  const jobs::YamlNode* node = fields.find(key);
+  if (node == nullptr) return;
+  const std::string path = fields.path_of(key);
+  if (node->kind != jobs::YamlNode::Kind::list || node->items.empty()) {
+    return fields.problems().add(node->place, fmt::format("{} is {} (legal: a list of chances)", path, jobs::describe(*node)));
   }
-
-  [[noreturn]] void fail(const YAML::Node& at, const std::string& what) const {
-    const YAML::Mark mark = at.Mark();
-    throw Error(ErrorCode::config, fmt::format("{}:{}:{}: {}", label_, mark.line + 1, mark.column + 1, what));
+  chances.clear();
+  double sum = 0;
+  for (const jobs::YamlNode& item : node->items) {
+    const auto chance = jobs::read_number(item, path, 0, 1, fields.problems());
+    if (!chance) return;
+    sum += chances.emplace_back(*chance);
   }
+  if (std::abs(sum - 1) > 1e-9) fields.problems().add(node->place, fmt::format("{} sums to {:.6g} (must be 1)", path, sum));
+}
 
-  std::optional<YAML::Node> take(const std::string& key) {
-    known_.push_back(key);
-    if (keys_.erase(key) == 0) return std::nullopt;
-    return node_[key];
-  }
-
-  void number(const std::string& key, double& value, double most = 1.0) {
-    const auto node = take(key);
-    if (node) value = read_number(*node, key, most);
-  }
-
-  double read_number(const YAML::Node& node, const std::string& key, double most) const {
-    double value = 0;
-    try {
-      value = node.as<double>();
-    } catch (const YAML::Exception&) {
-      fail(node, fmt::format("'{}' is no number", key));
-    }
-    if (!(value >= 0 && value <= most)) fail(node, fmt::format("'{}' is {} (legal: 0 to {})", key, value, most));
-    return value;
-  }
-
-  void distribution(const std::string& key, std::vector<double>& values) {
-    const auto node = take(key);
-    if (!node) return;
-    if (!node->IsSequence() || node->size() == 0) fail(*node, fmt::format("'{}' is no list of chances", key));
-    values.clear();
-    double sum = 0;
-    for (const auto& item : *node) sum += values.emplace_back(read_number(item, key, 1.0));
-    if (std::abs(sum - 1) > 1e-9) fail(*node, fmt::format("'{}' sums to {} (must be 1)", key, sum));
-  }
-
-  void finish() const {
-    if (keys_.empty()) return;
-    const std::string& key = *keys_.begin();
-    fail(node_, fmt::format("unknown key '{}' in '{}'{}", key, where_, did_you_mean(key, known_)));
-  }
-
- private:
-  YAML::Node node_;
-  std::string label_, where_;
-  std::set<std::string> keys_;
-  std::vector<std::string> known_;
-};
-
-LevelProfile read_level(Section section, const YAML::Node& node) {
+LevelProfile read_level(const jobs::YamlNode& node, jobs::Problems& problems) {
+  jobs::Fields fields(node, "levels." + node.key, problems);
   LevelProfile level;
-  section.distribution("faults", level.faults);
-  if (level.faults.empty()) section.fail(node, "'faults' is missing");
+  fields.require("faults");
+  read_distribution(fields, "faults", level.faults);
   level.tool_faults = level.faults;
-  section.distribution("tool_faults", level.tool_faults);
-  section.number("no_code", level.no_code);
-  section.number("truncated", level.truncated);
-  section.number("unclosed_fence", level.unclosed_fence);
-  section.number("bad_arguments", level.bad_arguments);
-  section.number("gives_up", level.gives_up);
-  section.number("over_reacts", level.over_reacts);
-  section.finish();
+  read_distribution(fields, "tool_faults", level.tool_faults);
+  for (const auto& [key, value] : {std::pair{"no_code", &level.no_code}, {"truncated", &level.truncated}, {"unclosed_fence", &level.unclosed_fence},
+                                   {"bad_arguments", &level.bad_arguments}, {"gives_up", &level.gives_up}, {"over_reacts", &level.over_reacts}}) {
+    *value = fields.number(key, *value, 0, 1);
+  }
+  fields.finish();
   return level;
 }
 
-RepairProfile read_repair(Section section) {
+RepairProfile read_repair(const jobs::YamlNode& node, jobs::Problems& problems) {
+  jobs::Fields fields(node, "repair", problems);
   RepairProfile repair;
-  section.number("exact", repair.exact);
-  section.number("named", repair.named);
-  section.number("hinted", repair.hinted);
-  section.number("vague", repair.vague);
-  section.number("unrelated", repair.unrelated);
-  section.number("blind", repair.blind);
-  section.number("raw_text", repair.raw_text);
-  section.finish();
+  for (const auto& [key, value] : {std::pair{"exact", &repair.exact}, {"named", &repair.named}, {"hinted", &repair.hinted}, {"vague", &repair.vague},
+                                   {"unrelated", &repair.unrelated}, {"blind", &repair.blind}, {"raw_text", &repair.raw_text}}) {
+    *value = fields.number(key, *value, 0, 1);
+  }
+  fields.finish();
   return repair;
 }
 
-void read_weights(const YAML::Node& node, const std::string& label, Profile& profile) {
-  const Section section(node, label, "weights");
-  for (const auto& item : node) {
-    const std::string fault = item.first.Scalar();
-    if (find_fault(fault) == nullptr) {
-      std::vector<std::string> names;
-      for (const Fault& known : all_faults()) names.emplace_back(known.name);
-      section.fail(item.first, fmt::format("unknown fault '{}' in 'weights'{}", fault, did_you_mean(fault, names)));
-    }
-    profile.weights[fault] = section.read_number(item.second, fault, 1000);
+std::map<std::string, double> read_weights(const jobs::YamlNode& node, jobs::Problems& problems) {
+  jobs::Fields fields(node, "weights", problems);
+  std::map<std::string, double> weights;
+  for (const Fault& fault : all_faults()) {
+    if (fields.find(fault.name) != nullptr) weights[std::string(fault.name)] = fields.number(fault.name, 1, 0, 1000);
   }
+  fields.finish();
+  return weights;
 }
 
-void check_format(Section& top, const YAML::Node& root) {
-  const auto format = top.take("format");
-  const auto version = top.take("version");
-  if (!format || format->Scalar() != "nkigrid-profile") top.fail(root, "this is no profile ('format: nkigrid-profile' is missing)");
-  if (!version || version->Scalar() != "1") top.fail(root, "unknown profile version (legal: 1)");
+void read_levels(const jobs::YamlNode& node, jobs::Problems& problems, Profile& profile) {
+  if (node.kind != jobs::YamlNode::Kind::map || node.items.empty()) {
+    return problems.add(node.place, fmt::format("levels is {} (legal: a map of levels, e.g. L1: {{faults: [1]}})", jobs::describe(node)));
+  }
+  for (const jobs::YamlNode& level : node.items) profile.levels[level.key] = read_level(level, problems);
+}
+
+void read_profile(const jobs::YamlNode& root, jobs::Problems& problems, Profile& profile) {
+  static const std::vector<std::string> kFormats = {"nkigrid-profile"};
+  jobs::Fields fields(root, "", problems);
+  fields.require("format");
+  fields.require("version");
+  fields.choice("format", "nkigrid-profile", kFormats);
+  fields.integer("version", 1, 1, 1);
+  profile.about = fields.text("about", "");
+  if (const auto* levels = fields.require("levels")) read_levels(*levels, problems, profile);
+  if (const auto* repair = fields.find("repair")) profile.repair = read_repair(*repair, problems);
+  if (const auto* weights = fields.find("weights")) profile.weights = read_weights(*weights, problems);
+  profile.drift = fields.number("drift", 0, 0, 1);
+  profile.same_reply = fields.number("same_reply", 0, 0, 1);
+  fields.finish();
 }
 
 }  // namespace
@@ -137,31 +102,12 @@ const LevelProfile& Profile::level(const std::string& wanted) const {
 }
 
 Profile parse_profile(std::string_view yaml, std::string name, const std::string& label) {
-  YAML::Node root;
-  try {
-    root = YAML::Load(std::string(yaml));
-  } catch (const YAML::Exception& error) {
-    throw Error(ErrorCode::config, fmt::format("{}: {}", label, error.what()));
-  }
   Profile profile;
   profile.name = std::move(name);
   profile.hash = sha256_hex(yaml);
-  Section top(root, label, "profile");
-  check_format(top, root);
-  if (const auto about = top.take("about")) profile.about = about->Scalar();
-  if (const auto levels = top.take("levels")) {
-    const Section section(*levels, label, "levels");
-    for (const auto& item : *levels) {
-      const std::string level = item.first.Scalar();
-      profile.levels[level] = read_level(Section(item.second, label, "levels." + level), item.second);
-    }
-  }
-  if (profile.levels.empty()) top.fail(root, "'levels' is missing or empty");
-  if (const auto repair = top.take("repair")) profile.repair = read_repair(Section(*repair, label, "repair"));
-  if (const auto weights = top.take("weights")) read_weights(*weights, label, profile);
-  top.number("drift", profile.drift);
-  top.number("same_reply", profile.same_reply);
-  top.finish();
+  jobs::Problems problems(label);
+  if (const auto root = jobs::parse_yaml(yaml, problems)) read_profile(*root, problems, profile);
+  if (!problems.empty()) throw Error(ErrorCode::config, jobs::to_text(problems.sorted()));
   return profile;
 }
 

@@ -47,7 +47,7 @@ struct Profile {
 };
 
 /// @param label what messages call the text, usually its file
-/// @throws Error{config} with file, line and what is wrong
+/// @throws Error{config} with everything that is wrong, a line each with file:line:col
 Profile parse_profile(std::string_view yaml, std::string name, const std::string& label);
 
 /// `folder`/<name>.yaml. @throws Error{config} naming the profiles that exist when there is none of that name
