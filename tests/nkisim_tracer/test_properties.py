@@ -221,6 +221,34 @@ class Properties(unittest.TestCase):
                 self.assertTrue(np.array_equal(run(kernel, x), 2 * x))
                 self.assertEqual(seen, [(want, want, want)])
 
+    def test_scans_of_every_operand_order(self):
+        functions = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "less": np.less, "greater_equal": np.greater_equal}
+        ran = 0
+        for first in functions:
+            for second in functions:
+                for reverse0 in (False, True):
+                    for reverse1 in (False, True):
+                        if reverse1 and second == "subtract" and first not in ("add", "subtract", "multiply"):
+                            continue  # refused
+
+                        @nki.jit
+                        def kernel(a, b):
+                            out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+                            nl.store(out, value=nisa.tensor_tensor_scan(nl.load(a), nl.load(b), initial=0.25, op0=functions[first], op1=functions[second],
+                                                                        reverse0=reverse0, reverse1=reverse1))
+                            return out
+
+                        a, b = self.draw(4, 6), self.draw(4, 6)
+                        state, want = np.full(4, 0.25, F), []
+                        for j in range(6):
+                            inner = functions[first](*((state, a[:, j]) if reverse0 else (a[:, j], state))).astype(F)
+                            state = functions[second](*((b[:, j], inner) if reverse1 else (inner, b[:, j]))).astype(F)
+                            want.append(state)
+                        with self.subTest(ops=(first, second), reverse=(reverse0, reverse1)):
+                            self.assertTrue(np.array_equal(run(kernel, a, b), np.stack(want, 1)))
+                            ran += 1
+        self.assertEqual(ran, 6 * 6 * 4 - 3 * 2)
+
     def test_free_and_partition_broadcast(self):
         for _ in range(20):
             rows, columns = self.size(1, 128), self.size(1, 50)

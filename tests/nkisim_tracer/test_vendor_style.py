@@ -1,6 +1,7 @@
 """Written as tests for the vendor's package are: its import paths, decorators and simulate_kernel, outputs as arguments, numpy results."""
 
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -169,6 +170,19 @@ class VendorStyle(unittest.TestCase):
     def test_sub_kernels_and_block_dimensions(self):
         x, w = self.draw(256, 48), self.draw(1, 48)
         self.assertTrue(np.array_equal(simulate_kernel(sub_kernel_and_blocks, x, w), x * w))
+
+    def test_the_environment_names_the_sdk(self):
+        @nki.jit
+        def gathers(x, i):
+            out = nl.ndarray(i.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.gather_flattened(nl.load(x), nl.load(i)))
+            return out
+
+        x, i = self.draw(16, 8), np.random.randint(0, 8, (16, 3)).astype(np.uint32)
+        with self.assertRaisesRegex(AttributeError, "since SDK 2.25"):
+            simulate_kernel(gathers, x, i)
+        with unittest.mock.patch.dict("os.environ", NKISIM_SDK="2.26"):
+            self.assertTrue(np.array_equal(simulate_kernel(gathers, x, i), np.take_along_axis(x, i.astype(int), 1)))
 
     def test_errors_are_pythons_own_kinds(self):
         @nki.jit

@@ -1,5 +1,7 @@
 """Running a kernel on numpy arrays through the engine's shared library (drop-in use; no boundary of trust)."""
 
+import os
+
 from . import dtypes, engine
 from .builder import Options
 from .jit import trace_call
@@ -33,7 +35,9 @@ def describe(args, kwargs):
     return arrays, values
 
 
-def launch(kernel, args, kwargs, sdk="2.24"):
+def launch(kernel, args, kwargs):
+    """Traces for the SDK that NKISIM_SDK names (2.24 by default) and runs."""
+    sdk = os.environ.get("NKISIM_SDK", "2.24")
     arrays, values = describe(args, kwargs)
     program = trace_call(kernel.func, args, kwargs, arrays, Options(sdk=sdk, legacy_outputs=True), kernel.grid)
     inputs = [values[k] for k in program.inputs]

@@ -125,6 +125,25 @@ def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     return emit_fold(out, [data], [], name, [0], "partition_reduce", "gpsimd", mask, label, shape=data.shape)
 
 
+_COMMUTE = ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "logical_xor", "equal", "not_equal", "bitwise_and", "bitwise_or",
+            "bitwise_xor")
+_MIRROR = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
+
+
+def _without_reverse(first, second, reverse0, reverse1):
+    """(op0, op1, is data0 negated) of the same scan without reversed operands, exact in floating point; None if there is none."""
+    negated = False
+    if reverse0 and first == "subtract":  # r - d0 = -d0 + r
+        first, negated = "add", True
+    elif reverse0 and first not in _COMMUTE:
+        first = _MIRROR.get(first)
+    if reverse1 and second == "subtract":  # d1 - (d0 op0 r) = -(d0 op0 r) + d1
+        first, second, negated = {"multiply": "multiply", "add": "subtract", "subtract": "add"}.get(first), "add", not negated
+    elif reverse1 and second not in _COMMUTE:
+        second = _MIRROR.get(second)
+    return None if first is None or second is None else (first, second, negated)
+
+
 @api("nisa")
 def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1=False, *, dtype=None, mask=None):
     label = "nisa.tensor_tensor_scan"
@@ -135,14 +154,17 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
     check_psum_pair(label, pairs)
     first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function")
     second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function")
-    swap_free = ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "logical_xor", "equal", "not_equal")
-    if (reverse0 and first not in swap_free) or (reverse1 and second not in swap_free):
+    plain = _without_reverse(first, second, reverse0, reverse1)
+    if plain is None:
         fail("UNSUPPORTED_OP", f"{label}: reverse with {first}, {second} is not in this version of the simulator", operands=pairs,
-             rule="operand order matters for these functions", fix="use functions that commute")
+             rule="operands are reversed of subtract, comparisons and functions that commute", fix="use one of these functions")
+    first, second, negated = plain
+    kept, data0 = data0, emit_map(new_tile(data0.shape, dtypes.float32, api=label), [data0], [("negative", 0)], "part_of_former", api=label,
+                                  mask=mask) if negated else data0
     initial = vector_operand(initial, data0, label, "initial")
     shape = data0.shape
     items = checks.check_mask(mask, shape, label)
-    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(data0.dtype, data1.dtype), api=label)
+    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(kept.dtype, data1.dtype), api=label)
     sources = [source_of(v, shape, items, label) for v in (data0, data1, initial)]
     target = access(out, shape, items, label, writes=True)
     emit_op(Op(Op.SCAN, context.kernel_line(), "scan", "vector", shape, items, target, sources, extra=(FN[first], FN[second])))
