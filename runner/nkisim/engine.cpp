@@ -8,6 +8,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/lower.hpp"
+#include "runner/nkisim/output_poison.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -43,24 +44,19 @@ void adopt_inputs(const Program& program, std::span<const std::span<const std::b
 }
 
 /// The first output entry of a root gives it its memory; later entries (aliases) are copied from it at the end.
-std::vector<std::size_t> adopt_outputs(const Program& program, std::span<const std::span<std::byte>> outputs, Machine& machine) {
+void adopt_outputs(const Program& program, std::span<const std::span<std::byte>> outputs, Machine& machine) {
   if (outputs.size() != program.outputs.size()) {
     throw Error(ErrorCode::internal, fmt::format("memory for {} outputs of {}", outputs.size(), program.outputs.size()));
   }
-  std::vector<std::size_t> owners;
+  const std::vector<bool> read = buffers_read(program);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::uint32_t root = root_of(program, program.outputs[k]);
     check_size(program.buffers[root], outputs[k].data(), outputs[k].size(), "output");
-    std::size_t owner = k;
-    for (std::size_t j = 0; j < k; ++j) {
-      if (root_of(program, program.outputs[j]) == root) owner = owners[j];
-    }
-    owners.push_back(owner);
-    if (owner != k) continue;
-    fill_poison(program.buffers[root].dtype, outputs[k], machine.poison);
+    if (machine.storages[root].adopted() != nullptr) continue;
+    // What no operation reads is poisoned after the run, and only where nothing was written.
+    if (read[root]) fill_poison(program.buffers[root].dtype, outputs[k], machine.poison);
     machine.storages[root].adopt(outputs[k].data(), true, &machine.budget);
   }
-  return owners;
 }
 
 std::string index_text(const std::vector<std::int64_t>& shape, std::uint64_t at) {
@@ -69,6 +65,24 @@ std::string index_text(const std::vector<std::int64_t>& shape, std::uint64_t at)
     index[dim] = static_cast<std::int64_t>(at % static_cast<std::uint64_t>(shape[dim]));
   }
   return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+/// After the run, or what there was of it: poison where nothing was written; aliases get their root's bytes.
+void finish_outputs(const Program& program, std::span<const std::span<std::byte>> outputs, Machine& machine) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const std::uint32_t root = root_of(program, program.outputs[k]);
+    Storage& storage = machine.storages[root];
+    const Tile* tile = storage.adopted();
+    if (tile == nullptr || tile->written.empty()) {  // stopped before it was set up
+      fill_poison(program.buffers[root].dtype, outputs[k], machine.poison);
+      continue;
+    }
+    if (tile->data == outputs[k].data()) {
+      poison_unwritten(*tile, program.buffers[root].dtype, storage.tile_bytes, storage.granule, machine.poison);
+    } else {
+      std::memcpy(outputs[k].data(), tile->data, outputs[k].size());
+    }
+  }
 }
 
 void report_unwritten(const Program& program, Machine& machine, std::size_t k, RunReport& report) {
@@ -101,18 +115,17 @@ RunReport run_program(const Program& program, std::span<const std::span<const st
   executable.prepare(machine);
   try {
     adopt_inputs(program, inputs, machine);
-    const std::vector<std::size_t> owners = adopt_outputs(program, outputs, machine);
+    adopt_outputs(program, outputs, machine);
     executable.run(machine);
-    for (std::size_t k = 0; k < owners.size(); ++k) {
-      if (owners[k] != k) std::memcpy(outputs[k].data(), outputs[owners[k]].data(), outputs[k].size());
-    }
   } catch (const Fault& fault) {
     report.code = fault.code;
     report.line = machine.line;
     report.message = fault.message;
     report.unwritten.assign(program.outputs.size(), 0);
+    finish_outputs(program, outputs, machine);
     return report;
   }
+  finish_outputs(program, outputs, machine);
   for (std::size_t k = 0; k < outputs.size(); ++k) report_unwritten(program, machine, k, report);
   return report;
 }

@@ -44,6 +44,8 @@ class Storage {
   void allocate(std::optional<double> fill, bool covered) noexcept;
   /// Memory of the caller (parameters, constants, outputs).
   void adopt(std::byte* data, bool track, std::uint64_t* budget);
+  /// What adopt() made; null before it.
+  const Tile* adopted() const { return few_.empty() ? nullptr : few_.data(); }
   /// @throws Fault{capacity} beyond the memory limit.
   Tile& touch(std::uint64_t block, const Poison& poison, std::uint64_t* budget) {
     Tile* tile = block < few_.size() ? &few_[block] : &far_tile(block);
