@@ -71,6 +71,8 @@ std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* user) {
 Transport transport_of(CURLcode code) {
   switch (code) {
     case CURLE_OK: return Transport::answered;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT: return Transport::unreachable;

@@ -15,7 +15,7 @@ namespace nkigrid::model {
 /// How a request ended when it is no HTTP answer.
 enum class Transport {
   answered,
-  unreachable,  ///< name not found, connection refused, no route: nothing was sent
+  unreachable,  ///< no usable URL, name not found, connection refused, no route: nothing was sent
   broken,       ///< reset, cut, garbage, too long: the server may have worked on it
   timed_out,    ///< the deadline, or a body that stood still
   interrupted   ///< the stop token fired

@@ -124,6 +124,13 @@ TEST(OpenAiModel, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   EXPECT_NE(failure.text.find("start the server, or correct models.qwen.endpoint"), std::string::npos);
 }
 
+TEST(OpenAiModel, AnEndpointThatIsNoUrlIsFatal) {
+  for (const std::string endpoint : {"http://h:99999/v1", "gopher://127.0.0.1/v1"}) {
+    OpenAiModel model(spec(endpoint), "", nullptr, kQuick);
+    EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal) << endpoint;
+  }
+}
+
 TEST(OpenAiModel, AnEndpointThatDiedLaterIsTransient) {
   auto server = std::make_unique<ScriptedServer>(std::vector<Step>{{http(200, kGood), Step::After::close}});
   jobs::ModelSpec model_spec = spec(server->url());
