@@ -12,6 +12,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+// A run may open all its lanes' connections at once.
+#define CPPHTTPLIB_LISTEN_BACKLOG 1024
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
@@ -108,7 +110,11 @@ void add_routes(httplib::Server& server, Service& service) {
   server.Get("/health", [](const httplib::Request&, httplib::Response& response) { response.set_content(R"({"status":"ok"})", "application/json"); });
   server.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;
-    Service::refuse(response, response.status, fmt::format("{} {} is not served", request.method, request.path), "not_found");
+    const bool unknown = response.status == 404;
+    const auto text = unknown                  ? fmt::format("{} {} is not served", request.method, request.path)
+                      : response.status == 413 ? fmt::format("the request is larger than {} MiB", kMostRequestBytes >> 20)
+                                               : std::string("the request is not well-formed HTTP");
+    Service::refuse(response, response.status, text, unknown ? "not_found" : "invalid_request");
   });
   server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
     Service::refuse(response, 500, "internal error", "internal");

@@ -29,6 +29,7 @@ class Coordinator {
   /// What rank 0 knows of why the run stopped.
   int exit_code() const noexcept { return exit_code_; }
   std::string stopped_by() const { return stopped_by_.empty() ? dealer_.stopped_by() : stopped_by_; }
+  const std::string& last_failure() const noexcept { return dealer_.last_failure(); }
   void finish_progress();
 
  private:

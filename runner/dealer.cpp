@@ -91,6 +91,7 @@ void Dealer::take(const Done& done) {
   } else {
     ++failed_attempts_;
     progress.last_node = done.node;
+    last_failure_ = fmt::format("{}: {}", to_string(done.outcome), done.reason);
     if (++progress.infra_failures < grid_.infra_retries) waiting_.push_back(done.episode);
     // else parked: outstanding with its reason in the log, until `resume --parked`
   }

@@ -50,6 +50,8 @@ class Dealer {
   std::uint64_t scored() const noexcept { return scored_; }
   std::uint64_t passed() const noexcept { return passed_; }
   std::uint64_t failed_attempts() const noexcept { return failed_attempts_; }
+  /// The reason of the newest infrastructure failure, or "".
+  const std::string& last_failure() const noexcept { return last_failure_; }
   std::uint64_t in_flight() const noexcept { return in_flight_.size(); }
 
  private:
@@ -72,7 +74,7 @@ class Dealer {
   Spent spent_;
   Seconds elapsed_{0};
   bool stopped_ = false;
-  std::string stopped_by_;
+  std::string stopped_by_, last_failure_;
   std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0;
 };
 

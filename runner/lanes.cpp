@@ -23,6 +23,7 @@ struct Tally {
     } else if (const auto* end = std::get_if<log::End>(&record)) {
       done.ended = true;
       done.outcome = end->outcome;
+      done.reason = end->reason;
     }
   }
 };

@@ -7,7 +7,7 @@ namespace nkigrid::runner {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Want, episodes, node)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, dead_node)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, outcome, node, tokens, cost_usd)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, outcome, node, reason, tokens, cost_usd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, episodes, scored, outstanding, stopped_by, exit_code)
 

@@ -43,6 +43,7 @@ struct Done {
   bool begun = true;
   Outcome outcome = Outcome::killed;
   std::string node;
+  std::string reason;              ///< of an infrastructure outcome
   std::uint64_t tokens = 0;
   double cost_usd = 0;
 };

@@ -129,7 +129,10 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
   result.outstanding = result.episodes - result.scored;
   if (result.outstanding > 0) {
     result.exit_code = worse_exit_code(result.exit_code, 1);
-    if (result.stopped_by.empty()) result.stopped_by = "parked: infrastructure failures used up every attempt";
+    if (result.stopped_by.empty()) {
+      result.stopped_by = "parked: infrastructure failures used up every attempt";
+      if (!coordinator.last_failure().empty()) result.stopped_by += fmt::format("; the last one: {}", coordinator.last_failure());
+    }
   }
   return result;
 }

@@ -56,8 +56,11 @@ TEST(Dealer, AnInfrastructureFailureIsDealtAgainAndThenParked) {
   dealer.take(ended(0, Outcome::api_error));
   EXPECT_FALSE(dealer.exhausted());
   EXPECT_EQ(dealer.deal(1, "n1")[0].attempt, 2u);
-  dealer.take(ended(0, Outcome::verifier_error));
+  auto last = ended(0, Outcome::verifier_error);
+  last.reason = "the canary failed";
+  dealer.take(last);
   EXPECT_TRUE(dealer.exhausted());
+  EXPECT_EQ(dealer.last_failure(), "verifier_error: the canary failed");
   EXPECT_EQ(dealer.scored(), 0u);
 }
 
