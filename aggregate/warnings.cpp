@@ -83,7 +83,8 @@ std::vector<std::string> table_warnings(const jobs::Run& run, const log::Ledger&
             : fmt::format("{} planned episodes are outstanding; bounds are printed in place of rates",
                           outstanding));
   }
-  if (!ledger.warnings.empty()) {
+  // Once every episode is scored, damage has cost nothing that is counted: the same seed gives the same bytes again.
+  if (outstanding > 0 && !ledger.warnings.empty()) {
     warnings.push_back(fmt::format("the log is damaged in {} place{}; what could not be read is not counted",
                                    ledger.warnings.size(), ledger.warnings.size() == 1 ? "" : "s"));
   }

@@ -141,7 +141,7 @@ Verb kernel_verb() {
             app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
             app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
             app.add_option("--entry", options->entry, "kernel function, if the file has several");
-            app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str();
+            app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str()->check(CLI::NonNegativeNumber);
             app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "exit code only");

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -46,6 +47,13 @@ int report(const Error& error) {
   return exit_code(error.code());
 }
 
+/// What was printed must have arrived: a full disk or a broken device behind stdout is an I/O error.
+int finished(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if (errno == EPIPE) return code;  // the reader has seen enough
+  return report(Error(ErrorCode::io, "cannot write to standard output; look at the disk or the pipe behind it"));
+}
+
 int run_program(ProgramArguments arguments) {
   CLI::App app("Measures how well language models write kernels for AWS Trainium: grids, logs, tables.", "nkigrid");
   app.set_version_flag("--version", std::string("nkigrid ") + kVersion);
@@ -80,7 +88,7 @@ int run_program(ProgramArguments arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return nkigrid::cli::run_program({&argc, &argv});
+    return nkigrid::cli::finished(nkigrid::cli::run_program({&argc, &argv}));
   } catch (const nkigrid::Error& error) {
     return nkigrid::cli::report(error);
   } catch (const std::exception& error) {

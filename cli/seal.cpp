@@ -9,6 +9,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
+#include "runner/log/check.hpp"
 #include "runner/log/segment.hpp"
 
 namespace nkigrid::cli {
@@ -26,6 +27,10 @@ int seal(const Options& options) {
         ErrorCode::config,
         fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
                     options.run));
+  }
+  // What cannot be read cannot be sealed: said here, with what to do, not passed over.
+  for (const auto& file : log::check_log(std::filesystem::path(options.run) / "log")) {
+    if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);
   }
   const auto written = log::seal_all(std::filesystem::path(options.run) / "log");
   if (options.json) {

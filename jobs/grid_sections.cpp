@@ -60,6 +60,8 @@ ModeSpec read_mode(const YamlNode& node, Problems& problems) {
     Fields inner(*context, fields.path_of("context"), problems);
     static const std::vector<std::string> kOnFull = {"stop", "trim"};
     mode.trim_on_full = inner.choice("on_full", "stop", kOnFull) == "trim";
+    if (mode.trim_on_full)
+      problems.add(inner.find("on_full")->place, fmt::format("{} is not in this version; use stop", inner.path_of("on_full")));
     inner.finish();
   }
   fields.finish();

@@ -13,6 +13,7 @@ import gc
 import json
 import mmap
 import os
+import re
 import select
 import signal
 import socket
@@ -62,7 +63,8 @@ EVENTS = {
 
 def leave_note(note, what):
     """Leaves words in the page that the server reads when the child has ended."""
-    text = what.encode(errors="replace")[: NOTE_BYTES - 1]
+    # A model sees these words: no process number in them.
+    text = re.sub(r"/proc/\d+", "/proc/PID", what).encode(errors="replace")[: NOTE_BYTES - 1]
     note[: len(text) + 1] = text + b"\0"
 
 

@@ -103,7 +103,8 @@ void FrameReader::read_prologue() {
   const auto magic = bytes.substr(0, kMagic.size());
   if (magic != kMagic.substr(0, magic.size())) {
     throw Error(ErrorCode::corrupt,
-                fmt::format("not a journal '{}' (its first bytes are not {})", name_.native(), kMagic));
+                fmt::format("not a journal '{}' (its first bytes are not {}); move it out of the log folder to go on "
+                            "without it: what it alone held is run again", name_.native(), kMagic));
   }
   if (size_ >= 12) {
     const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);

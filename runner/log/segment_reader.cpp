@@ -162,7 +162,8 @@ class SegmentWalk {
 template <class Read>
 SegmentReport reading(const std::filesystem::path& file, Read read) {
   const auto corrupt = [&](std::string_view why) {
-    return Error(ErrorCode::corrupt, fmt::format("segment '{}' cannot be read ({})", file.native(), why));
+    return Error(ErrorCode::corrupt, fmt::format("segment '{}' cannot be read ({}); move it out of the log folder to go on without it: "
+                                              "what it alone held is run again", file.native(), why));
   };
   try {
     return read();

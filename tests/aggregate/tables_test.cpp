@@ -151,8 +151,17 @@ TEST(Tables, WarnsOfColdReplicatesDamageAndOtherGrids) {
   made.ledger.ignored_rows = 4;
   const auto warnings = make_tables(made.run, made.ledger).warnings;
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("all cells: replicates were drawn at temperature 0"),
-                                    HasSubstr("damaged in 1 place;"),
                                     HasSubstr("4 rows of the log belong to another grid")));
+}
+
+TEST(Tables, DamageIsAWarningWhileItMayHaveCostAnEpisode) {
+  auto made = mixed_run();
+  made.ledger.warnings = {"/some/path/a.journal: 12 bytes skipped"};
+  EXPECT_THAT(make_tables(made.run, made.ledger).warnings, IsEmpty()) << "every episode is scored: same seed, same bytes";
+  made.ledger.states[0] = {};
+  made.ledger.ends[0].reset();
+  const auto warnings = make_tables(made.run, made.ledger).warnings;
+  EXPECT_THAT(warnings, Contains(HasSubstr("damaged in 1 place;")));
   EXPECT_THAT(warnings, Not(Contains(HasSubstr("/some/path"))));
 }
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import sys
 import unittest
 
 from kernels import HEAD, X, compile_file
@@ -72,6 +73,16 @@ class Submissions(unittest.TestCase):
 
     def test_a_byte_order_mark_is_no_syntax_error(self):
         self.assertTrue(compile_file("\ufeff" + HEAD + kernel())["ok"])
+
+    def test_the_same_source_is_the_same_program_in_every_process(self):
+        import subprocess
+        source = HEAD + "import numpy as np\nSCALE = float(np.random.rand())\n" + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
+        script = ("import hashlib, sys\nfrom neuronxcc.nki._harness import compile_source\n"
+                  "r = compile_source(sys.argv[1], None, [('x', (256, 512), 'float32')], None, {})\n"
+                  "print(r.get('message') or hashlib.sha256(r['program']).hexdigest())\n")
+        said = {subprocess.run([sys.executable, "-B", "-c", script, source], capture_output=True, text=True).stdout for _ in range(2)}
+        self.assertEqual(len(said), 1, said)
+        self.assertEqual(len(said.pop().strip()), 64)
 
     def test_a_grid_is_a_tuple(self):
         for grid in ("3", "[2, 2]", "(0,)", "(1, 1, 1, 1)", "(True,)", "(70000,)"):
