@@ -38,7 +38,7 @@ int arity(Fn fn) noexcept;
 bool is_bitwise(Fn fn) noexcept;   ///< needs integer work
 bool is_foldable(Fn fn) noexcept;  ///< may be a fold's or an accumulation's function
 
-/// Instructions as the cost model knows them (dossier of measured Trn1 latencies). 0: part of the former instruction.
+/// Instructions as the cost model knows them (docs/decisions/estimate.md). 0: part of the former instruction.
 enum class Instr : std::uint8_t {
   part_of_former, load, store, load_transpose, dma_copy, dma_transpose, tensor_copy, memset, iota, affine_select, select,
   tensor_tensor, tensor_scalar, tensor_scalar_reduce, scalar_tensor_tensor, activation, activation_reduce, reciprocal,
