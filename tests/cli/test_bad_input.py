@@ -62,6 +62,23 @@ class BadInput(Case):
         self.assertEqual(scored, {"novice.ss.rank-aware": 0, "novice.agent.rank-aware": 0, "expert.ss.rank-aware": 12, "expert.agent.rank-aware": 12})
         self.assertIn("127.0.0.1:9", state["stopped_by"])
 
+    def test_a_full_device_behind_stdout_is_an_io_error(self):
+        for words in (["--help"], ["bench", "list"], ["check", harness.SMALL], ["check", harness.SMALL, "--json"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([harness.NKIGRID, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True, env=harness.environment())
+            self.assertEqual(done.returncode, 3, words)
+            self.assertIn("standard output", done.stderr)
+
+    def test_a_negative_seed_is_refused(self):
+        self.check_refused(nkigrid("kernel", harness.SMALL, "--task", "L1/001_add", "--seed", "-1"), 2, "--seed")
+
+    def test_a_journal_of_nobody_is_named_with_what_to_do(self):
+        run = self.folder / "run"
+        self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
+        (run / "log" / "x.journal").write_bytes(b"no journal at all" * 100)
+        for verb in (["seal", run], ["status", run], ["resume", run, "--local", "--quiet"]):
+            self.check_refused(nkigrid(*verb), 3, "x.journal", "move it out")
+
     def test_env_key_that_is_not_set(self):
         grid = self.grid(a=("{api: synthetic, profile: novice}",
                             '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice, key: {env: NKIGRID_NO_SUCH_KEY}}'))

@@ -51,7 +51,7 @@ class SameTable(Case):
 
     def test_shard_by_shard(self):
         run = self.folder / "run"
-        # Freezes only: the grid's budget of no wall time stops it at once, then the shards do the work.
+        # A dry run freezes and submits nothing; then each shard is a process of its own, as an array element is.
         frozen = nkigrid("submit", harness.SMALL, "-o", run, "--dry-run")
         self.assertEqual(frozen.returncode, 0, frozen.stderr)
         for shard in range(3):
