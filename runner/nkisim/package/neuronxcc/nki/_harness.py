@@ -8,7 +8,7 @@ import io
 import linecache
 import sys
 
-from ._trace import dtypes, errors, names
+from ._trace import dtypes, errors, names, rewrite
 from ._trace.builder import Options
 from ._trace.jit import Kernel, trace_call
 
@@ -83,6 +83,7 @@ def _compile(source, entry, params, options, warnings):
         raise
     code = compile(source, FILE, "exec", dont_inherit=True)
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
+    rewrite.adopt(FILE, "".join(linecache.getlines(FILE)), tree)
     options = Options(options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False))
     namespace = _run_module(code, options)
     kernel = _find_entry(tree, namespace, entry)
@@ -91,8 +92,19 @@ def _compile(source, entry, params, options, warnings):
     return trace_call(kernel.func, tuple(range(len(params))), {}, arrays, options, grid, FILE)
 
 
+def _statements(tree):
+    """Every statement, breadth first; expressions are not entered."""
+    queue = [tree]
+    for node in queue:
+        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inner = getattr(node, field, None)
+            if type(inner) is list:
+                queue += inner
+    return queue
+
+
 def _check_imports(tree):
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

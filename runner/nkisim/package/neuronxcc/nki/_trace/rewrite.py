@@ -5,7 +5,7 @@ import linecache
 import types
 
 from . import context
-from .ast_pass import RUNTIME, Rewriter
+from .ast_pass import RUNTIME, Rewriter, at
 
 # Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
 _code_cache = {}  # id of the original code -> (original, rewritten)
@@ -46,14 +46,46 @@ def _rewrite(function):
     node.returns = None
     for arg in node.args.args + node.args.kwonlyargs + node.args.posonlyargs:
         arg.annotation = None
-    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
-    node.args.kw_defaults = [None if d is None else ast.Constant(None) for d in node.args.kw_defaults]
-    node = Rewriter().visit(node)
-    factory = ast.FunctionDef("__nki_factory", ast.arguments([], [ast.arg(n) for n in code.co_freevars], None, [], [], None, []), [node], [])
-    module = ast.fix_missing_locations(ast.copy_location(ast.Module([ast.copy_location(factory, node)], []), node))
-    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    node.args.defaults = [at(ast.Constant(None), node) for _ in node.args.defaults]
+    node.args.kw_defaults = [None if d is None else at(ast.Constant(None), node) for d in node.args.kw_defaults]
+    node = Rewriter(_api_test(function)).visit(node)
+    free = [at(ast.arg(n), node) for n in code.co_freevars]
+    factory = at(ast.FunctionDef("__nki_factory", ast.arguments([], free, None, [], [], None, []), [node], []), node)
+    compiled = compile(ast.Module([factory], []), code.co_filename, "exec", dont_inherit=True)
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
     return next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == node.name)
+
+
+def _api_test(function):
+    """Does `name.attribute` in this function mean something of a module that is not the user's?"""
+    local, names, files = _local_names(function.__code__), function.__globals__, context.current().files
+
+    def is_api(name, attribute):
+        module = names.get(name)
+        if not isinstance(module, types.ModuleType) or name in local:
+            return False
+        found = vars(module).get(attribute)
+        return found is not None and not (isinstance(found, types.FunctionType) and found.__code__.co_filename in files)
+
+    return is_api
+
+
+def _local_names(code):
+    """Names of variables of a function and of those inside it."""
+    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _local_names(constant)
+    return names
+
+
+def adopt(file, source, tree):
+    """Takes the syntax tree that the caller has parsed already; it is changed."""
+    _tree_cache[(file, source)] = _top_level(tree)
+
+
+def _top_level(tree):
+    return {_place(n): n for n in tree.body if isinstance(n, ast.FunctionDef)}
 
 
 def _definition(function):
@@ -65,7 +97,7 @@ def _definition(function):
                      fix="put the kernel in a file", kind=OSError)
     key = (code.co_filename, source)
     if key not in _tree_cache:
-        _tree_cache[key] = {_place(n): n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)}
+        _tree_cache[key] = _top_level(ast.parse(source))
     node = _tree_cache[key].pop((code.co_name, code.co_firstlineno), None)
     if node is not None:
         return node
