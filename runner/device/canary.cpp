@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/tracer_client.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -80,28 +78,32 @@ std::string check_numbers(std::span<const std::byte> bytes) {
   return {};
 }
 
+CompileResult compile(Backend& backend) { return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result; }
+
+std::string failure_of(const CompileResult& compiled) {
+  return compiled.ok() ? std::string() : fmt::format("it does not compile: {}", compiled.diagnostic.message);
+}
+
 }  // namespace
 
-std::string Canary::compile_failure(std::string* program) const {
-  auto result = trace_in_child(servers_, spec_, canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds));
-  if (result.kind != TracerResult::Kind::replied) {
-    return fmt::format("its tracer child {}", result.kind == TracerResult::Kind::late ? "timed out" : result.words);
+std::string Canary::compile_failure() const {
+  try {
+    return failure_of(compile(backend_));
+  } catch (const Error& error) {
+    return error.what();
   }
-  if (!result.reply.ok) return fmt::format("it does not compile: {}", result.reply.diagnostic.message);
-  if (program != nullptr) *program = std::move(result.reply.program);
-  return {};
 }
 
 std::string Canary::failure() const {
   try {
-    std::string program;
-    if (auto why = compile_failure(&program); !why.empty()) return why;
-    const std::array<std::size_t, 1> sizes = {kRows * kCols * sizeof(float)};
-    RunSession session(servers_, pool_, program, layout_of(sizes));
-    const auto outcome = session.run(canary_arguments(), 0, {}, Seconds(kTimeoutSeconds));
+    const auto compiled = compile(backend_);
+    if (!compiled.ok()) return failure_of(compiled);
+    const auto session = backend_.open(canary_task(), *compiled.artifact);
+    const auto outcome = session->run(canary_arguments(), 0, {}, Seconds(kTimeoutSeconds));
+    if (outcome.kind == RunOutcome::Kind::late) return fmt::format("it did not finish within {:.0f} s", kTimeoutSeconds);
     if (outcome.kind != RunOutcome::Kind::ran) return fmt::format("its run child ended: {}", outcome.words);
     if (outcome.report.code != Code::none) return fmt::format("it does not run: {}", outcome.report.message);
-    return check_numbers(session.output(0, 0));
+    return check_numbers(session->output(0, 0));
   } catch (const Error& error) {
     return error.what();
   }

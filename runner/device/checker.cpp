@@ -6,13 +6,11 @@
 #include <limits>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/compiler.hpp"
+#include "runner/device/fork_servers.hpp"
 #include "runner/device/hints.hpp"
 #include "runner/device/verdict.hpp"
-#include "runner/nkisim/program.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -34,34 +32,22 @@ VerifyResult with_diagnostic(Code code, Stage stage, std::string message, std::u
   return result;
 }
 
-/// What is wrong with the program's outputs as the task sees them, or "".
-std::string output_fault(const nkisim::Program& program, const jobs::Task& task) {
-  if (program.outputs.size() != task.outputs.size()) {
-    return fmt::format("the kernel returns {} tensors, the task has {} outputs", program.outputs.size(), task.outputs.size());
-  }
-  for (std::size_t i = 0; i < task.outputs.size(); ++i) {
-    const auto& got = program.buffers.at(program.outputs[i]);
-    const auto& want = task.outputs[i];
-    if (got.shape == want.shape && nkisim::to_string(got.dtype) == want.dtype) continue;
-    return fmt::format("output {} is [{}] {}, the task wants [{}] {}", i, fmt::join(got.shape, ", "), nkisim::to_string(got.dtype),
-                       fmt::join(want.shape, ", "), want.dtype);
-  }
-  return {};
+bool all_zero(const std::vector<TensorView>& outputs) {
+  return std::all_of(outputs.begin(), outputs.end(), [](const TensorView& output) {
+    return std::all_of(output.bytes.begin(), output.bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  });
 }
 
 /// One pass over all trials in one run child.
 class Pass {
  public:
   Pass(const CheckerParts& parts, const jobs::Task& task, const Trials& trials)
-      : parts_(parts), task_(task), trials_(trials), rules_{parts.check.atol, parts.check.rtol, rel_l2_limit_of(task)} {
-    std::vector<std::size_t> sizes;
-    for (const auto& output : task.outputs) sizes.push_back(bytes_of(output));
-    layout_ = layout_of(sizes);
-  }
+      : parts_(parts), task_(task), trials_(trials), rules_{parts.check.atol, parts.check.rtol, rel_l2_limit_of(task)} {}
 
   /// @returns how the last execution ended; result() is complete when it `ran`
   RunOutcome execute(const Artifact& artifact, CheckKind kind) {
-    RunSession session(parts_.servers, parts_.pool, artifact.bytes, layout_);
+    const auto opened = parts_.backend.open(task_, artifact);
+    auto& session = *opened;
     result_ = {};
     result_.trials = static_cast<std::uint32_t>(trials_.size());
     strict_ = kind == CheckKind::final_;
@@ -83,9 +69,11 @@ class Pass {
   }
 
   VerifyResult result() && { return std::move(result_); }
+  /// A trial failed with outputs of nothing but zeros.
+  bool silent_zeros() const noexcept { return silent_zeros_; }
 
  private:
-  std::vector<TensorView> got(const RunSession& session, std::size_t slot) const {
+  std::vector<TensorView> got(const Session& session, std::size_t slot) const {
     std::vector<TensorView> views;
     for (std::size_t i = 0; i < task_.outputs.size(); ++i) views.push_back({task_.outputs[i].dtype, task_.outputs[i].shape, session.output(slot, i)});
     return views;
@@ -98,7 +86,7 @@ class Pass {
     return views;
   }
 
-  bool same_bytes(const RunSession& session) const {
+  bool same_bytes(const Session& session) const {
     for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
       const auto a = session.output(0, i), b = session.output(1, i);
       if (std::memcmp(a.data(), b.data(), a.size()) != 0) return false;
@@ -115,13 +103,14 @@ class Pass {
 
   void fail_at_run(const nkisim::RunReport& report) {
     const auto passed = result_.trials_passed;
-    result_ = with_diagnostic(report.code, Stage::run, report.message, report.line);
+    const auto stage = report.code == Code::wrong_output_shape_dtype ? Stage::verify : Stage::run;
+    result_ = with_diagnostic(report.code, stage, report.message, report.line);
     result_.trials = static_cast<std::uint32_t>(trials_.size());
     result_.trials_passed = passed;
     result_.hints = report.hints;
   }
 
-  void judge_one(const RunSession& session, std::size_t slot, std::size_t t, const nkisim::RunReport& report) {
+  void judge_one(const Session& session, std::size_t slot, std::size_t t, const nkisim::RunReport& report) {
     const auto outputs = got(session, slot), references = want(t);
     const auto verdict = judge(outputs, references, rules_);
     const bool unwritten = std::any_of(report.unwritten.begin(), report.unwritten.end(), [](std::uint64_t n) { return n > 0; });
@@ -132,6 +121,7 @@ class Pass {
       ++result_.trials_passed;
       return;
     }
+    silent_zeros_ = silent_zeros_ || all_zero(outputs);
     if (result_.diagnostic.code != Code::none) return;  // the first failing trial speaks
     const bool undefined = unwritten || verdict.non_finite;
     result_.first = verdict.first;
@@ -145,7 +135,7 @@ class Pass {
   }
 
   /// The repeat under the other poison, and what only the final check asks.
-  RunOutcome finish(RunSession& session, const Artifact& artifact, bool depends) {
+  RunOutcome finish(Session& session, const Artifact& artifact, bool depends) {
     result_.paper_ok = result_.trials_passed == result_.trials;
     if (!result_.paper_ok) return {RunOutcome::Kind::ran, {}, {}};  // evidence of cheating needs a pass
     auto outcome = session.run(trials_[0]->arguments, 1, kOtherPoison, parts_.check.run_timeout);
@@ -170,63 +160,64 @@ class Pass {
   const jobs::Task& task_;
   const Trials& trials_;
   VerdictRules rules_;
-  OutputLayout layout_;
   VerifyResult result_;
   bool strict_ = false;
+  bool silent_zeros_ = false;
 };
 
+VerifyResult infra(std::string message) { return with_diagnostic(Code::infra, Stage::infra, std::move(message)); }
+
 /// Turns an execution that did not come to its end into a result.
-VerifyResult not_run(const CheckerParts& parts, const RunOutcome& outcome, std::uint32_t trials) {
-  VerifyResult result;
+VerifyResult not_run(const CheckerParts& parts, const RunOutcome& outcome) {
   switch (outcome.kind) {
-    case RunOutcome::Kind::late:
-      result = with_diagnostic(Code::runtime_device, Stage::run, fmt::format("the kernel did not finish within {:.0f} s", parts.check.run_timeout.count()));
-      break;
+    case RunOutcome::Kind::late: {
+      auto words = fmt::format("the kernel did not finish within {:.0f} s", parts.check.run_timeout.count());
+      const auto why = parts.backend.doubts_the_device() ? parts.canary.failure() : std::string();
+      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run, std::move(words)) : infra(fmt::format("{}, and the canary kernel fails too: {}", words, why));
+    }
     case RunOutcome::Kind::denied:
-      result = with_diagnostic(Code::rule_violation, Stage::run, "the kernel's program was stopped at a forbidden act");
-      break;
-    case RunOutcome::Kind::crashed:
-      if (const auto why = parts.canary.failure(); why.empty()) {
-        result = with_diagnostic(Code::runtime_device, Stage::run, fmt::format("the kernel's run ended twice: {}", outcome.words));
-      } else {
-        result = with_diagnostic(Code::infra, Stage::infra, fmt::format("a run child ended ({}), and the canary kernel fails too: {}", outcome.words, why));
-      }
-      break;
+      return with_diagnostic(Code::rule_violation, Stage::run, "the kernel's program was stopped at a forbidden act");
+    case RunOutcome::Kind::crashed: {
+      const auto why = parts.canary.failure();
+      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run, fmt::format("the kernel's run ended twice: {}", outcome.words))
+                         : infra(fmt::format("a run child ended ({}), and the canary kernel fails too: {}", outcome.words, why));
+    }
     default:
-      result = with_diagnostic(Code::infra, Stage::infra, outcome.words.empty() ? "the run server is gone" : outcome.words);
+      return infra(outcome.words.empty() ? "the run server is gone" : outcome.words);
   }
-  result.trials = trials;
+}
+
+/// All trials, with the retry that a crash is owed.
+VerifyResult run_trials(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, const Trials& references, CheckKind kind) {
+  Pass pass(parts, task, references);
+  RunOutcome outcome;
+  // A crash costs one retry, then the kernel its run_fail; so does a server that died with its children.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    outcome = pass.execute(artifact, kind);
+    if (outcome.kind != RunOutcome::Kind::crashed && outcome.kind != RunOutcome::Kind::machinery) break;
+  }
+  if (outcome.kind != RunOutcome::Kind::ran) return not_run(parts, outcome);
+  if (pass.silent_zeros() && parts.backend.doubts_the_device()) {
+    if (const auto why = parts.canary.failure(); !why.empty()) return infra(fmt::format("the output is all zeros, and the canary kernel fails: {}", why));
+  }
+  auto result = std::move(pass).result();
+  if (kind == CheckKind::tool) result.paper_ok = result.trials_passed == result.trials && result.diagnostic.code == Code::none;
   return result;
 }
 
 }  // namespace
 
 VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind) {
+  VerifyResult result;
   try {
-    if (auto fault = output_fault(nkisim::parse_program(artifact.bytes), task); !fault.empty()) {
-      auto result = with_diagnostic(Code::wrong_output_shape_dtype, Stage::verify, std::move(fault));
-      result.trials = trials;
-      return result;
-    }
-    const auto references = parts.references.trials(task, stream, trials);
-    Pass pass(parts, task, references);
-    RunOutcome outcome;
-    // A crash costs one retry, then the kernel its run_fail; so does a server that died with its children.
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      outcome = pass.execute(artifact, kind);
-      if (outcome.kind != RunOutcome::Kind::crashed && outcome.kind != RunOutcome::Kind::machinery) break;
-    }
-    if (outcome.kind != RunOutcome::Kind::ran) return not_run(parts, outcome, trials);
-    auto result = std::move(pass).result();
-    if (kind == CheckKind::tool) result.paper_ok = result.trials_passed == trials && result.diagnostic.code == Code::none;
-    return result;
+    result = run_trials(parts, task, artifact, parts.references.trials(task, stream, trials), kind);
   } catch (const ServerLost&) {
     throw;  // no check can be made any more: the run stops
   } catch (const std::exception& error) {
-    auto result = with_diagnostic(Code::infra, Stage::infra, error.what());
-    result.trials = trials;
-    return result;
+    result = infra(error.what());
   }
+  result.trials = trials;
+  return result;
 }
 
 }  // namespace nkigrid::device

@@ -1,15 +1,14 @@
 #pragma once
 
+#include "runner/device/backend.hpp"
 #include "runner/device/canary.hpp"
 #include "runner/device/reference.hpp"
-#include "runner/device/run_client.hpp"
 
 namespace nkigrid::device {
 
 /// The parts a check needs, owned by the device. @threads all of them safe
 struct CheckerParts {
-  ForkServers& servers;
-  OutputPool& pool;
+  Backend& backend;
   ReferenceCache& references;
   const Canary& canary;
   const jobs::CheckSpec& check;

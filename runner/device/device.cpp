@@ -7,13 +7,13 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
+#include "runner/device/backend.hpp"
 #include "runner/device/canary.hpp"
 #include "runner/device/checker.hpp"
 #include "runner/device/compile_cache.hpp"
-#include "runner/device/compiler.hpp"
-#include "runner/device/fork_servers.hpp"
 #include "runner/device/reference.hpp"
-#include "runner/device/run_client.hpp"
+#include "runner/device/sim_backend.hpp"
+#include "runner/device/source_fault.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -24,26 +24,20 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The CPU simulator behind the port.
-class SimDevice final : public Device {
+/// Any backend behind the port, with what is the same for all of them.
+class CheckedDevice final : public Device {
  public:
-  SimDevice(jobs::DeviceSpec spec, jobs::CheckSpec check, std::uint64_t run_seed, std::shared_ptr<ForkServers> servers, const DevicePaths& paths)
-      : spec_(std::move(spec)),
-        check_(check),
-        servers_(std::move(servers)),
-        references_(paths.reference_worker, paths.cache, run_seed),
-        canary_(*servers_, pool_, spec_),
-        compiled_(kCompileResultsKept) {
-    servers_->wait_ready();
+  CheckedDevice(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed, const DevicePaths& paths)
+      : backend_(std::move(backend)), check_(check), references_(paths.reference_worker, paths.cache, run_seed), canary_(*backend_), compiled_(kCompileResultsKept) {
     if (const auto why = canary_.failure(); !why.empty()) {
-      throw Error(ErrorCode::external, fmt::format("the simulator's canary kernel fails on this machine: {}", why));
+      throw Error(ErrorCode::external, fmt::format("the canary kernel of the {} backend fails on this machine: {}", backend_->name(), why));
     }
   }
 
   CompileResult compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry) override {
     const auto start = std::chrono::steady_clock::now();
     const auto key = Sha256().field(source).field(entry ? "entry" : "").field(entry.value_or("")).field(task.hash).field(task.id).hex();
-    auto result = compiled_.get(key, [&] { return compile_for_simulator(*servers_, canary_, spec_, task, source, entry, check_.compile_timeout); });
+    auto result = compiled_.get(key, [&] { return compile_once(task, source, entry); });
     result.seconds = since(start);
     return result;
   }
@@ -56,25 +50,42 @@ class SimDevice final : public Device {
     return check(task, artifact, Stream::final_check, check_.trials, CheckKind::final_);
   }
 
-  std::string backend() const override { return "sim"; }
-  std::string compiler() const override { return spec_.sdk + "+nkisim"; }
+  std::string backend() const override { return backend_->name(); }
+  std::string compiler() const override { return backend_->compiler(); }
 
  private:
+  CompileResult compile_once(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry) {
+    if (auto fault = source_fault(source)) {
+      CompileResult result;
+      result.diagnostic = std::move(*fault);
+      return result;
+    }
+    auto attempt = backend_->compile(task, source, entry, check_.compile_timeout);
+    if (attempt.doubt.empty()) return std::move(attempt.result);
+    if (const auto why = canary_.compile_failure(); !why.empty()) {
+      attempt.result.diagnostic = {Code::infra, Stage::infra, 0, fmt::format("{}, and the canary kernel fails too: {}", attempt.doubt, why)};
+    }
+    return std::move(attempt.result);
+  }
+
   VerifyResult check(const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind) {
     const auto start = std::chrono::steady_clock::now();
-    auto result = check_artifact({*servers_, pool_, references_, canary_, check_}, task, artifact, stream, trials, kind);
+    auto result = check_artifact({*backend_, references_, canary_, check_}, task, artifact, stream, trials, kind);
     result.seconds = since(start);
     return result;
   }
 
-  jobs::DeviceSpec spec_;
+  std::unique_ptr<Backend> backend_;
   jobs::CheckSpec check_;
-  std::shared_ptr<ForkServers> servers_;
-  OutputPool pool_;
   ReferenceCache references_;
   Canary canary_;
   CompileCache compiled_;
 };
+
+std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, std::shared_ptr<ForkServers> servers) {
+  if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
+  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there is: sim); set device.backend to sim", spec.backend));
+}
 
 }  // namespace
 
@@ -87,15 +98,15 @@ std::string_view to_string(Stream stream) noexcept {
   return "";
 }
 
+std::size_t bytes_of(const jobs::TensorSpec& tensor) {
+  std::size_t size = tensor.dtype == "uint8" ? 1 : tensor.dtype == "bfloat16" ? 2 : 4;
+  for (const auto extent : tensor.shape) size *= static_cast<std::size_t>(extent);
+  return size;
+}
+
 std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::uint64_t run_seed,
                                     std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  if (spec.backend != "sim") {
-    throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there is: sim); set device.backend to sim", spec.backend));
-  }
-  if (spec.target != "trn1") {
-    throw Error(ErrorCode::config, fmt::format("device target '{}' is not simulated (there is: trn1); set device.target to trn1", spec.target));
-  }
-  return std::make_unique<SimDevice>(spec, check, run_seed, std::move(servers), paths);
+  return std::make_unique<CheckedDevice>(make_backend(spec, std::move(servers)), check, run_seed, paths);
 }
 
 }  // namespace nkigrid::device

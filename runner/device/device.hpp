@@ -38,6 +38,9 @@ struct CompileResult {
   bool ok() const noexcept { return artifact != nullptr; }
 };
 
+/// Bytes of one tensor. @pre dtype is one of the kernel interface's
+std::size_t bytes_of(const jobs::TensorSpec& tensor);
+
 /// Streams of draws (kernel interface, 8): tool calls see only `tool`.
 enum class Stream : std::uint8_t { tool, final_check, bench };
 

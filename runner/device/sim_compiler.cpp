@@ -1,13 +1,10 @@
-#include "runner/device/compiler.hpp"
-
-#include <algorithm>
+#include "runner/device/sim_compiler.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/base/text.hpp"
 #include "runner/device/tracer_client.hpp"
 #include "runner/nkisim/engine.hpp"
 #include "runner/nkisim/program.hpp"
@@ -15,25 +12,10 @@
 namespace nkigrid::device {
 namespace {
 
-constexpr std::size_t kMostSourceBytes = 64 * 1024;
-
 CompileResult failed(Code code, Stage stage, std::string message, std::uint32_t line = 0) {
   CompileResult result;
   result.diagnostic = {code, stage, line, std::move(message)};
   return result;
-}
-
-/// What can be said about a source without running any of it.
-std::optional<CompileResult> refuse_early(const std::string& source) {
-  if (source.size() > kMostSourceBytes) {
-    return failed(Code::py_syntax, Stage::parse, fmt::format("kernel.py has {} bytes; a kernel file may have at most {}", source.size(), kMostSourceBytes));
-  }
-  if (const auto nul = source.find('\0'); nul != std::string::npos) {
-    const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    return failed(Code::py_syntax, Stage::parse, fmt::format("kernel.py, line {}: source code cannot contain null bytes", line), static_cast<std::uint32_t>(line));
-  }
-  if (to_valid_utf8(source) != source) return failed(Code::py_syntax, Stage::parse, "kernel.py is not valid UTF-8");
-  return std::nullopt;
 }
 
 /// A program whose arguments are not the task's: the tracer was given them, so this is a forged program or a fault of ours.
@@ -67,18 +49,12 @@ CompileResult accept(TracerReply reply, const jobs::Task& task, const std::strin
 
 }  // namespace
 
-std::size_t bytes_of(const jobs::TensorSpec& tensor) {
-  std::size_t size = tensor.dtype == "uint8" ? 1 : tensor.dtype == "bfloat16" ? 2 : 4;
-  for (const auto extent : tensor.shape) size *= static_cast<std::size_t>(extent);
-  return size;
-}
-
-CompileResult compile_for_simulator(ForkServers& servers, const Canary& canary, const jobs::DeviceSpec& spec, const jobs::Task& task,
-                                    const std::string& source, const std::optional<std::string>& entry, Seconds timeout) {
-  if (auto refused = refuse_early(source)) return std::move(*refused);
+CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task, const std::string& source,
+                                     const std::optional<std::string>& entry, Seconds timeout) {
   auto traced = trace_in_child(servers, spec, task, source, entry, timeout);
   auto warnings = std::move(traced.reply.warnings);
-  CompileResult result;
+  CompileAttempt attempt;
+  auto& result = attempt.result;
   switch (traced.kind) {
     case TracerResult::Kind::replied:
       if (traced.reply.ok) {
@@ -94,18 +70,15 @@ CompileResult compile_for_simulator(ForkServers& servers, const Canary& canary, 
       result = failed(Code::compile_timeout, Stage::trace, fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
       break;
     case TracerResult::Kind::died:
-      if (const auto why = canary.compile_failure(); why.empty()) {
-        result = failed(Code::compiler_internal, Stage::trace, fmt::format("the compiler process ended while it traced the kernel: {}", traced.words));
-      } else {
-        result = failed(Code::infra, Stage::infra, fmt::format("a tracer child ended ({}), and the canary kernel fails too: {}", traced.words, why));
-      }
+      result = failed(Code::compiler_internal, Stage::trace, fmt::format("the compiler process ended while it traced the kernel: {}", traced.words));
+      attempt.doubt = fmt::format("a tracer child ended ({})", traced.words);
       break;
     case TracerResult::Kind::machinery:
       result = failed(Code::infra, Stage::infra, traced.words.empty() ? "the tracer server is gone" : traced.words);
       break;
   }
   result.warnings = std::move(warnings);
-  return result;
+  return attempt;
 }
 
 }  // namespace nkigrid::device

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/device/backend.hpp"
 #include "runner/device/fork_servers.hpp"
-#include "runner/device/tensor_file.hpp"
-#include "runner/device/verdict.hpp"
-#include "runner/nkisim/engine.hpp"
 
 namespace nkigrid::device {
 
@@ -32,20 +30,6 @@ class OutputPool {
   std::vector<Buffer> free_;
 };
 
-/// How one execution ended.
-struct RunOutcome {
-  enum class Kind {
-    ran,       ///< `report` says how it went; outputs are in the slot when its code is none
-    late,      ///< killed at run_timeout
-    denied,    ///< it did what no program may do (SIGSYS)
-    crashed,   ///< the child ended
-    machinery  ///< the server failed
-  };
-  Kind kind = Kind::machinery;
-  nkisim::RunReport report;
-  std::string words;
-};
-
 /// Where the outputs of one slot lie.
 struct OutputLayout {
   std::vector<std::size_t> bytes;
@@ -55,21 +39,16 @@ struct OutputLayout {
 OutputLayout layout_of(std::span<const std::size_t> output_bytes);
 
 /// One single-use run child, which executes one program as often as asked.
-class RunSession {
+class SimSession final : public Session {
  public:
-  static constexpr std::size_t kSlots = 2;
-
   /// Sends the program. @throws ServerLost when there is no run server any more
-  RunSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout);
-  ~RunSession();
-  RunSession(const RunSession&) = delete;
-  RunSession& operator=(const RunSession&) = delete;
+  SimSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout);
+  ~SimSession() override;
+  SimSession(const SimSession&) = delete;
+  SimSession& operator=(const SimSession&) = delete;
 
-  /// Executes once into a slot. After anything but `ran` the session is over. Never throws.
-  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout);
-
-  std::span<const std::byte> output(std::size_t slot, std::size_t output) const;
-  std::span<const std::byte> slot(std::size_t slot) const;
+  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) override;
+  std::span<const std::byte> output(std::size_t slot, std::size_t output) const override;
 
  private:
   RunOutcome ended();

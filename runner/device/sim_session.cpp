@@ -1,4 +1,4 @@
-#include "runner/device/run_client.hpp"
+#include "runner/device/sim_session.hpp"
 
 #include <signal.h>
 
@@ -74,7 +74,7 @@ OutputLayout layout_of(std::span<const std::size_t> output_bytes) {
   return layout;
 }
 
-RunSession::RunSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout)
+SimSession::SimSession(ForkServers& servers, OutputPool& pool, const std::string& program, const OutputLayout& layout)
     : pool_(pool), layout_(layout), buffer_(pool.take(layout.slot_bytes * kSlots)), job_(servers.run().start()) {
   const json head = {{"outputs", layout_.bytes}, {"slots", kSlots}, {"slot_bytes", layout_.slot_bytes}};
   const std::array<int, 1> descriptors = {buffer_.fd.get()};
@@ -82,7 +82,7 @@ RunSession::RunSession(ForkServers& servers, OutputPool& pool, const std::string
   static_cast<void>(proc::write_frame(job_.work(), head.dump(), program, descriptors, proc::deadline_after(kSendSeconds)));
 }
 
-RunSession::~RunSession() {
+SimSession::~SimSession() {
   try {
     if (!over_) {
       job_.cancel();
@@ -95,7 +95,7 @@ RunSession::~RunSession() {
   }
 }
 
-RunOutcome RunSession::ended() {
+RunOutcome SimSession::ended() {
   over_ = true;
   RunOutcome outcome;
   const auto end = job_.wait(proc::deadline_after(kReapSeconds));
@@ -107,7 +107,7 @@ RunOutcome RunSession::ended() {
   return outcome;
 }
 
-RunOutcome RunSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) {
+RunOutcome SimSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) {
   json head = {{"slot", slot}, {"nan_bits", poison.nan_bits}, {"int_byte", poison.int_byte}, {"file_bytes", arguments.mapping.size()}, {"inputs", json::array()}};
   for (const auto& tensor : arguments.tensors) head["inputs"].push_back({tensor.offset, tensor.bytes});
   const std::array<int, 1> descriptors = {arguments.fd.get()};
@@ -134,12 +134,8 @@ RunOutcome RunSession::run(const TensorFile& arguments, std::size_t slot, const 
   }
 }
 
-std::span<const std::byte> RunSession::slot(std::size_t slot) const {
-  return buffer_.mapping.bytes().subspan(slot * layout_.slot_bytes, layout_.slot_bytes);
-}
-
-std::span<const std::byte> RunSession::output(std::size_t slot_number, std::size_t output) const {
-  return slot(slot_number).subspan(layout_.offsets.at(output), layout_.bytes.at(output));
+std::span<const std::byte> SimSession::output(std::size_t slot, std::size_t output) const {
+  return buffer_.mapping.bytes().subspan(slot * layout_.slot_bytes + layout_.offsets.at(output), layout_.bytes.at(output));
 }
 
 }  // namespace nkigrid::device
