@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "aggregate/fourier.hpp"
+#include "aggregate/characteristic.hpp"
 #include "aggregate/normal.hpp"
 #include "jobs/base/error.hpp"
 
@@ -15,7 +15,7 @@ namespace nkigrid::aggregate {
 namespace {
 
 constexpr std::int64_t kMaxPoints = 1 << 22;
-constexpr double kMaxDirectProducts = 3e8;  // about 0.3 s; beyond it the Fourier form is quicker
+constexpr double kMaxDirectProducts = 3e8;  // about 0.3 s: what a tail beyond CharacteristicSum's reach may cost
 
 std::int64_t common_denominator(std::span<const TaskCount> tasks, std::int64_t so_far = 1) {
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(tasks.size()), 1);
@@ -64,13 +64,29 @@ bool varies(const Sample& sample) noexcept {
   });
 }
 
-// Products that direct powering takes: about a quarter of the square of the result's width, 24 standard
-// deviations at most.
-double direct_products(const Sample& sample, const std::vector<Power>& factors) {
-  double width = 1;
-  for (const auto& factor : factors) width += static_cast<double>(factor.n * (factor.base.mass.size() - 1));
-  width = std::min(width, 24 * std::sqrt(central_sum(sample, 2)) + 1);
+// Products that direct powering takes at most: the square of the result's width, half of it by symmetry.
+double direct_products(const Sample& sample) {
+  const double width = 24 * std::sqrt(central_sum(sample, 2)) + 1;
   return width * width / 2;
+}
+
+std::vector<Draw> draws_of(const Sample& sample) {
+  std::vector<Draw> draws;
+  for (const auto& stratum : sample.strata) {
+    std::map<std::int64_t, std::size_t> counts;
+    for (const auto value : stratum) ++counts[value];
+    Draw draw{{}, {}, stratum.size()};
+    for (const auto& [value, count] : counts) {
+      draw.values.push_back(value);
+      draw.weights.push_back(static_cast<double>(count) / static_cast<double>(stratum.size()));
+    }
+    draws.push_back(std::move(draw));
+  }
+  return draws;
+}
+
+bool within_reach(Probability p) noexcept {
+  return std::min(p.below, p.above) >= CharacteristicSum::kSafeTail;
 }
 
 Probability bca_level(double z0, double a, double z) noexcept {
@@ -112,11 +128,8 @@ Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount
 }
 
 Lattice resampled_sum(const Sample& sample) {
-  std::vector<Power> factors;
-  for (const auto& stratum : sample.strata) factors.push_back({empirical(stratum), stratum.size()});
-  if (direct_products(sample, factors) > kMaxDirectProducts) return power_product_by_fourier(factors);
   Lattice sum{0, {1.0}};
-  for (const auto& factor : factors) sum = convolve(sum, power(factor.base, factor.n));
+  for (const auto& stratum : sample.strata) sum = convolve(sum, power(empirical(stratum), stratum.size()));
   return sum;
 }
 
@@ -127,25 +140,53 @@ double acceleration(const Sample& sample) noexcept {
 
 namespace {
 
-Ends ends_at(const Sample& sample, const Lattice& sums, Probability low, Probability high) {
+struct Levels {
+  Probability low, high;
+};
+
+// Where the two ends stand in the distribution; `z0` from the rank of the observed sum.
+Levels bca_levels(Probability rank, double a, double level) {
+  const double z0 = normal_quantile(rank), z = critical_value(level);
+  return {bca_level(z0, a, -z), bca_level(z0, a, z)};
+}
+
+Ends on_scale(const Sample& sample, std::int64_t low, std::int64_t high) {
   const double unit = static_cast<double>(sample.denominator) * static_cast<double>(sample.tasks());
-  return {static_cast<double>(quantile(sums, low)) / unit, static_cast<double>(quantile(sums, high)) / unit};
+  return {static_cast<double>(low) / unit, static_cast<double>(high) / unit};
+}
+
+Ends ends_at(const Sample& sample, const Lattice& sums, const Levels& levels) {
+  return on_scale(sample, quantile(sums, levels.low), quantile(sums, levels.high));
 }
 
 }  // namespace
 
 Ends percentile_ends(const Sample& sample, double level) {
   const double tail = (1 - level) / 2;
-  return ends_at(sample, resampled_sum(sample), {tail, 1 - tail}, {1 - tail, tail});
+  if (tail >= CharacteristicSum::kSafeTail) {
+    const CharacteristicSum sums(draws_of(sample));
+    return on_scale(sample, sums.quantile(tail), sums.quantile(1 - tail));
+  }
+  return ends_at(sample, resampled_sum(sample), {{tail, 1 - tail}, {1 - tail, tail}});
 }
 
 std::optional<Ends> bca_ends(const Sample& sample, double level) {
   if (!varies(sample)) return std::nullopt;
-  const auto sums = resampled_sum(sample);
-  const double z0 = normal_quantile(mid_rank(sums, sample.sum()));
   const double a = acceleration(sample);
-  const double z = critical_value(level);
-  return ends_at(sample, sums, bca_level(z0, a, -z), bca_level(z0, a, z));
+  const CharacteristicSum quick(draws_of(sample));
+  if (const auto rank = quick.mid_rank(sample.sum()); within_reach(rank)) {
+    const auto levels = bca_levels(rank, a, level);
+    if (within_reach(levels.low) && within_reach(levels.high))
+      return on_scale(sample, quick.quantile(levels.low.below), quick.quantile(levels.high.below));
+  }
+  if (direct_products(sample) > kMaxDirectProducts) {
+    throw Error{ErrorCode::usage,
+                fmt::format("cannot compute an interval at level {} of {} tasks on a lattice of {}ths (its tails "
+                            "would take too long); make the replicates equal, or the level smaller",
+                            level, sample.tasks(), sample.denominator)};
+  }
+  const auto sums = resampled_sum(sample);
+  return ends_at(sample, sums, bca_levels(mid_rank(sums, sample.sum()), a, level));
 }
 
 }  // namespace nkigrid::aggregate

@@ -29,7 +29,8 @@ Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount
 
 /// The exact bootstrap distribution of the sum of scores: for each stratum the n_s-th convolution power of
 /// its scores' empirical distribution, strata convolved. (Every task weighs 1/n, so sums over strata just
-/// add.)
+/// add.) Point by point, with exact tails: percentile_ends() and bca_ends() need it only for levels beyond
+/// CharacteristicSum::kSafeTail.
 Lattice resampled_sum(const Sample& sample);
 
 /// Skewness correction from the jackknife over tasks within strata,

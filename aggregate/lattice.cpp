@@ -45,12 +45,32 @@ Lattice convolve(const Lattice& a, const Lattice& b) {
   return result;
 }
 
+namespace {
+
+// The sum of two draws from one distribution: each product of two different masses stands for both orders.
+Lattice squared(const Lattice& a) {
+  const std::size_t width = a.mass.size();
+  Lattice result{2 * a.first, std::vector<double>(2 * width - 1)};
+  for (std::size_t i = 0; i < width; ++i) {
+    const double factor = 2 * a.mass[i];
+    if (factor == 0) continue;
+    double* const out = result.mass.data() + i;
+    const double* const in = a.mass.data();
+    for (std::size_t j = i + 1; j < width; ++j) out[j] += factor * in[j];
+    out[i] += a.mass[i] * a.mass[i];
+  }
+  trim(result);
+  return result;
+}
+
+}  // namespace
+
 Lattice power(const Lattice& base, std::size_t n) {
   Lattice result{0, {1.0}};
   std::size_t bit = 1;
   while (bit <= n / 2) bit *= 2;
   for (; bit > 0; bit /= 2) {  // from the highest bit: the extra factor is always the narrow base
-    result = convolve(result, result);
+    result = squared(result);
     if (n & bit) result = convolve(result, base);
   }
   return result;

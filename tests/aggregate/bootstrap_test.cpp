@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "aggregate/fourier.hpp"
+#include "aggregate/characteristic.hpp"
 #include "aggregate/normal.hpp"
 #include "jobs/base/error.hpp"
 
@@ -150,17 +150,60 @@ TEST(Bootstrap, ReplicatesWithoutASmallCommonMultipleAreRefused) {
   }
 }
 
-TEST(Bootstrap, FourierAgreesWithDirectProducts) {
-  std::vector<std::int64_t> first, second;
-  for (std::int64_t i = 0; i < 80; ++i) first.push_back((i * i) % 11), second.push_back(-(i % 7));
-  const Sample sample{10, {first, second}};
-  const auto direct = resampled_sum(sample);
-  const auto fourier =
-      power_product_by_fourier(std::vector<Power>{{empirical(first), 80}, {empirical(second), 80}});
-  for (std::int64_t point = direct.first; point <= direct.last(); ++point) {
-    EXPECT_NEAR(direct.mass[static_cast<std::size_t>(point - direct.first)],
-                fourier.mass[static_cast<std::size_t>(point - fourier.first)], 1e-14);
+// Draws of a characteristic sum from listed values, each value once.
+Draw draw_of(const std::vector<std::int64_t>& values) {
+  std::map<std::int64_t, double> counts;
+  for (const auto value : values) counts[value] += 1;
+  Draw draw{{}, {}, values.size()};
+  for (const auto& [value, count] : counts) {
+    draw.values.push_back(value);
+    draw.weights.push_back(count / static_cast<double>(values.size()));
   }
+  return draw;
+}
+
+void expect_same_sums(const std::vector<std::vector<std::int64_t>>& strata) {
+  std::vector<Draw> draws;
+  for (const auto& stratum : strata) draws.push_back(draw_of(stratum));
+  const CharacteristicSum quick(draws);
+  const auto direct = resampled_sum({1, strata});
+  double below = 0;
+  for (std::int64_t point = direct.first - 2; point <= direct.last() + 2; ++point) {
+    const bool inside = point >= direct.first && point <= direct.last();
+    const double mass = inside ? direct.mass[static_cast<std::size_t>(point - direct.first)] : 0;
+    ASSERT_NEAR(quick.mid_rank(point).below, below + mass / 2, 3e-14) << point;
+    ASSERT_NEAR(quick.cumulated_at(point), below + mass, 3e-14) << point;
+    below += mass;
+  }
+  for (const double level : {1e-7, 1e-4, 0.01, 0.025, 0.3, 0.5, 0.7, 0.975, 0.9999, 1 - 1e-7})
+    EXPECT_EQ(quick.quantile(level), quantile(direct, {level, 1 - level})) << level;
+}
+
+TEST(CharacteristicSum, AgreesWithDirectProducts) {
+  std::vector<std::int64_t> first, second, rare(150, 0), binary(60, 0);
+  for (std::int64_t i = 0; i < 80; ++i) first.push_back((i * i) % 11), second.push_back(-(i % 7));
+  rare[3] = 10, rare[4] = 1;
+  std::fill_n(binary.begin(), 9, 1);
+  expect_same_sums({first});
+  expect_same_sums({first, second});
+  expect_same_sums({rare});
+  expect_same_sums({rare, first, binary});
+  expect_same_sums({binary});
+  expect_same_sums({{0, 3}});
+  expect_same_sums({{-5, -5, -2, 1, 4, 4, 4, 10}, {7, 7, 10}});  // steps of three
+}
+
+TEST(CharacteristicSum, RunsOverFewFrequencies) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < 150; ++i) values.push_back((i * i * i) % 21 - 10);
+  EXPECT_LT(CharacteristicSum(std::vector<Draw>{draw_of(values)}).frequencies(), 60u);
+}
+
+TEST(CharacteristicSum, OneValueAloneIsCertain) {
+  const CharacteristicSum sum(std::vector<Draw>{draw_of({4, 4, 4})});
+  EXPECT_EQ(sum.cumulated_at(11), 0);
+  EXPECT_EQ(sum.cumulated_at(12), 1);
+  EXPECT_EQ(sum.quantile(0.5), 12);
 }
 
 TEST(Bootstrap, FineLatticeOfAPartialRunIsQuickAndNearItsNormalLimit) {
