@@ -2,6 +2,7 @@
 import ctypes
 import os
 import statistics
+import time
 
 import numpy as np
 from neuronxcc.nki import _harness
