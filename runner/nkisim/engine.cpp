@@ -9,6 +9,8 @@
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/lower.hpp"
 #include "runner/nkisim/output_poison.hpp"
+#include "runner/nkisim/run.hpp"
+#include "runner/nkisim/watch.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -59,14 +61,6 @@ void adopt_outputs(const Program& program, std::span<const std::span<std::byte>>
   }
 }
 
-std::string index_text(const std::vector<std::int64_t>& shape, std::uint64_t at) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t dim = shape.size(); dim-- > 0; at /= static_cast<std::uint64_t>(shape[dim])) {
-    index[dim] = static_cast<std::int64_t>(at % static_cast<std::uint64_t>(shape[dim]));
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
 /// After the run, or what there was of it: poison where nothing was written; aliases get their root's bytes.
 void finish_outputs(const Program& program, std::span<const std::span<std::byte>> outputs, Machine& machine) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
@@ -108,11 +102,22 @@ void report_unwritten(const Program& program, Machine& machine, std::size_t k, R
 
 RunReport run_program(const Program& program, std::span<const std::span<const std::byte>> inputs,
                       std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunLimits& limits) {
+  RunOptions options;
+  options.limits = limits;
+  return run_with(program, inputs, outputs, poison, options);
+}
+
+RunReport run_with(const Program& program, std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
+                   const Poison& poison, const RunOptions& options) {
   openblas_set_num_threads(1);
   RunReport report;
-  const Executable executable(program, limits.leave_out_copies);
-  Machine machine(program, poison, limits);
+  const bool watched = options.watch != nullptr;
+  const Executable executable(program, options.limits.leave_out_copies && !watched, watched);
+  Machine machine(program, poison, options.limits);
+  machine.watch = options.watch;
+  machine.order = options.order;
   executable.prepare(machine);
+  if (options.zeroed) machine.storages[*options.zeroed].zeroed = true;
   try {
     adopt_inputs(program, inputs, machine);
     adopt_outputs(program, outputs, machine);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/nkisim/rows.hpp"
+#include "runner/nkisim/run.hpp"
 #include "runner/nkisim/space.hpp"
 #include "runner/nkisim/storage.hpp"
 
@@ -18,8 +19,11 @@ struct RowAt {
   std::byte* at = nullptr;
   std::int64_t stride = 0;
   Tile* tile = nullptr;
-  std::int64_t offset = 0;  ///< of `at` in the tile [bytes]
+  std::int64_t offset = 0;   ///< of `at` in the tile [bytes]
+  std::uint64_t block = 0;   ///< the tile's number in its buffer
 };
+
+class Watch;
 
 /// All that changes while a program runs.
 class Machine {
@@ -35,6 +39,8 @@ class Machine {
   const Program& program;
   const Poison poison;
   const RowKernels& rows;
+  Watch* watch = nullptr;               ///< sees reads and operands of a diagnosing run; null in others
+  TripOrder order;
 
   /// Addresses of a view's row [lo, hi) on `axis`. @returns false when an out-of-bounds point is to be skipped. @throws Fault{oob}
   bool resolve(const Space& space, const View& view, std::size_t axis, std::int64_t lo, std::int64_t hi, RowAt& out);
@@ -50,10 +56,15 @@ class Machine {
   }
   /// As mark(), but the write does not count as a fill (looped accumulation).
   void mark_written(std::uint32_t root, Tile& tile, std::int64_t offset, std::int64_t stride, std::int64_t item, std::size_t n);
+  /// Shows the watch, if there is one, that n elements of a row are about to be read.
+  void note_read(const View& view, const RowAt& row, std::size_t n) {
+    if (watch != nullptr && !row.tile->written.empty()) tell_watch(view, row, n);
+  }
   /// Charges memory that a deferred operation holds. @throws Fault{capacity}
   void check_memory(std::uint64_t bytes) const;
 
  private:
+  void tell_watch(const View& view, const RowAt& row, std::size_t n);
   [[noreturn]] void out_of_bounds(const View& view, const View::Check& check, std::int64_t index) const;
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
@@ -138,6 +149,8 @@ class Expression {
   Operand<T> input(Machine& machine, std::size_t k, std::int64_t skip, std::size_t n);
 
  private:
+  /// Shows the operands of a step to the watch of a diagnosing run.
+  void note_step(Machine& machine, const Step& step, const Operand<T>* args, std::size_t n) const;
   struct Input {
     Source::Kind kind = Source::Kind::access;
     View view;

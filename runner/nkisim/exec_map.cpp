@@ -103,6 +103,7 @@ class RawExec final : public Exec {
     if (!machine.resolve(space_, to_, row_axis_, span.lo, span.hi, to)) return;
     if (!machine.resolve(space_, from_, row_axis_, span.lo, span.hi, from)) return;
     const std::int64_t n = span.hi - span.lo;
+    machine.note_read(from_, from, static_cast<std::size_t>(n));
     if (!defer_) return write(machine, to, from.at, from.stride, n);
     const std::size_t at = held_.size(), bytes = static_cast<std::size_t>(n * to_.item);
     machine.check_memory(at + bytes + pending_.size() * sizeof(pending_[0]));

@@ -75,6 +75,7 @@ class MatmulExec final : public Exec {
   Operand2 pack(Machine& machine, const View& view, std::size_t axis, std::vector<float>& packed) {
     const RowAt at = origin(machine, view);
     const std::int64_t k = space_.extent(0), x = space_.extent(axis), ks = space_.step(view.offset, 0), xs = space_.step(view.offset, axis);
+    if (machine.watch != nullptr) note_operand(machine, view, at, x, ks, xs);
     if (view.dtype == Dtype::float32) {
       const float* data = reinterpret_cast<const float*>(at.at);
       if (xs == 4 && ks % 4 == 0 && ks >= 4 * x) return {data, ks / 4, false};
@@ -85,6 +86,11 @@ class MatmulExec final : public Exec {
       machine.rows.load_f32(view.dtype, at.at + i * ks, xs, static_cast<std::size_t>(x), packed.data() + i * x);
     }
     return {packed.data(), x, false};
+  }
+
+  void note_operand(Machine& machine, const View& view, RowAt row, std::int64_t x, std::int64_t ks, std::int64_t xs) const {
+    row.stride = xs;
+    for (std::int64_t i = 0; i < space_.extent(0); ++i, row.offset += ks) machine.note_read(view, row, static_cast<std::size_t>(x));
   }
 
   void multiply(const Operand2& a, const Operand2& b, float* c, std::int64_t ldc, float beta) const {

@@ -22,6 +22,7 @@ class PartitionRows {
   void read(Machine& machine, std::int64_t partition, std::vector<T>& out) {
     out.resize(size_);
     each_row(machine, partition, [&](const RowAt& row, std::size_t first, std::size_t n) {
+      machine.note_read(view_, row, n);
       Rows<T>::load(machine.rows, view_.dtype, row.at, row.stride, n, out.data() + first);
     });
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runner/nkisim/exec.hpp"
+#include "runner/nkisim/watch.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -97,6 +98,7 @@ bool Expression<T>::begin_row(Machine& machine, const Space& space, std::size_t 
       case Source::Kind::access:
         if (!machine.resolve(space, in.view, axis, lo, hi, in.row)) return false;
         in.scalar = in.row.stride == 0;
+        machine.note_read(in.view, in.row, in.scalar ? 1 : static_cast<std::size_t>(hi - lo));
         if (in.scalar) Rows<T>::load(machine.rows, in.view.dtype, in.row.at, 0, 1, first);
         break;
     }
@@ -133,6 +135,7 @@ Operand<T> Expression<T>::evaluate(Machine& machine, std::int64_t skip, std::siz
       args[a] = operands[step.operands[static_cast<std::size_t>(a)]];
       scalar = scalar && args[a].scalar;
     }
+    if (machine.watch != nullptr) note_step(machine, step, args, scalar ? 1 : n);
     const bool last = k + 1 == steps_.size();
     T* to = last && out != nullptr && !scalar ? out : machine.buffer<T>(inputs_.size() + k);
     if constexpr (std::is_same_v<T, float>) {
@@ -143,6 +146,18 @@ Operand<T> Expression<T>::evaluate(Machine& machine, std::int64_t skip, std::siz
     operands[inputs_.size() + k] = {to, scalar};
   }
   return steps_.empty() ? operands[0] : operands[inputs_.size() + steps_.size() - 1];
+}
+
+template <class T>
+void Expression<T>::note_step(Machine& machine, const Step& step, const Operand<T>* args, std::size_t n) const {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::size_t which = Watch::operand_of_interest(step.fn);
+    std::size_t from = step.operands[which];
+    while (from >= inputs_.size()) from = steps_[from - inputs_.size()].operands[0];  // the variable that it began with
+    const Input& source = inputs_[from];
+    const std::int64_t buffer = source.kind == Source::Kind::access ? static_cast<std::int64_t>(source.view.buffer) : -1;
+    machine.watch->operand(step.fn, machine.line, buffer, args[which].data, args[which].scalar ? 1 : n);
+  }
 }
 
 template <class T>
@@ -161,6 +176,7 @@ template <class T>
 void Store<T>::write(Machine& machine, const RowAt& row, std::size_t n, const T* values) {
   const bool overwrite = accumulate_ == kNoAccumulate || (first_trip_ && !row.tile->filled);
   if (!overwrite) {
+    machine.note_read(view_, row, n);
     T* old = machine.buffer<T>(kOldBuffer);
     Rows<T>::load(machine.rows, view_.dtype, row.at, row.stride, n, old);
     const Operand<T> operands[2] = {{old, false}, {values, false}};

@@ -153,7 +153,7 @@ class Forwarder {
   }
   using What = decltype(Node::what);
   What rewrite(const Loop& loop) {
-    Loop copy{loop.id, loop.sequential, loop.start, loop.step, loop.trips, {}};
+    Loop copy{loop.id, loop.sequential, loop.start, loop.step, loop.trips, {}, {}};
     copy.body = block(loop.body);
     return copy;
   }

@@ -46,16 +46,19 @@ void set(Machine& machine, const Derived& derived, std::int64_t value) {
 class LoopExec final : public Exec {
  public:
   LoopExec(const Loop& loop, std::uint32_t number, Derived derived, ExecBlock body)
-      : trips_(loop.trips), number_(number), derived_(std::move(derived)), body_(std::move(body)) {}
+      : id_(loop.id), affine_(!loop.sequential), trips_(loop.trips), number_(number), derived_(std::move(derived)), body_(std::move(body)) {}
   void run(Machine& machine) override {
-    for (std::int64_t trip = 0; trip < trips_; ++trip) {
-      machine.trips[number_] = trip;
-      set(machine, derived_, trip);
+    const bool moved = affine_ && machine.order.moves(id_);
+    for (std::int64_t k = 0; k < trips_; ++k) {
+      machine.trips[number_] = k;  // the first one to run is the first trip, whatever its index
+      set(machine, derived_, moved ? machine.order.trip(k, trips_) : k);
       run_block(body_, machine);
     }
   }
 
  private:
+  std::uint32_t id_;
+  bool affine_;
   std::int64_t trips_;
   std::uint32_t number_;
   Derived derived_;
@@ -172,7 +175,7 @@ void find_tracked(const Program& program, const Block& block, std::set<std::uint
 
 }  // namespace
 
-Executable::Executable(const Program& program, bool leave_out_copies) : program_(program), ranges_(program) {
+Executable::Executable(const Program& program, bool leave_out_copies, bool track_all) : program_(program), ranges_(program) {
   for (const auto& [id, trips] : ranges_.trips()) loop_numbers_.emplace(id, static_cast<std::uint32_t>(loop_numbers_.size()));
   try {
     if (leave_out_copies) forwarded_ = forwarded(program, ranges_);
@@ -190,7 +193,7 @@ Executable::Executable(const Program& program, bool leave_out_copies) : program_
   }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const bool output = program.buffers[b].kind == BufferKind::output && root_of(program, b) == b;
-    if (output || tracked.contains(b)) granules_[b] = smallest[b];
+    if (track_all || output || tracked.contains(b)) granules_[b] = smallest[b];
   }
 }
 

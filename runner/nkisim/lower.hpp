@@ -10,7 +10,8 @@ namespace nkigrid::nkisim {
 class Executable {
  public:
   /// @param leave_out_copies run the forwarded() form
-  explicit Executable(const Program& program, bool leave_out_copies = true);
+  /// @param track_all a written-bitmap for every buffer, not for those alone whose meaning depends on it
+  explicit Executable(const Program& program, bool leave_out_copies = true, bool track_all = false);
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/nkisim/exec.hpp"
+#include "runner/nkisim/watch.hpp"
 
 namespace nkigrid::nkisim {
 
@@ -36,6 +37,7 @@ bool Machine::resolve(const Space& space, const View& view, std::size_t axis, st
   if (view.tile) {
     RowAt at;
     if (!resolve(space, *view.tile, axis, lo, lo + 1, at)) return false;
+    note_read(*view.tile, at, 1);
     std::int32_t read = 0;
     rows.load_i32(view.tile->dtype, at.at, 0, 1, &read);
     const std::int64_t moved = view.tile->dtype == Dtype::uint32 ? static_cast<std::int64_t>(static_cast<std::uint32_t>(read)) : read;
@@ -51,7 +53,14 @@ bool Machine::resolve(const Space& space, const View& view, std::size_t axis, st
   out.offset = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(out.stride) * static_cast<std::uint64_t>(lo));
   out.tile = &storages[view.root].touch(block, poison, &budget);
   out.at = out.tile->data + out.offset;
+  out.block = block;
   return true;
+}
+
+void Machine::tell_watch(const View& view, const RowAt& row, std::size_t n) {
+  const Storage& storage = storages[view.root];
+  watch->read({view.buffer, view.root, line, view.item, row.stride, static_cast<std::int64_t>(row.block * storage.tile_bytes), row.offset,
+               storage.granule, n}, *row.tile);
 }
 
 void Machine::mark_written(std::uint32_t root, Tile& tile, std::int64_t offset, std::int64_t stride, std::int64_t item,

@@ -120,6 +120,8 @@ struct Head {
 
 inline constexpr std::uint8_t kNoAccumulate = 255;
 
+inline constexpr std::uint64_t kProgramVersion = 2;
+
 /// Caps of the format; parse_program() and validate() enforce them.
 inline constexpr std::size_t kMaxProgramBytes = 8u << 20;
 inline constexpr std::size_t kMaxNodes = 200'000, kMaxNesting = 64, kMaxBuffers = 16'384, kMaxRank = 8, kMaxTerms = 64;
@@ -178,6 +180,7 @@ struct Loop {
   std::int64_t start = 0, step = 1;
   std::int64_t trips = 0;
   Block body;
+  std::string name;  ///< its variable; only for words
 };
 struct If {
   std::vector<Condition> conditions;

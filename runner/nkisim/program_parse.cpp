@@ -84,8 +84,8 @@ class Parser {
     for (const char c : std::string_view("NKIPROG\0", 8)) {
       if (in_.u8() != static_cast<std::uint8_t>(c)) in_.fail("it does not begin with NKIPROG");
     }
-    if (const std::uint64_t version = in_.u(); version != 1) {
-      in_.fail(fmt::format("version {} (this program reads 1)", version));
+    if (const std::uint64_t version = in_.u(); version != kProgramVersion) {
+      in_.fail(fmt::format("version {} (this program reads {})", version, kProgramVersion));
     }
     out_.entry = in_.blob(kMaxName, "name length");
     out_.tracer = in_.blob(kMaxName, "name length");
@@ -296,6 +296,7 @@ class Parser {
   Loop loop(std::size_t depth) {
     Loop result;
     result.id = in_.u32("loop id");
+    result.name = in_.blob(kMaxName, "name length");
     result.sequential = in_.u8_below(2, "loop kind") != 0;
     result.start = in_.i();
     result.trips = in_.natural("trip count");

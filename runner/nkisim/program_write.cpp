@@ -11,7 +11,7 @@ class Writer {
 
   void program(const Program& p) {
     out_.append("NKIPROG\0", 8);
-    u(1);
+    u(kProgramVersion);
     str(p.entry);
     str(p.tracer);
     list(p.grid, [&](std::int64_t extent) { u(static_cast<std::uint64_t>(extent)); });
@@ -115,6 +115,7 @@ class Writer {
   }
   void what(const Loop& n) {
     u(n.id);
+    str(n.name);
     u8(n.sequential);
     i(n.start);
     u(static_cast<std::uint64_t>(n.trips));

@@ -53,7 +53,7 @@ std::uint64_t count_bits(const std::vector<std::uint64_t>& bits, std::uint64_t f
 }
 
 void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) noexcept {
-  if (!is_float(dtype)) {
+  if (!is_float(dtype) || poison.nan_bits == 0) {
     std::memset(bytes.data(), poison.int_byte, bytes.size());
   } else if (size_of(dtype) == 4) {
     fill_with(bytes, poison.nan_bits);
@@ -119,7 +119,7 @@ void Storage::renew(Tile& tile, const Poison& poison, std::uint64_t* budget) {
       fill_with(bytes, std::bit_cast<std::uint32_t>(pattern));
     }
   } else if (!covered_) {
-    fill_poison(dtype, bytes, poison);
+    fill_poison(dtype, bytes, zeroed ? Poison{0, 0} : poison);
   }
   if (words > 0) tile.written.assign(words, fill_ ? ~0ULL : 0ULL);
 }

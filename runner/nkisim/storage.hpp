@@ -39,6 +39,7 @@ class Storage {
   std::uint64_t blocks = 1;
   Dtype dtype = Dtype::float32;
   std::uint32_t granule = 0;    ///< bytes a written-bit stands for; 0: not tracked
+  bool zeroed = false;          ///< undefined memory is zero in place of poison: does anything depend on it?
 
   /// Fresh memory: undefined, or filled. `covered`: the next write covers every byte, so no poison is needed.
   void allocate(std::optional<double> fill, bool covered) noexcept;

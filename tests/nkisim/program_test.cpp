@@ -44,7 +44,7 @@ TEST(Program, BytesAreThoseOfTheFormatPage) {
   program.entry = "k";
   program.grid = {300};
   program.atoms.push_back({Atom::Kind::floor_div, 0, {-2, {}}, 5});
-  const std::string expected("NKIPROG\0\x01\x01k\x00\x01\xac\x02\x01\x02\x03\x00\x05\x00\x00\x00\x00\x00", 25);
+  const std::string expected("NKIPROG\0\x02\x01k\x00\x01\xac\x02\x01\x02\x03\x00\x05\x00\x00\x00\x00\x00", 25);
   EXPECT_EQ(to_bytes(program), expected);
 }
 
@@ -79,8 +79,8 @@ TEST(Program, TrailingBytesAreRefused) {
 
 TEST(Program, AnotherVersionIsRefused) {
   std::string bytes = to_bytes(sample_program());
-  bytes[8] = 2;
-  EXPECT_THAT(error_of(bytes), HasSubstr("version 2 (this program reads 1)"));
+  bytes[8] = 1;
+  EXPECT_THAT(error_of(bytes), HasSubstr("version 1 (this program reads 2)"));
 }
 
 TEST(Program, PaddedAndOverlongIntegersAreRefused) {
@@ -91,7 +91,7 @@ TEST(Program, PaddedAndOverlongIntegersAreRefused) {
 }
 
 TEST(Program, CountsBeyondTheBytesAreRefusedBeforeAnythingIsReserved) {
-  const std::string bytes("NKIPROG\0\x01\x00\x00\x00\xff\x1f", 14);
+  const std::string bytes("NKIPROG\0\x02\x00\x00\x00\xff\x1f", 14);
   EXPECT_THAT(error_of(bytes), HasSubstr("atom count 4095 is more than the bytes that are left"));
 }
 

@@ -24,7 +24,7 @@ inline Program sample_program() {
   const auto alias = m.buffer(BufferKind::hbm, {64, 128}, Dtype::float32);
   m.program.buffers[alias].alias_of = x;
 
-  Loop loop{7, true, -3, 2, 5, {}};
+  Loop loop{7, true, -3, 2, 5, {}, "k"};
   Access gathered = whole(x, 2);
   gathered.dynamic_dim = 0;
   gathered.dynamic = std::make_shared<Access>(access(indices, {at({1, 0}), at({0, 0})}));

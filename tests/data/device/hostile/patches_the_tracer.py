@@ -10,7 +10,7 @@ harness = sys.modules["neuronxcc.nki._harness"]
 
 
 class Program:
-    data, entry, outputs, warnings = b"NKIPROG\0\x01\x06kernel", "kernel", [], []
+    data, entry, outputs, warnings = b"NKIPROG\0\x02\x06kernel", "kernel", [], []
 
 
 harness._compile = harness.trace_call = lambda *arguments, **named: Program()

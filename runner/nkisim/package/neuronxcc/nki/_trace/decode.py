@@ -82,7 +82,7 @@ class Reader:
         tag, line = self.u8(), self.u()
         out = {"line": line}
         if tag == 1:
-            out.update(node="loop", id=self.u(), kind=("affine", "sequential")[self.u8()], start=self.i(), trips=self.u(), step=self.i())
+            out.update(node="loop", id=self.u(), name=self.blob().decode(), kind=("affine", "sequential")[self.u8()], start=self.i(), trips=self.u(), step=self.i())
             out["body"] = self.many(self.node)
         elif tag == 2:
             out.update(node="if", conditions=self.many(lambda: self.cond(0)))

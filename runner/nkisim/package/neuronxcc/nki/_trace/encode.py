@@ -5,13 +5,14 @@ import struct
 from .affine import Aff, Atom
 from .nodes import Access, Buffer, If, Loop, Op
 from .tables import ENGINE, INSTR
+from .variables import Names
 
-VERSION = 1
+VERSION = 2
 
 
 class Writer:
-    def __init__(self):
-        self.out = bytearray()
+    def __init__(self, names):
+        self.out, self.names = bytearray(), names
 
     def u8(self, n):
         self.out.append(n)
@@ -102,6 +103,7 @@ class Writer:
             self.u8(1)
             self.u(node.line)
             self.u(node.number)
+            self.blob(self.names.of_loop(node.line))
             self.u8(1 if node.sequential else 0)
             self.i(node.start)
             self.u(node.trips)
@@ -170,7 +172,8 @@ class Writer:
 def encode(trace, entry, outputs, returns_tuple, params, tracer):
     """@param outputs: buffers in order. @returns the bytes of the program."""
     buffers = _number(trace, outputs, params)
-    w = Writer()
+    names = Names(trace, buffers)
+    w = Writer(names)
     w.out += b"NKIPROG\0"
     w.u(VERSION)
     w.text(entry)
@@ -188,7 +191,7 @@ def encode(trace, entry, outputs, returns_tuple, params, tracer):
     for b in buffers:
         w.u8(b.kind)
         w.u8(b.dtype.number)
-        w.text(b.name)
+        w.blob(names.of_buffer(b))
         w.counts(b.shape)
         w.u(b.pdim)
         w.u(0 if b.alias is None else b.alias.number + 1)

@@ -1,0 +1,32 @@
+"""Names of variables, for the words of a run: what the statement that made a buffer assigns, what a loop counts with."""
+
+import linecache
+import re
+
+from .nodes import Buffer
+
+_ASSIGNED = re.compile(r"\s*([A-Za-z_]\w{0,63})\s*(?::[^=]*)?=(?!=)")
+_COUNTED = re.compile(r"\s*for\s+([A-Za-z_]\w{0,63})\s+in\b")
+
+
+class Names:
+    """@param buffers: in the order in which they were made"""
+
+    def __init__(self, trace, buffers):
+        # Lines of several files look alike: none of them is named then.
+        self._lines = linecache.getlines(next(iter(trace.files))) if len(trace.files) == 1 else []
+        self._of_buffer = {}
+        for b, following in zip(buffers, [*buffers[1:], None]):
+            value = following is None or following.line != b.line  # what a statement makes before it is a temporary
+            if value and not b.name and b.kind not in (Buffer.PARAM, Buffer.CONSTANT):
+                self._of_buffer[b] = self._match(_ASSIGNED, b.line)
+
+    def _match(self, pattern, line):
+        found = pattern.match(self._lines[line - 1]) if 0 < line <= len(self._lines) else None
+        return found.group(1).encode() if found else b""
+
+    def of_buffer(self, buffer):
+        return buffer.name.encode() or self._of_buffer.get(buffer, b"")
+
+    def of_loop(self, line):
+        return self._match(_COUNTED, line)
