@@ -62,6 +62,14 @@ constexpr std::array kDenied = {
     SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(open_by_handle_at),
     SCMP_SYS(name_to_handle_at), SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(capset)};
 
+// What a foreign program is refused: the network (a pair of sockets is none), other processes, the kernel's own doors.
+constexpr std::array kRefusedToPrograms = {
+    SCMP_SYS(socket), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise),
+    SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp), SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(fsopen),
+    SCMP_SYS(open_tree), SCMP_SYS(move_mount), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
+    SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(io_uring_setup), SCMP_SYS(userfaultfd), SCMP_SYS(init_module), SCMP_SYS(finit_module),
+    SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(open_by_handle_at), SCMP_SYS(name_to_handle_at)};
+
 void check(int result, const char* what) {
   if (result != 0) throw Error(ErrorCode::external, fmt::format("libseccomp cannot {} (error {})", what, -result));
 }
@@ -107,6 +115,14 @@ bool has_seccomp() noexcept {
 }
 
 SeccompFilter::SeccompFilter(SandboxProfile profile) {
+  if (profile == SandboxProfile::program) {
+    const Context refusing(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+    if (!refusing) throw Error(ErrorCode::external, "libseccomp cannot start a filter");
+    check(seccomp_attr_set(refusing.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "deny foreign system calls");
+    for (const int call : kRefusedToPrograms) check(seccomp_rule_add(refusing.get(), SCMP_ACT_ERRNO(EPERM), call, 0), "refuse a call");
+    program_ = export_program(refusing.get());
+    return;
+  }
   const Context context(seccomp_init(SCMP_ACT_ERRNO(EPERM)), &seccomp_release);
   if (!context) throw Error(ErrorCode::external, "libseccomp cannot start a filter");
   check(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "deny foreign system calls");

@@ -10,7 +10,8 @@ namespace nkigrid::proc {
 
 /// What kind of child a filter is for. `python`: a tracer, may open files for reading (Landlock says which). `engine`: runs a
 /// program on data it has already, opens nothing.
-enum class SandboxProfile { python, engine };
+/// `program`: a whole foreign program with children of its own (a vendor's compiler, a runtime); a short list of calls is refused.
+enum class SandboxProfile { python, engine, program };
 
 /// True when the kernel can filter system calls and kill the whole process for a denied one.
 bool has_seccomp() noexcept;
@@ -19,7 +20,8 @@ bool has_seccomp() noexcept;
 ///
 /// Three answers to a system call: allowed (a short list); refused with EPERM (everything that is not listed: a library may try
 /// it and go on); SIGSYS for an act that no honest kernel does (sockets, exec, ptrace, reading or signalling other processes,
-/// opening for writing or changing the file system, mounts, namespaces, bpf, keys, io_uring). See docs/decisions/sandbox.md.
+/// opening for writing or changing the file system, mounts, namespaces, bpf, keys, io_uring). A `program` is different: what is on
+/// its list is refused with EPERM, the rest allowed, and nothing kills, since it may try in good faith. See docs/decisions/sandbox.md.
 class SeccompFilter {
  public:
   /// @throws Error{external} when libseccomp cannot build it.

@@ -1,34 +1,20 @@
 """Kernel files to programs: what the tracer child of the device room calls. Never raises, prints nothing."""
 
-import ast
 import contextlib
 import gc
-import inspect
 import io
 import linecache
-import sys
 
+from ._entry import FILE, Refusal, check_arguments, find_entry, grid_of, importer, parse
 from ._trace import dtypes, errors, names, rewrite
 from ._trace.builder import Options
 from ._trace.jit import Kernel, trace_call
-
-FILE = "kernel.py"
-MAX_SOURCE_BYTES = 64 * 1024
-ALLOWED = ("neuronxcc", "numpy", "math", "functools", "itertools", "typing", "__future__")
 
 
 def version():
     """Which compiler answers: recorded with every result."""
     from .. import __version__
     return f"neuronxcc {__version__}"
-
-
-class Refusal(Exception):
-    """A kernel file that the rules of a submission refuse before it is traced."""
-
-    def __init__(self, code, stage, line, message):
-        super().__init__(message)
-        self.code, self.stage, self.line = code, stage, line
 
 
 def compile_source(source, entry, params, outputs, options):
@@ -67,84 +53,23 @@ def _sendable(refusal):
 
 
 def _compile(source, entry, params, options, warnings):
-    if not isinstance(source, str):
-        source = bytes(source).decode("utf-8")
-    source = source.removeprefix("\ufeff")  # Python reads a file with a byte order mark
-    if len(source.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
-        raise Refusal("PY_SYNTAX", "parse", 0, f"the file has more than {MAX_SOURCE_BYTES} bytes (the limit is 64 KiB)")
-    if "\0" in source:
-        raise Refusal("PY_SYNTAX", "parse", 0, "SyntaxError: source code cannot contain null bytes")
-    tree = compile(source, FILE, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
-    try:
-        _check_imports(tree)
-    except Refusal as refusal:
-        if refusal.code == "PY_SYNTAX":
-            _check_decorated(tree)
-        raise
+    source, tree = parse(source)
     code = compile(source, FILE, "exec", dont_inherit=True)
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
     rewrite.adopt(FILE, "".join(linecache.getlines(FILE)), tree)
     options = Options(options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False))
     namespace = _run_module(code, options)
-    kernel = _find_entry(tree, namespace, entry)
-    grid = _grid(namespace)
+    kernels = {name: (value, value.mode) for name, value in namespace.items() if isinstance(value, Kernel)}
+    kernel = find_entry(tree, kernels, entry)
+    grid = grid_of(namespace)
     arrays = _arguments(kernel, params)
     return trace_call(kernel.func, tuple(range(len(params))), {}, arrays, options, grid, FILE)
-
-
-def _statements(tree):
-    """Every statement, breadth first; expressions are not entered."""
-    queue = [tree]
-    for node in queue:
-        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
-            inner = getattr(node, field, None)
-            if type(inner) is list:
-                queue += inner
-    return queue
-
-
-def _check_imports(tree):
-    for node in _statements(tree):
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                raise Refusal("PY_SYNTAX", "parse", node.lineno, f"ImportError: attempted relative import with no known parent package ({FILE}:{node.lineno})")
-            modules = [node.module or ""]
-        else:
-            continue
-        for module in modules:
-            _check_module(module, node.lineno)
-
-
-def _check_module(module, line):
-    root = module.split(".")[0]
-    if root == "nki":
-        raise Refusal("WRONG_API_ERA", "parse", line, f"ModuleNotFoundError: No module named 'nki' ({FILE}:{line})\n  rule: this is Neuron SDK 2.24, whose "
-                      "package is neuronxcc.nki; the standalone `nki` package belongs to later SDKs\n  fix: import neuronxcc.nki as nki; "
-                      "import neuronxcc.nki.language as nl; import neuronxcc.nki.isa as nisa")
-    if root not in ALLOWED or (root == "neuronxcc" and "." in module and not module.startswith("neuronxcc.nki")):
-        raise Refusal("PY_SYNTAX", "parse", line, f"ModuleNotFoundError: No module named '{module}' ({FILE}:{line})\n  rule: a kernel file imports "
-                      "neuronxcc.nki and its parts, numpy, math, functools, itertools, typing\n  fix: remove the import; inside a kernel use nl and nisa")
-
-
-def _importer(real):
-    def restricted(name, globals=None, locals=None, fromlist=(), level=0):
-        _check_module(name, 0)
-        module = real(name, globals, locals, fromlist, level)
-        if name.split(".")[0] == "numpy" and not seeded:
-            # The same source makes the same artifact, in every process: constants drawn from numpy's generator included.
-            sys.modules["numpy"].random.seed(0)
-            seeded.append(True)
-        return module
-    seeded = []
-    return restricted
 
 
 def _run_module(code, options):
     import builtins
     table = dict(vars(builtins))
-    table["__import__"] = _importer(builtins.__import__)
+    table["__import__"] = importer(builtins.__import__)
     namespace = {"__name__": "kernel", "__builtins__": table, "__file__": FILE}
     names.last_unknown.clear()
     names.module_options = options
@@ -155,53 +80,6 @@ def _run_module(code, options):
     return namespace
 
 
-def _find_entry(tree, namespace, wanted):
-    """The kernel by interface rule: named `entry`, else `kernel`, else the only one."""
-    functions = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
-    found = {name: namespace[name] for name in functions if isinstance(namespace.get(name), Kernel)}
-    kernels = {name: k for name, k in found.items() if k.mode == "auto"}
-    others = [f"{n} (nki.jit mode \"{k.mode}\")" for n, k in found.items() if k.mode != "auto"]
-    others += [f"{n} (no decorator)" for n in functions if n not in found]
-    listing = ", ".join(list(kernels) + others) or "no function at the top level"
-    name = wanted or ("kernel" if "kernel" in kernels else None)
-    if name is not None and name in kernels:
-        return kernels[name]
-    if name is None and len(kernels) == 1:
-        return next(iter(kernels.values()))
-    if wanted:
-        problem = f"no kernel named '{wanted}'"
-    else:
-        problem = f"{len(kernels)} kernels, none named 'kernel'" if kernels else "no kernel found"
-    raise _no_kernel(problem, listing)
-
-
-def _no_kernel(problem, listing):
-    return Refusal("NO_KERNEL", "parse", 0, f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
-                   "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):")
-
-
-def _check_decorated(tree):
-    """A file without any decorated function has no kernel, whatever it imports: host programs are told so first."""
-    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
-    if not any(n.decorator_list for n in functions):
-        raise _no_kernel("no kernel found", ", ".join(f"{n.name} (no decorator)" for n in functions) or "no function at the top level")
-
-
-def _grid(namespace):
-    grid = namespace.get("GRID")
-    if grid is None:
-        return ()
-    product = 1 if isinstance(grid, tuple) else None
-    for g in grid if product else ():
-        if isinstance(g, bool) or not isinstance(g, int) or g <= 0:
-            product = None
-            break
-        product *= g
-    if product is None or not 1 <= len(grid) <= 3 or product > 65536:
-        raise Refusal("NO_KERNEL", "parse", 0, f"GRID is {grid!r}\n  rule: GRID is a tuple of 1 to 3 positive integers, at most 65536 instances\n  fix: GRID = (4, 2)")
-    return tuple(grid)
-
-
 def _arguments(kernel, params):
     arrays = {}
     for k, (name, shape, dtype) in enumerate(params):
@@ -209,22 +87,7 @@ def _arguments(kernel, params):
         if found is None:
             raise Refusal("DTYPE", "trace", 0, f"argument {name} has dtype {dtype}\n  rule: NeuronCore-v2 has {dtypes.SUPPORTED}")
         arrays[k] = (name, tuple(int(n) for n in shape), found)
-    try:
-        signature = inspect.signature(kernel.func)
-    except (TypeError, ValueError):
-        raise Refusal("NO_KERNEL", "parse", 0, "the kernel is not a plain function") from None
-    line = kernel.func.__code__.co_firstlineno
-    kinds = inspect.Parameter
-    listed = ", ".join(f"{n} {list(s)} {d}" for n, s, d in params)
-    positional = [p for p in signature.parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
-    required = [p for p in positional if p.default is kinds.empty]
-    starred = any(p.kind == kinds.VAR_POSITIONAL for p in signature.parameters.values())
-    missing = [p.name for p in signature.parameters.values() if p.kind == kinds.KEYWORD_ONLY and p.default is kinds.empty]
-    if starred or missing or not len(required) <= len(params) <= len(positional):
-        what = "takes *args" if starred else f"needs the keyword {missing[0]}" if missing else f"takes {len(positional)} arguments"
-        raise Refusal("NO_KERNEL", "parse", line, f"kernel '{kernel.__name__}' {what}, the task passes {len(params)} ({FILE}:{line})\n  arguments: {listed}\n"
-                      "  rule: a kernel takes the task's tensors as positional arguments, in this order, and returns its outputs; no *args, no output arguments\n"
-                      f"  fix: def {kernel.__name__}({', '.join(n for n, _, _ in params)}):")
+    check_arguments(kernel.func, params)
     return arrays
 
 

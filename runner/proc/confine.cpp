@@ -1,0 +1,205 @@
+// nkigrid_confine: runs a whole foreign program (a vendor's compiler with children of its own) inside walls, and leaves nobody behind.
+//
+// usage: nkigrid_confine strict|relaxed [--read PATH]... [--write PATH]... -- PROGRAM [ARGUMENT]...
+//        nkigrid_confine --lacks              prints what `strict` needs and this machine lacks, a line each
+//
+// Descriptor 3 goes to the program, descriptor 4 is a lifeline: when its other end closes, the program and all it started are killed.
+// It ends as the program ended. Walls: docs/decisions/sandbox.md.
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobs/base/error.hpp"
+#include "runner/proc/landlock.hpp"
+#include "runner/proc/sandbox.hpp"
+#include "runner/proc/seccomp_filter.hpp"
+#include "runner/proc/spawn.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace proc = nkigrid::proc;
+using nkigrid::Error;
+using nkigrid::ErrorCode;
+using nkigrid::Fd;
+
+constexpr int kWork = 3, kLifeline = 4, kRefused = 127;
+constexpr rlim_t kMostFileBytes = 8ULL << 30;
+
+struct Order {
+  bool strict = true;
+  std::vector<fs::path> readable, writable;
+  std::vector<char*> program;  // ends with null
+};
+
+Order parse(int argc, char** argv) {
+  Order order;
+  order.strict = argc > 1 && std::string_view(argv[1]) == "strict";
+  int at = 2;
+  for (; at + 1 < argc && std::string_view(argv[at]) != "--"; at += 2) {
+    const std::string_view word = argv[at];
+    if (word != "--read" && word != "--write") throw Error(ErrorCode::usage, "nkigrid_confine: an unknown option");
+    (word == "--read" ? order.readable : order.writable).emplace_back(argv[at + 1]);
+  }
+  for (++at; at < argc; ++at) order.program.push_back(argv[at]);
+  if (order.program.empty()) throw Error(ErrorCode::usage, "nkigrid_confine: no program");
+  order.program.push_back(nullptr);
+  return order;
+}
+
+void write_text(const char* path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+}
+
+/// Own process numbers, no network, own mounts: as root, else through a user namespace where the system lets users have one.
+/// @returns false when this machine allows neither
+bool enter_namespaces() {
+  constexpr int kWalls = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
+  if (::unshare(kWalls) == 0) return true;
+  const auto user = ::geteuid(), group = ::getegid();
+  if (::unshare(CLONE_NEWUSER | kWalls) != 0) return false;
+  // The same numbers inside: files belong to whom they belonged.
+  write_text("/proc/self/setgroups", "deny");
+  write_text("/proc/self/uid_map", std::to_string(user) + " " + std::to_string(user) + " 1");
+  write_text("/proc/self/gid_map", std::to_string(group) + " " + std::to_string(group) + " 1");
+  return true;
+}
+
+/// A shared-memory folder of its own, which a compiler's worker processes may need. @returns true when it is there
+bool mount_own_shared_memory() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "size=2g") == 0;
+}
+
+void require(bool done, const char* step) {
+  if (!done) throw Error(ErrorCode::external, std::string("nkigrid_confine: cannot ") + step);
+}
+
+/// The last steps before the program: nothing here can be undone. @throws Error when a step of `strict` fails
+void close_walls(const Order& order, bool own_shared_memory) {
+  auto writable = order.writable;
+  writable.emplace_back("/dev/null");
+  if (own_shared_memory) writable.emplace_back("/dev/shm");
+  std::optional<Fd> rules;
+  if (proc::landlock_version() > 0) rules = proc::make_landlock_program_rules(order.readable, writable);
+  const rlimit none{0, 0}, most{kMostFileBytes, kMostFileBytes};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::setrlimit(RLIMIT_FSIZE, &most);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct nothing[2] = {};
+  require(::syscall(SYS_capset, &header, nothing) == 0, "drop capabilities");
+  require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up new privileges");
+  if (rules) require(proc::apply_landlock(rules->get()) || !order.strict, "bind the file rules");
+  if (proc::has_seccomp()) require(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict, "install the system call filter");
+}
+
+[[noreturn]] void run_program(const Order& order, bool own_shared_memory) {
+  try {
+    close_walls(order, own_shared_memory);
+    ::execv(order.program[0], order.program.data());
+    throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0]);
+  } catch (const std::exception& error) {
+    ::dprintf(2, "%s\n", error.what());
+    ::_exit(kRefused);
+  }
+}
+
+/// Process 1 of the namespace, or the parent of all orphans without one: waits for the program, tells how it ended, goes. Where
+/// process numbers are its own, everybody left behind goes with it.
+[[noreturn]] void be_first(const Order& order, bool own_shared_memory, int report) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const pid_t program = ::fork();
+  if (program == 0) run_program(order, own_shared_memory);
+  ::close(kWork);
+  int status = 0;
+  for (pid_t ended = 0; ended != program;) {
+    ended = ::waitpid(-1, &status, 0);
+    if (ended < 0 && errno != EINTR) ::_exit(1);
+  }
+  static_cast<void>(!::write(report, &status, sizeof status));
+  ::_exit(0);
+}
+
+/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent.
+void kill_descendants() {
+  for (bool found = true; found;) {
+    found = false;
+    std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+    for (pid_t child = 0; children >> child;) {
+      found = true;
+      ::kill(child, SIGKILL);
+    }
+    while (::waitpid(-1, nullptr, found ? 0 : WNOHANG) > 0) found = true;
+  }
+}
+
+/// Ends as the program ended.
+[[noreturn]] void end_as(int status) {
+  if (WIFSIGNALED(status)) {
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+  }
+  ::_exit(WEXITSTATUS(status));
+}
+
+int confine(const Order& order) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const bool own_numbers = enter_namespaces();
+  require(own_numbers || !order.strict, "have process numbers of its own (a PID namespace)");
+  const bool own_shared_memory = own_numbers && mount_own_shared_memory();
+  std::array<int, 2> report{};
+  require(::pipe2(report.data(), O_CLOEXEC) == 0, "make a pipe");
+  const pid_t first = ::fork();
+  require(first >= 0, "fork");
+  if (first == 0) {
+    ::close(kLifeline);
+    be_first(order, own_shared_memory, report[1]);
+  }
+  ::close(report[1]);
+  ::close(kWork);
+  std::array<pollfd, 2> watched = {{{report[0], POLLIN, 0}, {kLifeline, POLLIN, 0}}};
+  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {}
+  int status = SIGKILL;  // as if the program had been killed
+  if (watched[0].revents != 0 && ::read(report[0], &status, sizeof status) != sizeof status) status = SIGKILL;
+  ::kill(first, SIGKILL);
+  kill_descendants();
+  end_as(status);
+}
+
+int print_what_lacks() {
+  for (const auto& part : proc::missing_sandbox_parts()) ::printf("%s\n", part.c_str());
+  if (!enter_namespaces()) ::printf("process numbers of its own for a program (PID namespaces: root, or a system that lets users make namespaces)\n");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc == 2 && std::string_view(argv[1]) == "--lacks") return print_what_lacks();
+    return confine(parse(argc, argv));
+  } catch (const std::exception& error) {
+    ::dprintf(2, "%s\n", error.what());
+    return kRefused;
+  }
+}
