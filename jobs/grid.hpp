@@ -70,10 +70,19 @@ struct PromptSpec {
 };
 
 struct DeviceSpec {
-  std::string backend = "sim";  ///< sim | neuron | command (the last two are refused until they exist)
+  std::string backend = "sim";  ///< sim | neuron | command
   std::string sdk = "2.24";
   std::string target = "trn1";
   bool strict_paper_names = false;
+
+  std::string python = "auto";  ///< neuron: absolute path of the interpreter that has neuronxcc, or "auto"
+  std::string libnrt = "auto";  ///< neuron: absolute path of libnrt.so, or "auto"
+  std::vector<std::uint32_t> cores;         ///< neuron: NeuronCores that may be used, each once; empty: auto
+  std::vector<std::string> compiler_flags;  ///< neuron: given to the compiler after our own, in this order
+
+  std::string name;                  ///< command: what compiles and its version; stands as `compiler` in the log
+  std::vector<std::string> compile;  ///< command: argv, run once a compile
+  std::vector<std::string> verify;   ///< command: argv, run once a session
 };
 
 struct CheckSpec {

@@ -58,7 +58,7 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
 
 void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
   auto& problems = fields.problems();
-  if (const auto* node = fields.find("device")) grid.device = read_device(*node, problems);
+  if (const auto* node = fields.find("device")) grid.device = read_device(*node, folders, problems);
   if (const auto* node = fields.find("check")) grid.check = read_check(*node, problems);
   if (const auto* node = require_names(fields, "models")) grid.models = read_models(*node, folders, problems);
   if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, problems);

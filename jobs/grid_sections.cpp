@@ -131,25 +131,6 @@ std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folder
   return prompts;
 }
 
-DeviceSpec read_device(const YamlNode& node, Problems& problems) {
-  static const std::vector<std::string> kBackends = {"sim", "neuron", "command"};
-  static const std::vector<std::string> kTargets = {"trn1"};
-  static const std::vector<std::string> kSdks = {"2.23", "2.24", "2.25", "2.26"};  // the era of neuronxcc.nki
-  DeviceSpec device;
-  Fields fields(node, "device", problems);
-  device.backend = fields.choice("backend", device.backend, kBackends);
-  if (device.backend != "sim") {
-    problems.add(fields.find("backend")->place,
-                 fmt::format("device backend '{}' is not in this version; use sim", device.backend));
-    fields.find("command");
-  }
-  device.sdk = fields.choice("sdk", device.sdk, kSdks);
-  device.target = fields.choice("target", device.target, kTargets);
-  device.strict_paper_names = fields.flag("strict_paper_names", device.strict_paper_names);
-  fields.finish();
-  return device;
-}
-
 CheckSpec read_check(const YamlNode& node, Problems& problems) {
   static const std::vector<std::string> kSandboxes = {"strict", "relaxed"};
   CheckSpec check;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "jobs/grid_parts.hpp"
 #include "jobs/units.hpp"
@@ -39,11 +40,15 @@ std::string scalar(std::string_view text) {
   return out + '"';
 }
 
+}  // namespace
+
 std::string flow_list(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& word : words) out += (out.empty() ? "" : ", ") + scalar(word);
   return "[" + out + "]";
 }
+
+namespace {
 
 /// `{key: value, ...}` on one line.
 class FlowMap {
@@ -111,6 +116,23 @@ FlowMap mode_map(const ModeSpec& mode) {
   if (mode.kind == ModeKind::tool_agent) map.flag("stop_on_pass", mode.stop_on_pass);
   if (mode.kind != ModeKind::single_shot) map.text("nudge", mode.nudge);
   map.raw("context", FlowMap().text("on_full", mode.trim_on_full ? "trim" : "stop").str());
+  return map;
+}
+
+FlowMap device_map(const DeviceSpec& device) {
+  FlowMap map;
+  map.text("backend", device.backend).text("sdk", device.sdk).text("target", device.target);
+  map.flag("strict_paper_names", device.strict_paper_names);
+  if (device.backend == "neuron") {
+    map.text("python", device.python).text("libnrt", device.libnrt);
+    map.raw("cores", device.cores.empty() ? "auto" : fmt::format("[{}]", fmt::join(device.cores, ", ")));
+    map.raw("compiler_flags", flow_list(device.compiler_flags));
+  }
+  if (device.backend == "command") {
+    map.text("name", device.name)
+        .raw("compile", flow_list(device.compile))
+        .raw("verify", flow_list(device.verify));
+  }
   return map;
 }
 
@@ -199,12 +221,7 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   out += fmt::format("name: {}\nbenchmark: {}\n", scalar(grid.name),
                      frozen ? "benchmark" : scalar(grid.benchmark.native()));
   out += fmt::format("replicates: {}\nseed: {}\n", grid.replicates, grid.seed);
-  out += fmt::format("device: {}\n", FlowMap()
-                                         .text("backend", grid.device.backend)
-                                         .text("sdk", grid.device.sdk)
-                                         .text("target", grid.device.target)
-                                         .flag("strict_paper_names", grid.device.strict_paper_names)
-                                         .str());
+  out += fmt::format("device: {}\n", device_map(grid.device).str());
   const auto& check = grid.check;
   out += fmt::format("check: {}\n", FlowMap()
                                         .number("atol", check.atol)

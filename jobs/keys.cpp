@@ -26,7 +26,8 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
   const auto of = [](const char* section, const std::string& name, const char* field) {
     return fmt::format("{}.{}.{}", section, name, field);
   };
-  return {{"key format", "nkigrid-key-1"},
+  std::vector<KeyField> fields = {
+          {"key format", "nkigrid-key-1"},
           {of("models", model.name, "api"), model.api},
           {of("models", model.name, "model"), model.model},
           {of("models", model.name, "profile"), model.profile_hash},
@@ -52,6 +53,10 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
           {"device.sdk", device.sdk},
           {"device.target", device.target},
           {"device.strict_paper_names", flag_text(device.strict_paper_names)}};
+  // Only where they mean something: keys of simulator runs do not depend on what other backends know.
+  if (device.backend == "neuron") fields.push_back({"device.compiler_flags", flow_list(device.compiler_flags)});
+  if (device.backend == "command") fields.push_back({"device.name", device.name});
+  return fields;
 }
 
 std::vector<KeyField> task_key_fields(const Task& task, const std::string& kernel_hash) {

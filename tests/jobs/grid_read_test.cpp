@@ -155,12 +155,10 @@ TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
            "strong: {api: openai, endpoint: \"http://h/v1\", server: {nodes: 1}}");
   box.edit("grid.yaml", "benchmark: bench", "benchmark: {path: bench, format: kernelbench}");
-  box.edit("grid.yaml", "seed: 11", "device: {backend: neuron}");
   EXPECT_THAT(
       lines_of(read_grid(box.grid(), {})),
       ElementsAre(
           "3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-          "6:19 device backend 'neuron' is not in this version; use sim",
           "8:15 api 'anthropic' is not in this version; use openai or synthetic",
           "9:50 models.strong.server is not in this version; start the server yourself and name its "
           "endpoint"));

@@ -47,6 +47,18 @@ TEST(Keys, DependOnWhatAnEpisodeDependsOn) {
   EXPECT_NE(key_after("\"value\": \"0.5\"", "\"value\": \"0.25\"", "bench/index.json"), key);
 }
 
+TEST(Keys, DependOnWhatADeviceComputesAndNotOnWhereItsPartsLie) {
+  const auto device = [](const std::string& fields) { return key_after("slurm:", "device: {" + fields + "}\nslurm:"); };
+  const auto neuron = device("backend: neuron");
+  EXPECT_NE(neuron, key_after("", ""));
+  EXPECT_EQ(neuron, device("backend: neuron, python: /opt/bin/python3, libnrt: /opt/lib/libnrt.so, cores: [1]"));
+  EXPECT_NE(neuron, device("backend: neuron, compiler_flags: [\"-O1\"]"));
+  EXPECT_NE(device("backend: neuron, compiler_flags: [a, b]"), device("backend: neuron, compiler_flags: [\"a, b\"]"));
+  const auto command = device("backend: command, name: cc 1, compile: [cc], verify: [rr]");
+  EXPECT_EQ(command, device("backend: command, name: cc 1, compile: [/opt/cc], verify: [rr, --fast]"));
+  EXPECT_NE(command, device("backend: command, name: cc 2, compile: [cc], verify: [rr]"));
+}
+
 TEST(Keys, DoNotDependOnSeedReplicatesEndpointConcurrencyOrPrice) {
   const auto key = key_after("", "");
   EXPECT_EQ(key_after("seed: 11", "seed: 12"), key);
