@@ -5,8 +5,8 @@ from .affine import Aff, broadcast_shapes
 from .bounds import check_bounds, check_partitions
 from .builder import PSUM_BYTES, SBUF_BYTES
 from .nodes import Access, Buffer, Op
-from .tables import BITVEC, EXACT_INTEGER, FN, FN_NAMES, WORK_F32, WORK_I32, WORK_RAW
-from .tensor import Tensor, repeat
+from .tables import BITVEC, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
+from .tensor import Tensor, identity_dims, repeat, repeated_dims
 
 fail = context.fail
 
@@ -34,9 +34,13 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
     """The access of a tensor over `shape`; proves its bounds or leaves masked ones to the run-time check.
 
     dma: engines' rule of partition starts does not hold for DMA."""
+    buffer, shape = tensor.buffer_, tuple(shape)
+    if tensor.dims is identity_dims(buffer.shape) and buffer.root.region.open:  # a whole tensor: nothing to prove
+        if writes:
+            _mark_written(tensor, api)
+        return Access(buffer, tensor.dims if shape == buffer.shape else repeated_dims(buffer.shape, shape))
     checks.check_alive(tensor, api)
-    tensor = spread(tensor, tuple(shape))
-    buffer = tensor.buffer_
+    tensor = spread(tensor, shape)
     for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):
         if tensor.dyn is not None and tensor.dyn[0] == dim:
             continue
@@ -49,10 +53,15 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
         dim, tile, skip = tensor.dyn
         dyn = (dim, access(tile, shape, mask, api, dma=True), skip)
     if writes:
-        checks.check_mutable(tensor, api)
-        buffer.root.written = True
-        buffer.root.writes += 1
+        _mark_written(tensor, api)
     return Access(buffer, tensor.dims, dyn)
+
+
+def _mark_written(tensor, api):
+    checks.check_mutable(tensor, api)
+    root = tensor.buffer_.root
+    root.written = True
+    root.writes += 1
 
 
 def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
@@ -74,21 +83,25 @@ def source_of(value, shape, mask, api, dma=False):
     return float(value)
 
 
+_BITWISE = frozenset(FN[n] for n in BITVEC + ("invert",))
+_EXACT = frozenset(FN[n] for n in EXACT_INTEGER + ("select",))
+
+
 def _work(dst, values, steps):
     """float32 unless every operand and the result are integers and every step is exact on them."""
     tensors = [v for v in values if isinstance(v, Tensor)]
     if not steps:
         if len(tensors) == 1 and tensors[0].dtype is dst.dtype:
             return WORK_RAW
-    if any(FN_NAMES[s[0]] in BITVEC + ("invert",) for s in steps):
-        return WORK_I32
     if not dst.dtype.is_integer:
-        return WORK_F32
+        return WORK_I32 if any(s[0] in _BITWISE for s in steps) else WORK_F32
+    if any(s[0] in _BITWISE for s in steps):
+        return WORK_I32
     for v in values:
         integer = v.dtype.is_integer if isinstance(v, Tensor) else isinstance(v, Aff) or float(v).is_integer()
         if not integer:
             return WORK_F32
-    if all(FN_NAMES[s[0]] in EXACT_INTEGER + ("select",) for s in steps):
+    if all(s[0] in _EXACT for s in steps):
         return WORK_I32
     return WORK_F32
 
@@ -159,14 +172,17 @@ def result_shape(api, operands, partition_broadcast=True):
     shape = None
     for name, value in operands:
         part = tuple(getattr(value, "shape", ()))
+        if part == shape:
+            continue
         joined = part if shape is None else broadcast_shapes(shape, part)
         if joined is None:
             fail("SHAPE_BROADCAST", f"{api}: shapes {list(shape)} and {list(part)} do not broadcast", operands=operands,
                  rule="free axes are equal or 1 (numpy's rule)", fix="bring the tiles to one shape: check which axis is the partition axis")
         shape = joined
-    tiles = [(n, v) for n, v in operands if isinstance(v, Tensor)]
-    counts = {v.shape[0] for _, v in tiles if len(v.shape) == len(shape)}
-    if not partition_broadcast and len(counts) > 1:
+    if partition_broadcast:
+        return shape
+    counts = {v.shape[0] for _, v in operands if isinstance(v, Tensor) and len(v.shape) == len(shape)}
+    if len(counts) > 1:
         fail("SHAPE_BROADCAST", f"{api}: Unexpected partition broadcast!", operands=operands,
              rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
              fix="use nl.add, nl.multiply, ... or tile.broadcast_to((p, f)) through nl.broadcast_to", kind=AssertionError)

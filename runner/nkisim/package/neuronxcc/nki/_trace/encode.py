@@ -3,230 +3,182 @@
 import struct
 
 from .affine import Aff, Atom
-from .nodes import Access, Buffer, If, Loop, Op
+from .nodes import Access, Alloc, Buffer, If, Loop, Op
 from .tables import ENGINE, INSTR
 from .variables import Names
 
 VERSION = 2
 
 
+_SMALL = [bytes((n,)) for n in range(128)]
+
+
+def _u(n):
+    if n < 128:
+        return _SMALL[n]
+    out = bytearray()
+    while n > 0x7F:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def _i(n):
+    return _u(n << 1 if n >= 0 else (-n << 1) - 1)
+
+
+_f64 = struct.Struct("<d").pack
+
+
+def _blob(data):
+    return _u(len(data)) + data
+
+
+_known_counts = {(): b"\0"}  # of shapes
+
+
+def _counts(values):
+    values = tuple(values)
+    found = _known_counts.get(values)
+    if found is None:
+        found = _known_counts[values] = _u(len(values)) + b"".join([_u(v) for v in values])
+    return found
+
+
+def _aff(a):
+    out = _i(a.c) + _u(len(a.terms))
+    for atom, k in a.terms.items():
+        out += _u(atom.number) + _i(k)
+    return out
+
+
 class Writer:
+    """The body of a program. Views repeat (whole tiles of one shape are the same objects), so their bytes are kept by identity:
+    everything that is written is alive until the end."""
+
     def __init__(self, names):
         self.out, self.names = bytearray(), names
-
-    def u8(self, n):
-        self.out.append(n)
-
-    def u(self, n):
-        out = self.out
-        while n > 0x7F:
-            out.append(n & 0x7F | 0x80)
-            n >>= 7
-        out.append(n)
-
-    def i(self, n):
-        self.u(n << 1 if n >= 0 else (-n << 1) - 1)
-
-    def f64(self, x):
-        self.out += struct.pack("<d", x)
-
-    def blob(self, data):
-        self.u(len(data))
-        self.out += data
-
-    def text(self, s):
-        self.blob(s.encode())
-
-    def counts(self, values):
-        self.u(len(values))
-        for v in values:
-            self.u(v)
+        self._indices, self._dims, self._heads, self._steps = {}, {}, {}, {}
 
     # -- parts
-    def aff(self, a):
-        self.i(a.c)
-        self.u(len(a.terms))
-        for atom, k in a.terms.items():
-            self.u(atom.number)
-            self.i(k)
-
     def index(self, a, rank):
-        self.aff(a)
-        slots = a.slots if len(a.slots) == rank else (0,) * rank
-        for d in slots:
-            self.i(d)
+        key = (id(a), rank)
+        found = self._indices.get(key)
+        if found is None:
+            slots = a.slots if len(a.slots) == rank else (0,) * rank
+            found = self._indices[key] = _aff(a) + b"".join([_i(d) for d in slots])
+        return found
 
     def access(self, access, rank):
-        self.u(access.buffer.number)
-        for a in access.dims:
-            self.index(a, rank)
+        key = (id(access.dims), rank)
+        dims = self._dims.get(key)
+        if dims is None:
+            dims = self._dims[key] = b"".join([self.index(a, rank) for a in access.dims])
         if access.dyn is None:
-            self.u(0)
-        else:
-            dim, tile, skip = access.dyn
-            self.u(dim + 1)
-            self.access(tile, rank)
-            self.u8(1 if skip else 0)
-
-    def cond(self, item, rank):
-        self.u8(item[0])
-        self.index(item[1], rank)
+            return _u(access.buffer.number) + dims + b"\0"
+        dim, tile, skip = access.dyn
+        return _u(access.buffer.number) + dims + _u(dim + 1) + self.access(tile, rank) + (b"\1" if skip else b"\0")
 
     def source(self, s, rank):
-        if isinstance(s, Access):
-            self.u8(0)
-            self.access(s, rank)
-        elif isinstance(s, Aff):
-            self.u8(2)
-            self.index(s, rank)
-        else:
-            self.u8(1)
-            self.f64(s)
+        if type(s) is Access:
+            return b"\0" + self.access(s, rank)
+        if isinstance(s, Aff):
+            return b"\2" + self.index(s, rank)
+        return b"\1" + _f64(s)
+
+    def sources(self, op, rank):
+        return b"".join([self.source(s, rank) for s in op.sources])
 
     def conditions(self, items, rank):
-        self.u(len(items))
-        for item in items:
-            self.cond(item, rank)
+        return _u(len(items)) + b"".join([_SMALL[kind] + self.index(e, rank) for kind, e in items])
+
+    def steps(self, steps):
+        key = tuple(steps)
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = _u(len(steps)) + b"".join([_u(n) for step in steps for n in step])
+        return found
+
+    def head(self, op, rank):
+        """Instruction, engine, shape and mask."""
+        key = (op.instr, op.engine, op.shape)
+        found = self._heads.get(key)
+        if found is None:
+            found = self._heads[key] = _u(INSTR[op.instr]) + _SMALL[ENGINE[op.engine]] + _counts(op.shape)
+        return found + (self.conditions(op.mask, rank) if op.mask else b"\0")
 
     # -- nodes
     def block(self, nodes):
-        self.u(len(nodes))
+        self.out += _u(len(nodes))
         for node in nodes:
             self.node(node)
 
     def node(self, node):
-        if isinstance(node, Op):
-            self.u8(node.tag)
-            self.u(node.line)
-            self.op(node)
-        elif isinstance(node, Loop):
-            self.u8(1)
-            self.u(node.line)
-            self.u(node.number)
-            self.blob(self.names.of_loop(node.line))
-            self.u8(1 if node.sequential else 0)
-            self.i(node.start)
-            self.u(node.trips)
-            self.i(node.step)
+        kind = type(node)
+        if kind is Op:
+            self.out += _SMALL[node.tag] + _u(node.line) + self.op(node)
+        elif kind is Alloc:
+            fill = b"\0" if node.fill is None else b"\1" + _f64(node.fill)
+            self.out += b"\3" + _u(node.line) + _u(node.buffer.number) + fill
+        elif kind is Loop:
+            self.out += (b"\1" + _u(node.line) + _u(node.number) + _blob(self.names.of_loop(node.line)) + (b"\1" if node.sequential else b"\0")
+                         + _i(node.start) + _u(node.trips) + _i(node.step))
             self.block(node.body)
-        elif isinstance(node, If):
-            self.u8(2)
-            self.u(node.line)
-            self.conditions(node.items, 0)
+        elif kind is If:
+            self.out += b"\2" + _u(node.line) + self.conditions(node.items, 0)
             self.block(node.then)
             self.block(node.orelse)
-        else:
-            self.u8(3)
-            self.u(node.line)
-            self.u(node.buffer.number)
-            self.u8(0 if node.fill is None else 1)
-            if node.fill is not None:
-                self.f64(node.fill)
 
     def op(self, op):
         rank = len(op.shape)
-        self.u(INSTR[op.instr])
-        self.u8(ENGINE[op.engine])
-        self.counts(op.shape)
-        self.conditions(op.mask, rank)
-        if op.tag != Op.SPECIAL:
-            self.access(op.dst, rank)
-        if op.tag in (Op.MAP, Op.FOLD):
-            self.u8(op.work)
-            if op.tag == Op.FOLD:
-                self.u8(op.function)
-                self.u8(1 if op.negate else 0)
-            self.u8(op.accumulate)
-            self.counts(op.loops)
-            self.u(len(op.sources))
-            for s in op.sources:
-                self.source(s, rank)
-            self.u(len(op.steps))
-            for step in op.steps:
-                self.u8(step[0])
-                for operand in step[1:]:
-                    self.u(operand)
-        elif op.tag == Op.MATMUL:
-            for side in op.extra:
-                self.access(side, rank)
-            self.u8(op.accumulate)
-        elif op.tag == Op.SCAN:
-            self.u8(op.extra[0])
-            self.u8(op.extra[1])
-            for s in op.sources:
-                self.source(s, rank)
-        else:
-            kind, destinations, attributes = op.extra
-            self.u8(kind)
-            self.u(len(destinations))
-            for d in destinations:
-                self.access(d, rank)
-            self.u(len(op.sources))
-            for s in op.sources:
-                self.source(s, rank)
-            self.u(len(attributes))
-            for x in attributes:
-                self.f64(x)
+        out, tag = self.head(op, rank), op.tag
+        if tag != Op.SPECIAL:
+            out += self.access(op.dst, rank)
+        if tag == Op.MAP:
+            return (out + bytes((op.work, op.accumulate)) + _counts(op.loops) + _u(len(op.sources)) + self.sources(op, rank)
+                    + self.steps(op.steps))
+        if tag == Op.FOLD:
+            return (out + bytes((op.work, op.function, 1 if op.negate else 0, op.accumulate)) + _counts(op.loops) + _u(len(op.sources))
+                    + self.sources(op, rank) + self.steps(op.steps))
+        if tag == Op.MATMUL:
+            return out + b"".join([self.access(side, rank) for side in op.extra]) + bytes((op.accumulate,))
+        if tag == Op.SCAN:
+            return out + bytes(op.extra[:2]) + self.sources(op, rank)
+        kind, destinations, attributes = op.extra
+        return (out + _SMALL[kind] + _u(len(destinations)) + b"".join([self.access(d, rank) for d in destinations])
+                + _u(len(op.sources)) + self.sources(op, rank) + _u(len(attributes)) + b"".join([_f64(x) for x in attributes]))
 
 
-def encode(trace, entry, outputs, returns_tuple, params, tracer):
-    """@param outputs: buffers in order. @returns the bytes of the program."""
-    buffers = _number(trace, outputs, params)
+def encode(trace, entry, outputs, returns_tuple, params, tracer, used):
+    """@param outputs: buffers in order; used: the buffers that operations access. @returns the bytes of the program."""
+    buffers = _number(trace, {*used, *params, *outputs})
     names = Names(trace, buffers)
     w = Writer(names)
-    w.out += b"NKIPROG\0"
-    w.u(VERSION)
-    w.text(entry)
-    w.text(tracer)
-    w.counts(trace.grid)
-    w.u(len(trace.atoms))
+    out = w.out
+    out += b"NKIPROG\0" + _u(VERSION) + _blob(entry.encode()) + _blob(tracer.encode()) + _counts(trace.grid) + _u(len(trace.atoms))
     for atom in trace.atoms:
-        w.u8(atom.kind)
-        if atom.kind in (Atom.LOOP, Atom.PROGRAM_ID):
-            w.u(atom.key)
-        else:
-            w.aff(atom.operand)
-            w.u(atom.divisor)
-    w.u(len(buffers))
+        out += _SMALL[atom.kind]
+        out += _u(atom.key) if atom.kind in (Atom.LOOP, Atom.PROGRAM_ID) else _aff(atom.operand) + _u(atom.divisor)
+    out += _u(len(buffers))
     for b in buffers:
-        w.u8(b.kind)
-        w.u8(b.dtype.number)
-        w.blob(names.of_buffer(b))
-        w.counts(b.shape)
-        w.u(b.pdim)
-        w.u(0 if b.alias is None else b.alias.number + 1)
-        w.u(b.line)
+        out += (bytes((b.kind, b.dtype.number)) + _blob(names.of_buffer(b)) + _counts(b.shape) + _u(b.pdim)
+                + _u(0 if b.alias is None else b.alias.number + 1) + _u(b.line))
         if b.kind == Buffer.CONSTANT:
-            w.blob(b.data)
-    w.counts([b.number for b in outputs])
-    w.u8(1 if returns_tuple else 0)
-    w.counts([b.number for b in params])
+            out += _blob(b.data)
+    out += _counts([b.number for b in outputs]) + (b"\1" if returns_tuple else b"\0") + _counts([b.number for b in params])
     w.block(trace.body)
-    return bytes(w.out)
+    return bytes(out)
 
 
-def _number(trace, outputs, params):
-    """Buffers that the program needs, numbered."""
-    from .peephole import count_uses
-    needed = {id(b) for b in count_uses(trace)} | {id(b) for b in params} | {id(b) for b in outputs}
-    used = set()
-
-    def see(access):
-        used.add(id(access.buffer))
-        if access.dyn is not None:
-            see(access.dyn[1])
-
-    from .peephole import accesses, operations
-    for op in operations(trace.body):
-        for access in accesses(op):
-            see(access)
+def _number(trace, needed):
+    """Buffers that the program needs, numbered; what an alias stands for comes before it."""
     out = []
     for b in trace.buffers:
-        chain, cursor = [], b
-        while cursor is not None:
-            chain.append(cursor)
-            cursor = cursor.alias
-        if id(b) in used or id(b) in needed:
+        if b in needed:
+            chain = [b]
+            while chain[-1].alias is not None:
+                chain.append(chain[-1].alias)
             for c in reversed(chain):
                 if c.number < 0:
                     c.number = len(out)

@@ -137,11 +137,11 @@ def _finish(trace, func, result, params):
     for b in trace.buffers:
         b.kind = b.root.kind
     _drop_output_allocs(trace)
-    peephole.forward(trace, {b.root for b in outputs})
-    peephole.drop_dead(trace)
+    uses = peephole.forward(trace, {b.root for b in outputs})
+    peephole.drop_dead(trace.body, uses)
     chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
     kept = [b for _, b in chosen if b is not None]
-    data = encode(trace, label, outputs, is_tuple, kept, TRACER)
+    data = encode(trace, label, outputs, is_tuple, kept, TRACER, uses.buffers)
     shapes = [(b.shape, b.dtype.name) for b in outputs]
     return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
                    tuple(k for k, b in chosen if b is not None))

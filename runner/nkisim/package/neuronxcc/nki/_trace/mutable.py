@@ -5,8 +5,7 @@ import inspect
 from . import context
 from .affine import Aff
 from .emit import emit_map
-from .nodes import Access, Buffer
-from .peephole import operations
+from .nodes import Access, Buffer, operations
 from .tensor import Tensor
 
 

@@ -2,10 +2,10 @@
 
 
 class Buffer:
-    """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes."""
+    """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes (see stand_for)."""
 
     __slots__ = ("kind", "dtype", "name", "shape", "pdim", "alias", "line", "data", "region", "written", "number", "memory", "filled",
-                 "from_transpose", "dead", "declared_pdim", "writes", "all_reduce")
+                 "from_transpose", "declared_pdim", "writes", "all_reduce", "root", "on_chip")
     PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
 
     def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
@@ -13,15 +13,12 @@ class Buffer:
         self.line, self.region = line, region
         self.alias, self.data, self.number, self.writes = None, b"", -1, 0
         self.all_reduce = None  # (function, program axes) of a value that other programs add to
-        self.written = self.filled = self.from_transpose = self.dead = self.declared_pdim = False
+        self.written = self.filled = self.from_transpose = self.declared_pdim = False
+        self.root, self.on_chip = self, kind in (Buffer.SBUF, Buffer.PSUM)
 
-    @property
-    def root(self):
-        return self.alias.root if self.alias is not None else self
-
-    @property
-    def on_chip(self):
-        return self.kind in (Buffer.SBUF, Buffer.PSUM)
+    def stand_for(self, other):
+        """Makes this an alias of `other`."""
+        self.alias, self.root = other, other.root
 
 
 class Access:
@@ -82,3 +79,16 @@ class Region:
         """conditions: what chooses this side; facts: what holds on it (nothing known when a conjunction failed)."""
         self.kind, self.block, self.node, self.parent, self.open = kind, block, node, parent, True
         self.conditions, self.facts = conditions, list(facts)
+
+
+def operations(block):
+    """Every operation of a block and of the blocks in it, in order."""
+    for node in block:
+        kind = type(node)
+        if kind is Op:
+            yield node
+        elif kind is Loop:
+            yield from operations(node.body)
+        elif kind is If:
+            yield from operations(node.then)
+            yield from operations(node.orelse)

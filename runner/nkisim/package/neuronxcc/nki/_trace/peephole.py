@@ -3,56 +3,52 @@
 import math
 
 from .affine import Aff
-from .nodes import Access, Alloc, Buffer, If, Loop, Op
+from .nodes import Access, Alloc, Buffer, If, Loop, Op, operations
 from .tables import FN
 from .dtypes import float32
 
 _NONE = 255
 
 
-def count_uses(trace):
-    """Accesses of each root buffer over the whole program."""
-    uses = {}
+class Uses:
+    """Accesses of each root buffer over a program, and the buffers that are accessed."""
 
-    def see(access):
-        root = access.buffer.root
-        uses[root] = uses.get(root, 0) + 1
+    def __init__(self, block):
+        self.count, self.buffers = {}, set()
+        for op in operations(block):
+            self._see_op(op)
+
+    def _see_op(self, op):
+        if op.dst is not None:
+            self._see(op.dst)
+        for source in op.sources:
+            if type(source) is Access:
+                self._see(source)
+        if op.tag == Op.MATMUL:
+            for side in op.extra:
+                self._see(side)
+        elif op.tag == Op.SPECIAL:
+            for destination in op.extra[1]:
+                self._see(destination)
+
+    def _see(self, access):
+        buffer = access.buffer
+        root = buffer.root
+        self.count[root] = self.count.get(root, 0) + 1
+        self.buffers.add(buffer)
         if access.dyn is not None:
-            see(access.dyn[1])
+            self._see(access.dyn[1])
 
-    for op in operations(trace.body):
-        for access in accesses(op):
-            see(access)
-    return uses
-
-
-def operations(block):
-    for node in block:
-        if isinstance(node, Op):
-            yield node
-        elif isinstance(node, Loop):
-            yield from operations(node.body)
-        elif isinstance(node, If):
-            yield from operations(node.then)
-            yield from operations(node.orelse)
-
-
-def accesses(op):
-    if op.dst is not None:
-        yield op.dst
-    for source in op.sources:
-        if isinstance(source, Access):
-            yield source
-    if op.tag == Op.MATMUL:
-        yield from op.extra
-    elif op.tag == Op.SPECIAL:
-        yield from op.extra[1]
+    def drop(self, temp):
+        del self.count[temp]
+        self.buffers.discard(temp)
 
 
 def forward(trace, keep):
-    """Merges in place; `keep` are buffers that must stay (returned ones)."""
-    uses = count_uses(trace)
+    """Merges in place; `keep` are buffers that must stay (returned ones). @returns the uses that are left"""
+    uses = Uses(trace.body)
     _block(trace.body, uses, keep)
+    return uses
 
 
 def _block(block, uses, keep):
@@ -77,7 +73,7 @@ def _merge(op, copy, uses, keep):
     temp = source.buffer
     if (op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL) or op.dst.buffer is not temp or temp.root is not temp or temp in keep
             or temp.kind not in (Buffer.SBUF, Buffer.PSUM) or target.buffer.kind not in (Buffer.SBUF, Buffer.PSUM)
-            or uses.get(temp) != 2 or op.accumulate not in (_NONE, 0) or source.dyn or target.dyn or op.dst.dyn):
+            or uses.count.get(temp) != 2 or op.accumulate not in (_NONE, 0) or source.dyn or target.dyn or op.dst.dyn):
         return False
     if op.tag != Op.MATMUL and op.accumulate != _NONE:
         return False
@@ -94,7 +90,7 @@ def _merge(op, copy, uses, keep):
     else:
         op.accumulate, op.loops = copy.accumulate, copy.loops
     op.dst = _compose(target, op.dst, op.shape)
-    temp.dead = True
+    uses.drop(temp)
     return True
 
 
@@ -162,22 +158,17 @@ def _compose(target, inner, shape):
     return Access(target.buffer, dims)
 
 
-def drop_dead(trace):
-    """Allocations of buffers that nothing accesses."""
-    uses = count_uses(trace)
-
-    def sweep(block):
-        out = []
-        for node in block:
-            if isinstance(node, Alloc) and (node.buffer.dead or node.buffer not in uses):
-                continue
-            if isinstance(node, Loop):
-                sweep(node.body)
-            elif isinstance(node, If):
-                sweep(node.then)
-                sweep(node.orelse)
-            out.append(node)
-        block[:] = out
-
-    sweep(trace.body)
-    return uses
+def drop_dead(block, uses):
+    """Removes allocations of buffers that nothing accesses."""
+    out = []
+    for node in block:
+        kind = type(node)
+        if kind is Alloc and node.buffer not in uses.count:
+            continue
+        if kind is Loop:
+            drop_dead(node.body, uses)
+        elif kind is If:
+            drop_dead(node.then, uses)
+            drop_dead(node.orelse, uses)
+        out.append(node)
+    block[:] = out

@@ -7,29 +7,47 @@ from .nodes import Buffer
 fail = context.fail
 
 
+_IDENTITY, _REPEATED = {}, {}  # shape -> dims; (shape, larger shape) -> dims: shared, so that equal views are the same object
+
+
 def identity_dims(shape):
-    """Dims of a whole-buffer view: dimension k is slot k."""
-    shape = tuple(shape)
-    rank = len(shape)
-    return tuple(Aff(0, {}, tuple(1 if j == k and n > 1 else 0 for j in range(rank)), shape) for k, n in enumerate(shape))
+    """Dims of a whole-buffer view: dimension k is slot k. One object a shape."""
+    found = _IDENTITY.get(shape)
+    if found is None:
+        rank = len(shape)
+        found = _IDENTITY[shape] = tuple(Aff(0, {}, tuple(1 if j == k and n > 1 else 0 for j in range(rank)), shape) for k, n in enumerate(shape))
+    return found
+
+
+def repeated_dims(shape, larger):
+    """Dims of a whole-buffer view over a space that it broadcasts to. One object a pair of shapes."""
+    found = _REPEATED.get((shape, larger))
+    if found is None:
+        pad = len(larger) - len(shape)
+        found = _REPEATED[shape, larger] = tuple(repeat(a, shape, larger, pad) for a in identity_dims(shape))
+    return found
 
 
 class Tensor:
     """A view: one Aff a buffer dimension over the axes of `shape`.
 
     `dyn` is (dimension, index tile, skip out of bounds) for indirect access. `mask` and `reduction` describe how the value was
-    computed, so that `t[...] = value` can write through."""
+    computed, so that `t[...] = value` can write through. `plain`: a whole on-chip tile, partition axis first, within 128 partitions."""
 
-    __slots__ = ("buffer_", "dims", "shape", "dyn", "mask", "reduction")
+    __slots__ = ("buffer_", "dims", "shape", "dyn", "mask", "reduction", "plain")
     __hash__ = object.__hash__
 
     def __init__(self, buffer, dims, shape, dyn=None):
         self.buffer_, self.dims, self.shape, self.dyn = buffer, tuple(dims), tuple(shape), dyn
-        self.mask, self.reduction = None, None
+        self.mask = self.reduction = None
+        self.plain = False
 
     @classmethod
     def whole(cls, buffer):
-        return cls(buffer, identity_dims(buffer.shape), buffer.shape)
+        shape = buffer.shape
+        out = cls(buffer, identity_dims(shape), shape)
+        out.plain = buffer.on_chip and buffer.pdim == 0 and len(shape) > 1 and shape[0] <= checks.PMAX
+        return out
 
     # -- facts
     @property
@@ -65,8 +83,9 @@ class Tensor:
 
     @property
     def is_whole(self):
-        return (self.dyn is None and self.shape == self.buffer_.shape
-                and all(a.same(b) for a, b in zip(self.dims, identity_dims(self.shape))))
+        whole = identity_dims(self.buffer_.shape)
+        return self.dyn is None and self.shape == self.buffer_.shape and (
+            self.dims is whole or all(a.same(b) for a, b in zip(self.dims, whole)))
 
     def same_place(self, other):
         return (self.buffer_ is other.buffer_ and self.shape == other.shape and self.dyn is None and other.dyn is None
@@ -265,7 +284,8 @@ def _alias(tensor, shape, dtype, api):
     trace = context.current()
     line = context.kernel_line()
     buffer = Buffer(old.kind, dtype, old.name, shape, 0, old.memory, line, old.region)
-    buffer.alias, buffer.from_transpose = old, old.from_transpose
+    buffer.stand_for(old)
+    buffer.from_transpose = old.from_transpose
     trace.buffers.append(buffer)
     return Tensor.whole(buffer)
 
