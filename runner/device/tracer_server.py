@@ -157,7 +157,8 @@ def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, pr
         leave_note(note, str(error))
         os._exit(3)
     sys.addaudithook(make_audit_hook(readable, note, sandbox.deny))
-    prepare()
+    if not select.select([channel], [], [], 0)[0]:
+        prepare()  # nobody waits for this child yet: its pages become its own now, not while somebody does
     _, ancillary, _, _ = channel.recvmsg(16, socket.CMSG_SPACE(4))
     if not ancillary:
         os._exit(0)
@@ -299,7 +300,7 @@ def main():
     gc.disable()
 
     def run_child(channel, note):
-        child_main(channel, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, lambda: None)
+        child_main(channel, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, _harness.warm_up)
 
     server = Server(control, int(pool), run_child)
     control.send(_harness.version().encode() if hasattr(_harness, "version") else b"unknown")

@@ -76,7 +76,7 @@ class Submissions(unittest.TestCase):
 
     def test_the_same_source_is_the_same_program_in_every_process(self):
         import subprocess
-        source = HEAD + "import numpy as np\nSCALE = float(np.random.rand())\n" + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
+        source = HEAD + "import numpy as np\nSCALE = float(np.random.rand() + np.random.default_rng().random() + np.random.RandomState().rand())\n" + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
         script = ("import hashlib, sys\nfrom neuronxcc.nki._harness import compile_source\n"
                   "r = compile_source(sys.argv[1], None, [('x', (256, 512), 'float32')], None, {})\n"
                   "print(r.get('message') or hashlib.sha256(r['program']).hexdigest())\n")

@@ -82,12 +82,21 @@ def importer(real):
         check_module(name, 0)
         module = real(name, globals, locals, fromlist, level)
         if name.split(".")[0] == "numpy" and not seeded:
-            # The same source makes the same artifact, in every process: constants drawn from numpy's generator included.
-            sys.modules["numpy"].random.seed(0)
+            _seed_numpy()
             seeded.append(True)
         return module
     seeded = []
     return restricted
+
+
+def _seed_numpy():
+    """The same source makes the same artifact, in every process: constants drawn from numpy's generators included.
+
+    A generator made without a seed (default_rng(), RandomState()) asks numpy.random.bit_generator.randbits for one."""
+    sys.modules["numpy"].random.seed(0)
+    source = sys.modules.get("numpy.random.bit_generator")
+    if hasattr(source, "randbits"):
+        source.randbits = lambda bits: 0
 
 
 def find_entry(tree, kernels_of_file, wanted):

@@ -8,6 +8,7 @@ SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
 PSUM_BYTES = 16 * 1024
 MAX_NODES = 190_000      # the reader refuses more than 200,000
 MAX_BUFFERS, MAX_ATOMS, MAX_NESTING = 16_000, 4_000, 60
+MAX_TRIPS = 1 << 31      # indices are proved in 64 bits
 
 
 class Options:
@@ -63,14 +64,17 @@ class Trace:
 
     def add_buffer(self, kind, dtype, name, shape, pdim, memory, fill=None, alloc=True):
         line = context.kernel_line()
-        if len(self.buffers) >= MAX_BUFFERS:
-            self._too_many(f"{MAX_BUFFERS} tiles")
         buffer = Buffer(kind, dtype, name, tuple(shape), pdim, memory, line, self.region)
-        self.buffers.append(buffer)
+        self.keep_buffer(buffer)
         if alloc:
             buffer.filled = fill is not None
             self.emit(Alloc(line, buffer, fill))
         return buffer
+
+    def keep_buffer(self, buffer):
+        if len(self.buffers) >= MAX_BUFFERS:
+            self._too_many(f"{MAX_BUFFERS} tiles")
+        self.buffers.append(buffer)
 
     # -- regions
     def open_region(self, kind, block, node, conditions=(), facts=()):
@@ -88,6 +92,9 @@ class Trace:
         self.region = region.parent
 
     def open_loop(self, sequential, start, trips, step):
+        if max(abs(start), trips, abs(step)) > MAX_TRIPS:
+            context.fail("CAPACITY", f"a loop of {trips} trips", rule=f"trip counts, starts and steps are at most {MAX_TRIPS}",
+                         fix="count tiles, not elements: nl.affine_range(x.shape[0] // 128)")
         node = Loop(context.kernel_line(), self.loops, sequential, start, trips, step)
         self.loops += 1
         self.emit(node)

@@ -1,6 +1,6 @@
 """Kernels and their launch: tracing one call into a program."""
 
-from . import checks, context, errors, mutable, peephole, rewrite
+from . import checks, context, errors, limits, mutable, peephole, rewrite
 from .builder import Options, Trace
 from .encode import encode
 from .nodes import Buffer
@@ -112,6 +112,9 @@ def _bind_arrays(trace, func, args, kwargs, arrays):
 def _finish(trace, func, result, params):
     label = func.__name__
     is_tuple = isinstance(result, (tuple, list))
+    if isinstance(result, list) and not trace.options.legacy_outputs:
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a list", operands=[("returned", f"a list of {len(result)}")],
+                  rule="a kernel returns one tensor created with buffer=nl.shared_hbm, or a tuple of them", fix="return out, or return (out_a, out_b)")
     items = list(result) if is_tuple else [result]
     none_at = tuple(k for k, v in enumerate(items) if v is None) if is_tuple else ()
     items = [v for v in items if v is not None]
@@ -139,9 +142,11 @@ def _finish(trace, func, result, params):
     _drop_output_allocs(trace)
     uses = peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace.body, uses)
+    limits.check_cost(trace)
     chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
     kept = [b for _, b in chosen if b is not None]
     data = encode(trace, label, outputs, is_tuple, kept, TRACER, uses.buffers)
+    limits.check_bytes(data, trace.buffers)
     shapes = [(b.shape, b.dtype.name) for b in outputs]
     return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
                    tuple(k for k, b in chosen if b is not None))
@@ -161,6 +166,10 @@ def _output(trace, label, item):
     if buffer.on_chip:
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a tile in {item.memory}", operands=[("returned", item)],
                   rule="a kernel returns HBM tensors", fix="nl.store(out[...], value=tile) into an nl.shared_hbm tensor, then `return out`")
+    if not (trace.options.legacy_outputs or buffer.root.shared or buffer.root in trace.mutable or buffer.root.kind != Buffer.HBM):
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns{f' {buffer.name!r},' if buffer.name else ''} a tensor in private HBM", operands=[("returned", item)],
+                  rule="a returned tensor is created with buffer=nl.shared_hbm, at the top level of the kernel", line=buffer.root.line,
+                  fix=f"out = nl.ndarray({buffer.root.shape}, dtype=nl.{buffer.root.dtype}, buffer=nl.shared_hbm)")
     if buffer.root.kind in (Buffer.PARAM, Buffer.CONSTANT):
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
                   operands=[("returned", item)], rule="a returned tensor is created by the kernel and written", fix="create an nl.shared_hbm tensor and store to it",

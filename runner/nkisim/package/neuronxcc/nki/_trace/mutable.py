@@ -54,7 +54,7 @@ def start_from_argument(trace, output):
         return None
     source = Buffer(Buffer.PARAM, output.dtype, output.name, output.shape, 0, "hbm", 0, trace.top)
     source.filled = True
-    trace.buffers.append(source)
+    trace.keep_buffer(source)
     _copy_once(trace, Tensor.whole(output), Tensor.whole(source))
     trace.body.insert(0, trace.body.pop())
     return source

@@ -286,7 +286,7 @@ def _alias(tensor, shape, dtype, api):
     buffer = Buffer(old.kind, dtype, old.name, shape, 0, old.memory, line, old.region)
     buffer.stand_for(old)
     buffer.from_transpose = old.from_transpose
-    trace.buffers.append(buffer)
+    trace.keep_buffer(buffer)
     return Tensor.whole(buffer)
 
 

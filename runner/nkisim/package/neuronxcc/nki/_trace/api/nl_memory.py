@@ -1,6 +1,6 @@
 """nl: creating tensors, moving them between HBM and the chip, casts."""
 
-from .. import checks, context, dtypes
+from .. import checks, context, dtypes, limits
 from ..affine import Aff, as_int, broadcast_shapes
 from ..assign import check_value
 from ..builder import PSUM_BYTES, SBUF_BYTES
@@ -94,6 +94,7 @@ def create(api_name, shape, dtype, buffer, name, fill):
              fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
              "an output is created with buffer=nl.shared_hbm", official="num_partition_exceed_arch_limit")
     checks.check_partition_bytes(api_name, shape, pdim, dtype, memory.name, SBUF_BYTES, PSUM_BYTES)
+    limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
     out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
     out.declared_pdim = explicit
     return Tensor.whole(out)
@@ -109,7 +110,10 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
         fail("OUTPUT_CONTRACT", f"{api_name}: a shared_hbm tensor is created inside {where}",
              rule="shared_hbm tensors are created at the top level of the kernel", fix="move the nl.ndarray call before the loops",
              official="shared_hbm_must_in_kernel_level")
-    return Tensor.whole(trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name))
+    limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)
+    buffer = trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name)
+    buffer.shared = memory is shared_hbm
+    return Tensor.whole(buffer)
 
 
 _CREATION_KEYWORDS = ("lazy_initialization",)
