@@ -1,6 +1,7 @@
 // nkigrid_confine: runs a whole foreign program (a vendor's compiler with children of its own) inside walls, and leaves nobody behind.
 //
 // usage: nkigrid_confine strict|relaxed [--read PATH]... [--write PATH]... -- PROGRAM [ARGUMENT]...
+//        nkigrid_confine open --in FOLDER -- PROGRAM [ARGUMENT]...     no walls: a site's own program, found on PATH, started in FOLDER
 //        nkigrid_confine --lacks              prints what `strict` needs and this machine lacks, a line each
 //
 // Descriptor 3 goes to the program, descriptor 4 is a lifeline: when its other end closes, the program and all it started are killed.
@@ -20,6 +21,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +48,8 @@ constexpr int kWork = 3, kLifeline = 4, kRefused = 127;
 constexpr rlim_t kMostFileBytes = 8ULL << 30;
 
 struct Order {
-  bool strict = true;
+  bool strict = true, walls = true;
+  fs::path folder;  ///< where the program starts; "": here
   std::vector<fs::path> readable, writable;
   std::vector<char*> program;  // ends with null
 };
@@ -54,9 +57,14 @@ struct Order {
 Order parse(int argc, char** argv) {
   Order order;
   order.strict = argc > 1 && std::string_view(argv[1]) == "strict";
+  order.walls = argc < 2 || std::string_view(argv[1]) != "open";
   int at = 2;
   for (; at + 1 < argc && std::string_view(argv[at]) != "--"; at += 2) {
     const std::string_view word = argv[at];
+    if (word == "--in") {
+      order.folder = argv[at + 1];
+      continue;
+    }
     if (word != "--read" && word != "--write") throw Error(ErrorCode::usage, "nkigrid_confine: an unknown option");
     (word == "--read" ? order.readable : order.writable).emplace_back(argv[at + 1]);
   }
@@ -114,9 +122,15 @@ void close_walls(const Order& order, bool own_shared_memory) {
 
 [[noreturn]] void run_program(const Order& order, bool own_shared_memory) {
   try {
-    close_walls(order, own_shared_memory);
-    ::execv(order.program[0], order.program.data());
-    throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0]);
+    if (!order.folder.empty()) fs::current_path(order.folder);
+    if (order.walls) {
+      close_walls(order, own_shared_memory);
+      ::execv(order.program[0], order.program.data());
+    } else {
+      ::close(kWork);
+      ::execvp(order.program[0], order.program.data());
+    }
+    throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0] + ": " + std::strerror(errno));
   } catch (const std::exception& error) {
     ::dprintf(2, "%s\n", error.what());
     ::_exit(kRefused);
@@ -162,9 +176,10 @@ void kill_descendants() {
 }
 
 int confine(const Order& order) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Without process numbers of its own the program must be outlived: then the lifeline alone says that we are to go.
+  if (order.walls) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const bool own_numbers = enter_namespaces();
+  const bool own_numbers = order.walls && enter_namespaces();
   require(own_numbers || !order.strict, "have process numbers of its own (a PID namespace)");
   const bool own_shared_memory = own_numbers && mount_own_shared_memory();
   std::array<int, 2> report{};
