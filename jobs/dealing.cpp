@@ -7,6 +7,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/costs.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -44,32 +45,54 @@ std::vector<bool> held_by(const PlanExtent& extent, const Plan& plan) {
   return held;
 }
 
-/// Prior cost of an episode: turns times level. L2 fuses several operations and L3 is a part of a model, so
-/// later levels take longer.
-std::uint64_t prior_cost(const Plan& plan, const Grid& grid, const PlannedEpisode& episode) {
-  const auto& level = plan.tasks[episode.task].level;
-  const std::uint64_t weight = !level.empty() && level.back() >= '1' && level.back() <= '9'
-                                   ? static_cast<std::uint64_t>(level.back() - '0')
-                                   : 1;
-  return weight * grid.mode(plan.cells[episode.cell].mode).turns;
-}
-
 }  // namespace
 
-void deal_shards(Plan& plan, std::span<const PlanExtent> grown_from) {
-  const auto ranks = episode_ranks(plan, "shard");
-  std::vector<bool> dealt(plan.episodes.size());
-  std::uint64_t next = 0;
-  const auto deal = [&](auto&& wanted) {
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < dealt.size(); ++i) {
-      if (!dealt[i] && wanted(i)) order.push_back(i);
-    }
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : a < b;
+std::vector<std::uint32_t> longest_first(const Plan& plan, std::span<const double> seconds, std::string_view purpose) {
+  struct Place {
+    double seconds;
+    std::uint64_t rank;
+    std::uint32_t episode;
+  };
+  const auto ranks = episode_ranks(plan, purpose);
+  std::vector<Place> places(plan.episodes.size());
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    const auto& episode = plan.episodes[i];
+    places[i] = {seconds[episode.cell * plan.tasks.size() + episode.task], ranks[i], i};
+  }
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    if (a.seconds != b.seconds) return a.seconds > b.seconds;
+    return a.rank != b.rank ? a.rank < b.rank : a.episode < b.episode;
+  });
+  std::vector<std::uint32_t> order(places.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = places[i].episode;
+  return order;
+}
+
+ShardSpreader::ShardSpreader(std::uint32_t shards) : loads_(shards) {}
+
+std::uint32_t ShardSpreader::next(double seconds) {
+  if (round_.empty()) {
+    round_.resize(loads_.size());
+    std::iota(round_.begin(), round_.end(), 0U);
+    std::sort(round_.begin(), round_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return loads_[a] != loads_[b] ? loads_[a] > loads_[b] : a > b;
     });
+  }
+  const auto shard = round_.back();
+  round_.pop_back();
+  loads_[shard] += seconds;
+  return shard;
+}
+
+void deal_shards(Plan& plan, std::span<const double> seconds, std::span<const PlanExtent> grown_from) {
+  const auto order = longest_first(plan, seconds, "shard");
+  std::vector<bool> dealt(plan.episodes.size());
+  ShardSpreader spreader(plan.shards);
+  const auto deal = [&](auto&& wanted) {
     for (const auto i : order) {
-      plan.episodes[i].shard = static_cast<std::uint32_t>(next++ % plan.shards);
+      if (dealt[i] || !wanted(i)) continue;
+      auto& episode = plan.episodes[i];
+      episode.shard = spreader.next(seconds[episode.cell * plan.tasks.size() + episode.task]);
       dealt[i] = true;
     }
   };
@@ -80,20 +103,14 @@ void deal_shards(Plan& plan, std::span<const PlanExtent> grown_from) {
   deal([](std::uint32_t) { return true; });
 }
 
-std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard) {
-  const auto ranks = episode_ranks(plan, "deal");
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint64_t> costs(plan.episodes.size());
-  for (std::uint32_t i = 0; i < plan.episodes.size(); ++i) {
-    if (shard && plan.episodes[i].shard != shard->value) continue;
-    costs[i] = prior_cost(plan, grid, plan.episodes[i]);
-    order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (costs[a] != costs[b]) return costs[a] > costs[b];
-    return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : a < b;
-  });
+std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds, std::optional<ShardId> shard) {
+  auto order = longest_first(plan, seconds, "deal");
+  if (shard) std::erase_if(order, [&](std::uint32_t i) { return plan.episodes[i].shard != shard->value; });
   return order;
+}
+
+std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard) {
+  return dealing_order(plan, expected_seconds(grid, plan, CostModel{}), shard);
 }
 
 }  // namespace nkigrid::jobs

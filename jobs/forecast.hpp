@@ -21,6 +21,15 @@ struct TurnPrior {
       1200;  ///< the harness's own words in the first user message, beside the task's source
 };
 
+struct Tokens {
+  double in = 0, out = 0;
+};
+
+double reply_tokens(const ModelSpec& model, const TurnPrior& prior = {});
+
+/// One episode that takes all its turns: each request carries the whole conversation so far.
+Tokens most_tokens(const ModelSpec& model, const ModeSpec& mode, const PromptSpec& prompt, const Task& task, const TurnPrior& prior = {});
+
 /// What a cell can cost at most: every episode takes all of its mode's turns, the context grows by a reply
 /// and its feedback each.
 struct CellForecast {

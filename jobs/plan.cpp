@@ -8,6 +8,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/costs.hpp"
 #include "jobs/dealing.hpp"
 #include "jobs/keys.hpp"
 
@@ -52,7 +53,7 @@ std::vector<std::string> kernel_hashes(const Grid& grid, const Benchmark& benchm
 
 }  // namespace
 
-Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from) {
+Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from, const CostModel* costs) {
   Plan plan;
   plan.cells = grid.cells;
   plan.shards = grid.slurm.shards;
@@ -71,7 +72,7 @@ Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const Pla
         plan.episodes.push_back({cell, task, replicate, 0});
     }
   }
-  deal_shards(plan, grown_from);
+  deal_shards(plan, expected_seconds(grid, plan, costs != nullptr ? *costs : CostModel{}), grown_from);
   return plan;
 }
 

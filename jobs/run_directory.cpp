@@ -45,6 +45,14 @@ std::string new_run_id() {
 }
 
 fs::path plan_file(const fs::path& folder) { return folder / "plan" / "plan.json"; }
+fs::path costs_file(const fs::path& folder) { return folder / "plan" / "costs.json"; }
+
+/// The costs a run was frozen with, or nothing learnt.
+CostModel frozen_costs(const fs::path& folder) {
+  std::error_code ignored;
+  const auto file = costs_file(folder);
+  return fs::exists(file, ignored) ? costs_from_json(read_file(file), file) : CostModel{};
+}
 
 /// A frozen run with what a growth of it needs.
 struct OpenRun {
@@ -84,7 +92,8 @@ OpenRun open_run(const fs::path& folder) {
   open.run.grid_hash = resolved.grid_hash;
   const auto plan_text = read_file(plan_file(folder));
   open.grown_from = extents_from_json(plan_text, plan_file(folder));
-  open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from);
+  open.run.costs = frozen_costs(folder);
+  open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from, &open.run.costs);
   if (grid_hash(open.run.plan) != resolved.grid_hash || open.run.grid.seed != resolved.seed) {
     verify_plan_json(plan_text, open.run.plan, plan_file(folder));
     throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the "
@@ -159,7 +168,7 @@ bool is_run(const fs::path& path) noexcept {
 
 Run load_run(const fs::path& folder) { return open_run(folder).run; }
 
-Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& folder) {
+Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& folder, const CostModel& costs) {
   make_directories(folder);
   const FolderLock lock(folder);
   std::error_code ignored;
@@ -169,15 +178,19 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
                             (folder / "grid.yaml").native()));
   }
   if (!is_run(folder)) {
-    write_run(grid, benchmark, make_plan(grid, benchmark), new_run_id(), {}, folder);
+    make_directories(folder / "plan");
+    fs::remove(costs_file(folder), ignored);  // of a freeze that did not come to its end
+    if (costs.learnt()) write_file_atomic(costs_file(folder), to_json(costs));
+    write_run(grid, benchmark, make_plan(grid, benchmark, {}, &costs), new_run_id(), {}, folder);
     return load_run(folder);
   }
   auto open = open_run(folder);
-  auto plan = make_plan(grid, benchmark, open.grown_from);
+  const auto* frozen = &open.run.costs;
+  auto plan = make_plan(grid, benchmark, open.grown_from, frozen);
   refuse_other_grid(open.run, grid, benchmark, plan);
   if (const auto before = extent_of(open.run.plan); before != extent_of(plan)) {
     if (open.grown_from.empty() || open.grown_from.back() != before) open.grown_from.push_back(before);
-    plan = make_plan(grid, benchmark, open.grown_from);
+    plan = make_plan(grid, benchmark, open.grown_from, frozen);
   }
   write_run(grid, benchmark, plan, open.run.run_id, open.grown_from, folder);
   return load_run(folder);

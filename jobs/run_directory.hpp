@@ -4,6 +4,7 @@
 #include <string>
 
 #include "jobs/benchmark.hpp"
+#include "jobs/costs.hpp"
 #include "jobs/grid.hpp"
 #include "jobs/plan.hpp"
 
@@ -15,6 +16,7 @@ struct Run {
   Grid grid;            ///< its paths point into RUN/inputs
   Benchmark benchmark;  ///< from RUN/inputs
   Plan plan;
+  CostModel costs;      ///< that it was frozen with; its shards are balanced by them as long as it lives
   std::string run_id;     ///< random, 16 hex digits; never an input of a draw
   std::string grid_hash;
 
@@ -23,9 +25,10 @@ struct Run {
 
 /// Freezes `grid` into `folder` and returns the run. An existing run with the same keys and seed is opened; one that
 /// `grid` only grows (replicates, tasks, cells) is extended.
+/// @param costs learnt from earlier runs; a run that exists keeps those it was frozen with, so that its episodes keep their shards
 /// @throws Error{config} (exit 2) with the difference when the seed or a key under an existing (cell, task) differs;
 ///         Error{io} when the folder cannot be written: nothing half made is left that load_run() would accept.
-Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesystem::path& folder);
+Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesystem::path& folder, const CostModel& costs = {});
 
 /// Opens a frozen run. @throws Error{config} when `folder` is no run; Error{corrupt} when a frozen input does not match its hash.
 Run load_run(const std::filesystem::path& folder);
