@@ -109,6 +109,18 @@ CASES = {
     "a bitwise function of floats": (TILE + "m = nl.bitwise_and(t, t)\n", X, "DTYPE", 3, ["float32", "integer"]),
     "a tensor on the free axis as an index": ("i = nl.load(n)\np, f = nl.mgrid[0:128, 0:4]\nt = nl.load(x[p, i])\n",
                                               [("x", (128, 512), "float32"), ("n", (128, 4), "int32")], "INDEXING", 3, ["err-indirect-indices-free-dim"]),
+    "an HBM tensor that no HBM holds": (OUT + "h = nl.ndarray((50000, 100000), dtype=nl.float32, buffer=nl.hbm)\n", X, "CAPACITY", 2, ["20000000000 bytes", "16 GiB"]),
+    "an output of absurd size": ("out = nl.ndarray((10**12, 10**12), dtype=nl.float32, buffer=nl.shared_hbm)\n", X, "CAPACITY", 1, ["[1000000000000, 1000000000000] float32 in shared_hbm"]),
+    "blocks that cannot be counted": (OUT + "t = nl.ndarray((10**18, nl.par_dim(128), 512), dtype=nl.float32)\n", X, "CAPACITY", 2, ["at most 2^62 bytes"]),
+    "a loop of 10^30 trips": (TILE + "for i in nl.sequential_range(10**30):\n    t[...] = nl.exp(t)\n" + END, X, "CAPACITY", 3, ["trips", "2147483648"]),
+    "a run of 10^12 instructions": (TILE + "".join(f"{'    ' * k}for i{k} in nl.sequential_range(1000):\n" for k in range(4)) + " " * 16 + "t[...] = nl.exp(t)\n" + END, X,
+                                    "CAPACITY", 7, ["instructions up to here", "at most 100000000 instructions", "larger tiles"]),
+    "ten thousand reshapes and more": (TILE + "for k in [0] * 20000:\n    y = x.reshape((512, 256))\n" + END, X, "CAPACITY", 4, ["more than 16000 tiles"]),
+    "ten megabytes of constants": (OUT + "c = nl.load(nl.shared_constant(np.zeros((128, 20000)), dtype=nl.float32))\nnl.store(out, value=c[:, 0:512])\nreturn out\n", X,
+                                   "CAPACITY", 0, ["10240000 of them constants", "8 MiB", "nisa.iota"]),
+    "a returned list": (TILE + "nl.store(out, value=t)\nreturn [out]\n", X, "OUTPUT_CONTRACT", 0, ["returns a list", "a list of 1", "return (out_a, out_b)"]),
+    "a returned private tensor": ("h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(h, value=nl.load(x[0:128, :]))\nreturn h\n", X, "OUTPUT_CONTRACT", 1,
+                                  ["in private HBM", "[128, 512] float32 in hbm", "nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)"]),
     "program_id without a grid": (OUT + "i = nl.program_id(0)\n", X, "BAD_SIGNATURE", 2, ["GRID"]),
 }
 

@@ -137,6 +137,50 @@ class VendorStyle(unittest.TestCase):
         self.assertGreater(values[0], 0)
         self.assertEqual(values, sorted(values))
 
+    def test_a_benchmark_over_a_grid_leaves_its_latency_on_the_kernel(self):
+        @nki.benchmark(warmup=2, iters=3, save_neff_name="kernel.neff")
+        def doubled(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            i = nl.program_id(0) * 128
+            nl.store(out[i:i + 128, :], value=nl.load(x[i:i + 128, :]) * 2.0)
+            return out
+
+        self.assertIsNone(doubled.benchmark_result)
+        x = self.draw(256, 16)
+        self.assertTrue(np.array_equal(doubled[2](x), 2 * x))
+        self.assertGreater(doubled.benchmark_result.nc_latency.get_latency_percentile(99), 0)
+
+    def test_every_mode_of_jit_runs_over_a_grid(self):
+        def negated(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.hbm)
+            i = nl.program_id(0) * 128
+            nl.store(out[i:i + 128, :], value=nl.negative(nl.load(x[i:i + 128, :])))
+            return [out]
+
+        x = self.draw(256, 16)
+        for mode in ("auto", "jax", "torchxla", "baremetal", "benchmark", "simulation", "trace"):
+            for grid in (2, nl.nc(2), nl.spmd_dim(nl.nc(2), 1)):
+                (got,) = nki.jit(negated, mode=mode, kernel_return=True, platform_target="trn1")[grid](x)
+                self.assertTrue(np.array_equal(got, -x), mode)
+            (got,) = simulate_kernel(nki.jit(negated, mode=mode)[2], x)
+            self.assertTrue(np.array_equal(got, -x), mode)
+        self.assertEqual(nki.isa.get_nc_version(), nki.isa.nc_version.gen2)
+
+    def test_bfloat16_may_be_kept_in_float32(self):
+        @nki.jit
+        def halved(x):
+            out = nl.ndarray(x.shape, dtype=nl.bfloat16, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.multiply(nl.load(x, dtype=nl.bfloat16), 0.5, dtype=nl.bfloat16))
+            return out
+
+        x = self.draw(64, 40)
+        rounded = simulate_kernel(halved, x)
+        with unittest.mock.patch.dict("os.environ", NKISIM_BF16_AS_FP32="1"):
+            exact = simulate_kernel(halved, x)
+        self.assertTrue(np.array_equal(exact, x * np.float32(0.5)))
+        error = np.abs(rounded / exact - 1).max()
+        self.assertTrue(2 ** -10 < error <= 2 ** -8, error)
+
     def test_an_output_that_is_read_starts_as_the_argument(self):
         x, acc = self.draw(128, 16), self.draw(128, 16)
         want = acc + x

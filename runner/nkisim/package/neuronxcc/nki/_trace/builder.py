@@ -12,11 +12,13 @@ MAX_TRIPS = 1 << 31      # indices are proved in 64 bits
 
 
 class Options:
-    """What the trace assumes. sdk: (major, minor); legacy_outputs: parameters may be stored to and become outputs."""
+    """What the trace assumes. sdk: (major, minor); legacy_outputs: drop-in use, where parameters may be stored to and become outputs, and
+    what is returned may be in private HBM or a list; bf16_as_fp32: tiles of bfloat16 are never rounded."""
 
-    __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs")
+    __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs", "bf16_as_fp32")
 
-    def __init__(self, sdk="2.24", target="trn1", strict_paper_names=False, legacy_outputs=False):
+    def __init__(self, sdk="2.24", target="trn1", strict_paper_names=False, legacy_outputs=False, bf16_as_fp32=False):
+        self.bf16_as_fp32 = bf16_as_fp32
         numbers = [int(p) for p in str(sdk).split(".")[:2] if p.isdigit()]
         self.sdk = tuple(numbers) if len(numbers) == 2 else (2, 24)
         self.target, self.strict_paper_names, self.legacy_outputs = target, bool(strict_paper_names), legacy_outputs

@@ -2,6 +2,7 @@
 
 from . import checks, context, errors, limits, mutable, peephole, rewrite
 from .builder import Options, Trace
+from .dtypes import bfloat16, float32
 from .encode import encode
 from .nodes import Buffer
 from .tensor import Tensor
@@ -21,19 +22,28 @@ class Program:
 class Kernel:
     """A function decorated with nki.jit, with its launch grid."""
 
-    def __init__(self, func, mode="auto", grid=(), options=None):
+    def __init__(self, func, mode="auto", grid=(), options=None, results=None):
         self.func, self.mode, self.grid, self.options = func, mode, tuple(grid), dict(options or {})
+        self._results = [None] if results is None else results  # shared with this kernel's launches over grids
         self.__name__ = getattr(func, "__name__", "kernel")
         self.__doc__ = getattr(func, "__doc__", None)
         self.__wrapped__ = func
-        self.benchmark_result = None
+
+    @property
+    def benchmark_result(self):
+        """Of the last run, whatever its grid; None before it."""
+        return self._results[0]
+
+    @benchmark_result.setter
+    def benchmark_result(self, latency):
+        self._results[0] = latency
 
     def __getitem__(self, grid):
         grid = grid if isinstance(grid, tuple) else (grid,)
         if context.current() is not None:
             context.fail("CONTROL_FLOW", f"kernel '{self.__name__}' is launched with a grid inside a kernel", rule="nested kernels have no grid",
                          fix="call it without [grid]", official="nested_kernel_with_spmd_grid")
-        return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options)
+        return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options, self._results)
 
     def __call__(self, *args, **kwargs):
         if context.current() is not None:  # a sub-kernel: inlined
@@ -140,6 +150,8 @@ def _finish(trace, func, result, params):
     for b in trace.buffers:
         b.kind = b.root.kind
     _drop_output_allocs(trace)
+    if trace.options.bf16_as_fp32:
+        _widen(trace)
     uses = peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace.body, uses)
     limits.check_cost(trace)
@@ -150,6 +162,13 @@ def _finish(trace, func, result, params):
     shapes = [(b.shape, b.dtype.name) for b in outputs]
     return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
                    tuple(k for k, b in chosen if b is not None))
+
+
+def _widen(trace):
+    """Tiles and results of bfloat16 keep float32 values, as in the vendor's own simulator."""
+    for b in trace.buffers:
+        if b.dtype is bfloat16 and b.kind not in (Buffer.PARAM, Buffer.CONSTANT):
+            b.dtype = float32
 
 
 def _fail_end(code, problem, **details):

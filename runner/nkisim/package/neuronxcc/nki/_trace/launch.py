@@ -36,10 +36,10 @@ def describe(args, kwargs):
 
 
 def launch(kernel, args, kwargs):
-    """Traces for the SDK that NKISIM_SDK names (2.24 by default) and runs."""
-    sdk = os.environ.get("NKISIM_SDK", "2.24")
+    """Traces for the SDK that NKISIM_SDK names (2.24 by default) and runs; NKISIM_BF16_AS_FP32=1 never rounds to bfloat16."""
+    options = Options(sdk=os.environ.get("NKISIM_SDK", "2.24"), legacy_outputs=True, bf16_as_fp32=os.environ.get("NKISIM_BF16_AS_FP32") == "1")
     arrays, values = describe(args, kwargs)
-    program = trace_call(kernel.func, args, kwargs, arrays, Options(sdk=sdk, legacy_outputs=True), kernel.grid)
+    program = trace_call(kernel.func, args, kwargs, arrays, options, kernel.grid)
     inputs = [values[k] for k in program.inputs]
     results = engine.run(program, inputs)
     kernel.benchmark_result = engine.Latency(program)
