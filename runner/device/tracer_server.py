@@ -300,7 +300,7 @@ def main():
     gc.disable()
 
     def run_child(channel, note):
-        child_main(channel, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, _harness.warm_up)
+        child_main(channel, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, _harness.touch)
 
     server = Server(control, int(pool), run_child)
     control.send(_harness.version().encode() if hasattr(_harness, "version") else b"unknown")

@@ -67,7 +67,7 @@ def trace():
         to_child, from_child = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
-            _harness.warm_up()  # as the server's children do before they take work: their pages are their own by then
+            _harness.touch()  # as the server's children do before they take work: their pages are their own by then
             os.write(from_child[1], b"r")
             text = os.read(to_child[0], 1 << 20).decode()
             result = _harness.compile_source(text, None, [("x", (512, 512), "float32")], None, {})
