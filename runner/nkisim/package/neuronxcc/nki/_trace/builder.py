@@ -3,6 +3,7 @@
 from . import context
 from .affine import Aff, Atom
 from .nodes import Alloc, Buffer, If, Loop, Region
+from .variables import loop_name
 
 SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
 PSUM_BYTES = 16 * 1024
@@ -101,7 +102,7 @@ class Trace:
         self.loops += 1
         self.emit(node)
         region = self.open_region("loop", node.body, node)
-        node.atom = self.add_atom(Atom(Atom.LOOP, node.number, 0, trips - 1, f"i{node.number}", region=region))
+        node.atom = self.add_atom(Atom(Atom.LOOP, node.number, 0, trips - 1, loop_name(self, node.line) or f"i{node.number}", region=region))
         return node, region
 
     def open_if(self, items):

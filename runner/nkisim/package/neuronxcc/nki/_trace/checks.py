@@ -48,8 +48,8 @@ def check_atom(atom):
             check_atom(inner)
 
 
-def check_tile(tensor, api, name, memories=("sbuf", "psum")):
-    """`tensor` is what compute APIs accept: on chip, partition first, at most 128 partitions, rank >= 2."""
+def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
+    """`tensor` is what compute APIs accept: on chip, partition first, at most 128 partitions, rank >= 2. operands: all that a message shows."""
     if getattr(tensor, "plain", False):
         root = tensor.buffer_.root
         if root.region.open and root.all_reduce is None and root.memory in memories:
@@ -62,7 +62,7 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum")):
             fix = f"load it first: tile = nl.load({buffer.name or 'x'}[...]), then pass the tile"
         else:
             fix = f"copy it to {memories[0]} first, e.g. nl.copy(x) or nisa.tensor_copy(x)"
-        fail("WRONG_MEMORY", f"{api}: expected {name} in {' or '.join(memories)}, got {tensor.memory}", operands=[(name, tensor)],
+        fail("WRONG_MEMORY", f"{api}: expected {name} in {' or '.join(memories)}, got {tensor.memory}", operands=operands or [(name, tensor)],
              rule=f"{api} reads {name} from {' or '.join(memories)}", fix=fix, official="unsupported_memory")
     check_partition_first(tensor, api, name)
     if tensor.dyn is not None:

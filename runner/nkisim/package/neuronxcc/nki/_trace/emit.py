@@ -185,5 +185,6 @@ def result_shape(api, operands, partition_broadcast=True):
     if len(counts) > 1:
         fail("SHAPE_BROADCAST", f"{api}: Unexpected partition broadcast!", operands=operands,
              rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
-             fix="use nl.add, nl.multiply, ... or tile.broadcast_to((p, f)) through nl.broadcast_to", kind=AssertionError)
+             fix=f"use the function in place of the operator (nl.add, nl.multiply, ...): it repeats the tile; or nl.broadcast_to(tile, shape={shape}) first",
+             kind=AssertionError)
     return shape

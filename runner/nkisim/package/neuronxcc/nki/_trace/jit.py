@@ -120,31 +120,31 @@ def _bind_arrays(trace, func, args, kwargs, arrays):
 
 
 def _finish(trace, func, result, params):
-    label = func.__name__
+    label, last = func.__name__, _last_line(func)
     is_tuple = isinstance(result, (tuple, list))
     if isinstance(result, list) and not trace.options.legacy_outputs:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a list", operands=[("returned", f"a list of {len(result)}")],
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a list", line=last, operands=[("returned", f"a list of {len(result)}")],
                   rule="a kernel returns one tensor created with buffer=nl.shared_hbm, or a tuple of them", fix="return out, or return (out_a, out_b)")
     items = list(result) if is_tuple else [result]
     none_at = tuple(k for k, v in enumerate(items) if v is None) if is_tuple else ()
     items = [v for v in items if v is not None]
     read = {}  # legacy outputs that are inputs too
     legacy = [k for k, b in enumerate(params) if b.written]
-    outputs = [_output(trace, label, item) for item in items]
+    outputs = [_output(trace, label, item, last) for item in items]
     if not outputs and legacy and trace.options.legacy_outputs:
         for k in legacy:
             params[k].kind = Buffer.OUTPUT
             read[k] = mutable.start_from_argument(trace, params[k])
         outputs = [params[k] for k in legacy]
     if not outputs:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", rule="results are returned in tensors created with buffer=nl.shared_hbm",
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", line=last, rule="results are returned in tensors created with buffer=nl.shared_hbm",
                   fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
                   official="tensor_output_not_written_to")
     mutable.check_returned(trace, outputs)
     for b in outputs:
         if not b.root.written:
             _fail_end("OUTPUT_CONTRACT", f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
-                      rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
+                      operands=[("output", Tensor.whole(b))], rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
                       fix="nl.store(out[...], value=tile) before `return out`", official="tensor_output_not_written_to", line=b.line)
         b.kind = b.root.kind = Buffer.OUTPUT
     for b in trace.buffers:
@@ -176,14 +176,19 @@ def _fail_end(code, problem, **details):
     context.fail(code, problem, **details)
 
 
-def _output(trace, label, item):
+def _last_line(func):
+    """The line of the function's last statement, as a rule its `return`."""
+    return max((line for _, _, line in func.__code__.co_lines() if line), default=0)
+
+
+def _output(trace, label, item, last):
     if not isinstance(item, Tensor):
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns {type(item).__name__}", rule="a kernel returns HBM tensors",
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns {type(item).__name__}", line=last, rule="a kernel returns HBM tensors",
                   fix="return the tensor created with buffer=nl.shared_hbm")
     checks.check_alive(item, "return")
     buffer = item.buffer_
     if buffer.on_chip:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a tile in {item.memory}", operands=[("returned", item)],
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a tile in {item.memory}", line=last, operands=[("returned", item)],
                   rule="a kernel returns HBM tensors", fix="nl.store(out[...], value=tile) into an nl.shared_hbm tensor, then `return out`")
     if not (trace.options.legacy_outputs or buffer.root.shared or buffer.root in trace.mutable or buffer.root.kind != Buffer.HBM):
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns{f' {buffer.name!r},' if buffer.name else ''} a tensor in private HBM", operands=[("returned", item)],
@@ -191,10 +196,10 @@ def _output(trace, label, item):
                   fix=f"out = nl.ndarray({buffer.root.shape}, dtype=nl.{buffer.root.dtype}, buffer=nl.shared_hbm)")
     if buffer.root.kind in (Buffer.PARAM, Buffer.CONSTANT):
         _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
-                  operands=[("returned", item)], rule="a returned tensor is created by the kernel and written", fix="create an nl.shared_hbm tensor and store to it",
+                  line=last, operands=[("returned", item)], rule="a returned tensor is created by the kernel and written", fix="create an nl.shared_hbm tensor and store to it",
                   official="tensor_output_not_written_to")
     if not item.is_whole:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a part of '{buffer.name}'", operands=[("returned", item)],
+        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a part of '{buffer.name}'", line=last, operands=[("returned", item)],
                   rule="a kernel returns whole tensors", fix="return the tensor itself")
     return buffer
 

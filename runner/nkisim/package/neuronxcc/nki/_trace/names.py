@@ -3,6 +3,7 @@
 import difflib
 import functools
 import inspect
+import re
 
 from . import context, errors
 
@@ -21,14 +22,15 @@ SINCE = {("nl", "gelu_apprx_sigmoid"): (2, 26), ("nl", "gather_flattened"): (2, 
 TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 
 _MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
+_JOIN = "t = nl.ndarray((128, a + b), dtype=x.dtype); t[:, 0:a] = x; t[:, a:a+b] = y (or nl.store each to its slice of the output)"
 INVENTED = {
     "dot": _MATMUL, "einsum": _MATMUL, "mm": _MATMUL, "bmm": _MATMUL, "gemm": _MATMUL, "linear": _MATMUL, "tensordot": _MATMUL,
     "clip": "nl.minimum(nl.maximum(x, lo), hi)", "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
     "leaky_relu": "nl.maximum(x, nl.multiply(x, slope)) for 0 < slope < 1", "pow": "nl.power(x, y)",
     "elu": "nl.where(nl.greater(x, 0), x, nl.subtract(nl.exp(x), 1.0))", "swish": "nl.silu(x)",
     "hardswish": "nl.multiply(x, nl.minimum(nl.maximum(nl.add(x, 3.0), 0.0), 6.0)) and a multiply by 1/6",
-    "concatenate": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y", "concat": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y",
-    "stack": "one tensor with a leading block dimension and t[k] = tile", "cat": "slice stores: out[:, 0:a] = x; out[:, a:a+b] = y",
+    "concatenate": _JOIN, "concat": _JOIN, "cat": _JOIN,
+    "stack": "one tensor with a leading block dimension and t[k] = tile", 
     "reshape": "the method tensor.reshape(shape) on a whole HBM tensor", "argmax": "nisa.max8 and nisa.nc_find_index8",
     "cumsum": "nisa.tensor_tensor_scan(data0=ones, data1=x, initial=0.0, op0=np.multiply, op1=np.add)",
     "log_softmax": "x - max, then subtract nl.log(nl.sum(nl.exp(x - max), axis=1))", "float64": "nl.float32", "int64": "nl.int32",
@@ -51,14 +53,27 @@ def signature_of(module, name):
     return f"{module}.{name}{text}".replace(", **kwargs", "").replace("<class '", "").replace("'>", "")
 
 
-def nearest(module, name, count=4):
+_NAMED = re.compile(r"\b(nl|nisa)\.(\w+)")
+
+
+def _named_in(hint):
+    """Signatures of the names that a hint uses, in its order."""
+    out = []
+    for module, name in _NAMED.findall(hint):
+        text = signature_of(module, name)
+        if name in REGISTRY[module] and visible(module, name) and text not in out:
+            out.append(text)
+    return out
+
+
+def nearest(module, name, count=4, cutoff=0.5):
     """The nearest existing names with their signatures, this module's first."""
     out = []
     for other in (module, "nisa" if module == "nl" else "nl"):
         if name in REGISTRY[other] and other != module:
             out.append(signature_of(other, name))
     table = [n for n in REGISTRY[module] if visible(module, n)]
-    close = difflib.get_close_matches(name, table, n=count, cutoff=0.5)
+    close = difflib.get_close_matches(name, table, n=count, cutoff=cutoff)
     close += [n for n in table if name in n or (len(n) > 3 and n in name)][:count]
     for n in close:
         text = signature_of(module, n)
@@ -101,12 +116,12 @@ def unknown_name(module, name):
     hint = INVENTED.get(name)
     if hint == _MATMUL and not visible("nl", "matmul"):
         hint = "nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
-    near = nearest(module, name)
+    near = _named_in(hint or "")
+    near += [text for text in nearest(module, name, cutoff=0.5) if text not in near]
+    if len(near) < 3:
+        near += [text for text in nearest(module, name, cutoff=0.1) if text not in near][:3 - len(near)]
     parts = [f"write {hint}"] if hint else []
-    if near:
-        parts.append("existing names: " + "; ".join(near))
-    if not parts:
-        parts.append("see nl.load, nl.store, nl.add, nl.exp, nl.sum, nl.max, nisa.nc_matmul, nisa.activation")
+    parts.append("existing names: " + "; ".join(near[:5]))
     error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'",
                                 rule="only documented names exist", fix=" | ".join(parts))
     _remember(error)
@@ -178,6 +193,7 @@ def _bad_signature(module, name, function, args, kwargs, error):
         return context.build_error("WRONG_API_ERA", f"{text}: a destination-first call",
                                    rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` package",
                                    fix=f"result = {signature_of(module, name)}", kind=TypeError)
-    operands = [("argument " + k, v) for k, v in kwargs.items() if k not in known][:3]
+    operands = [(k, v) for k, v in (*zip(known, args), *kwargs.items()) if k in known and hasattr(v, "memory")]
+    operands += [("argument " + k, v) for k, v in kwargs.items() if k not in known][:3]
     return context.build_error("BAD_SIGNATURE", text, operands=operands, rule="arguments follow the documented signature",
                                fix=signature_of(module, name))

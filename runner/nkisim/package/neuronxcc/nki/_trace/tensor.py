@@ -191,13 +191,21 @@ class Tensor:
             return left._binary(name, right) if isinstance(left, Tensor) else right._binary(name, left, swap=True)
         fail("UNKNOWN_API", f"numpy.{ufunc.__name__} is called on a tile", operands=[("tile", self)],
              rule="inside a kernel data exists on the device only; numpy functions serve as op= names",
-             fix=f"use nl.{ufunc.__name__} if it exists, or the op= argument of a nisa instruction", kind=TypeError)
+             fix=_instead_of_numpy(ufunc.__name__), kind=TypeError)
 
     def __getattr__(self, attribute):
         if attribute.startswith("__"):
             raise AttributeError(attribute)
         from .names import unknown_tile_attribute
         raise unknown_tile_attribute(self, attribute)
+
+
+def _instead_of_numpy(name):
+    from .names import INVENTED, REGISTRY, signature_of
+    name = {"true_divide": "divide", "absolute": "abs", "power": "power", "matmul": "matmul"}.get(name, name)
+    if name in REGISTRY["nl"]:
+        return f"call {signature_of('nl', name)}, or pass np.{name} as op= of a nisa instruction"
+    return f"write {INVENTED[name]}" if name in INVENTED else "spell it with nl functions, or pass it as op= of a nisa instruction"
 
 
 def _no_operator(sign, fix):

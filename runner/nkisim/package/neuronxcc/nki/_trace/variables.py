@@ -9,12 +9,23 @@ _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w{0,63})\s*(?::[^=]*)?=(?!=)")
 _COUNTED = re.compile(r"\s*for\s+([A-Za-z_]\w{0,63})\s+in\b")
 
 
+def source_lines(trace):
+    """Lines of the traced file. Lines of several files look alike: none is given then."""
+    return linecache.getlines(next(iter(trace.files))) if len(trace.files) == 1 else []
+
+
+def loop_name(trace, line):
+    """What the `for` statement at this line counts with, or ""."""
+    lines = source_lines(trace)
+    found = _COUNTED.match(lines[line - 1]) if 0 < line <= len(lines) else None
+    return found.group(1) if found else ""
+
+
 class Names:
     """@param buffers: in the order in which they were made"""
 
     def __init__(self, trace, buffers):
-        # Lines of several files look alike: none of them is named then.
-        self._lines = linecache.getlines(next(iter(trace.files))) if len(trace.files) == 1 else []
+        self._lines = source_lines(trace)
         self._of_buffer = {}
         for b, following in zip(buffers, [*buffers[1:], None]):
             value = following is None or following.line != b.line  # what a statement makes before it is a temporary

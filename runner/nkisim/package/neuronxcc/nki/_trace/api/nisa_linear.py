@@ -19,7 +19,7 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
     tiles = []
     for name, tile in (("stationary", stationary), ("moving", moving)):
         checks.require_tensor(tile, label, name)
-        tiles.append(on_sbuf(tile, label, name))
+        tiles.append(on_sbuf(tile, label, name, (("stationary", stationary), ("moving", moving))))
     if bool(tile_position) != bool(tile_size):
         fail("BAD_SIGNATURE", f"{label}: tile_position and tile_size", rule="both or none are given", fix="leave both out")
     if is_transpose:  # one operand is an identity: the values pass unchanged and keep their type

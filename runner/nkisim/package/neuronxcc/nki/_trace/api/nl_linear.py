@@ -12,14 +12,14 @@ fail = context.fail
 STATIONARY_FMAX, MOVING_FMAX = 128, 512
 
 
-def on_sbuf(tile, label, name):
+def on_sbuf(tile, label, name, operands=()):
     """A matmul operand in sbuf. Results of nc_transpose are copied out of psum, as the compiler does."""
     checks.require_tensor(tile, label, name)
     if tile.memory == "psum" and tile.buffer_.from_transpose:
         checks.check_tile(tile, label, name)
         out = new_tile(tile.shape, tile.dtype, api=label)
         return emit_map(out, [tile], [], "tensor_copy", "unknown", (), label)
-    checks.check_tile(tile, label, name, ("sbuf",))
+    checks.check_tile(tile, label, name, ("sbuf",), operands)
     return tile
 
 
@@ -32,7 +32,8 @@ def _check_types(label, operands):
                  fix=f"cast it: nl.copy({argument}, dtype=nl.bfloat16)")
     if (names[0] in wide) != (names[1] in wide):
         fail("DTYPE", f"{label}: {names[0]} is multiplied with {names[1]}", operands=operands,
-             rule="both operands are float32/tfloat32, or neither", fix="cast one: nl.copy(tile, dtype=other.dtype)")
+             rule="both operands are float32/tfloat32, or neither",
+             fix=f"cast one: nl.copy({operands[1][0]}, dtype=nl.{names[0]})")
 
 
 def _check_sizes(label, stationary, moving):
@@ -43,10 +44,11 @@ def _check_sizes(label, stationary, moving):
              operands=operands, rule="result = stationary^T @ moving: stationary is (K, M), moving is (K, N), K on partitions",
              fix=("the left operand is not transposed: load it with nl.load_transpose2d, or use nl.matmul(x, y)" if swapped else
                   "give both operands the same K on axis 0"), official="num_partition_mismatch")
-    for argument, tile, limit, step in (("stationary", stationary, STATIONARY_FMAX, "M by 128"), ("moving", moving, MOVING_FMAX, "N by 512")):
+    for argument, tile, limit, axis in (("stationary", stationary, STATIONARY_FMAX, "M"), ("moving", moving, MOVING_FMAX, "N")):
         if tile.shape[1] > limit:
             fail("MATMUL_LIMIT", f"{label}: free size {tile.shape[1]} of {argument} exceeds architecture limit of {limit}", operands=operands,
-                 rule=f"{argument} free axis at most nl.tile_size.gemm_{argument}_fmax = {limit}", fix=f"tile {step}",
+                 rule=f"{argument} free axis at most nl.tile_size.gemm_{argument}_fmax = {limit}",
+                 fix=f"loop over {axis}: for j in nl.affine_range({-(-tile.shape[1] // limit)}): ... {argument}[:, nl.ds(j * {limit}, {limit})]",
                  official="size_of_dimension_exceed_arch_limit")
 
 

@@ -90,7 +90,7 @@ def create(api_name, shape, dtype, buffer, name, fill):
              fix="add a free axis of size 1")
     if shape[pdim] > checks.PMAX:
         fail("PARTITION_LIMIT", f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
-             operands=[("shape", list(shape))], rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
+             operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")], rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
              fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
              "an output is created with buffer=nl.shared_hbm", official="num_partition_exceed_arch_limit")
     checks.check_partition_bytes(api_name, shape, pdim, dtype, memory.name, SBUF_BYTES, PSUM_BYTES)
@@ -108,7 +108,8 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
     if memory is shared_hbm and (trace.in_symbolic_region or trace.depth > 1 or context.in_helper()):
         where = "a helper" if not trace.in_symbolic_region else f"a {trace.region.kind}"
         fail("OUTPUT_CONTRACT", f"{api_name}: a shared_hbm tensor is created inside {where}",
-             rule="shared_hbm tensors are created at the top level of the kernel", fix="move the nl.ndarray call before the loops",
+             operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")], rule="shared_hbm tensors are created at the top level of the kernel",
+             fix="move the nl.ndarray call before the loops",
              official="shared_hbm_must_in_kernel_level")
     limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)
     buffer = trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name)

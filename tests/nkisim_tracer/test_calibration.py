@@ -1,0 +1,62 @@
+"""estimate_us against latencies measured on Trn1: every kernel within a factor of two, and no bias over all of them."""
+import csv
+import math
+import os
+import pathlib
+import unittest
+
+from neuronxcc.nki import _harness
+from neuronxcc.nki._trace import engine
+
+DATA = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"], "tests/data/nkisim")
+SHAPES = {
+    "matmul": [(4096, 5120), (5120, 12288)],
+    "lora": [(4096, 5120), (5120, 12288), (5120, 128), (128, 12288)],
+    "gqa_full": [(16, 4096, 128), (8, 4096, 128), (8, 4096, 128)],
+    "bmm_softmax": [(16, 4096, 64), (16, 64, 4096)],
+    "transpose_matmul": [(2048, 4096), (2048, 10944)],
+    "bmm": [(16, 4096, 64), (16, 64, 4096)],
+    "rope": [(128, 262144), (64, 262144), (64, 262144)],
+    "swiglu": [(4096, 1024), (1024, 3072), (1024, 3072), (3072, 1024)],
+    "mamba": [(7168, 256), (7168, 256), (7168, 16), (16, 256), (16, 256)],
+    "matmul_add_rmsnorm": [(4096, 2048), (2048, 2048), (4096, 2048), (1, 2048)],
+    "adamw": [(10944, 2048)] * 4,
+    "silu": [(4096, 7168)],
+    "add_rmsnorm_matmul": [(4096, 1024), (1024, 2048), (4096, 1024), (1, 1024)],
+    "rmsnorm_matmul": [(4096, 1024), (1024, 2048)],
+}
+
+
+def measured():
+    lines = (line for line in (DATA / "measured_trn1.csv").read_text().splitlines() if not line.startswith("#"))
+    return {row["kernel"]: 1e3 * float(row["milliseconds"]) for row in csv.DictReader(lines)}
+
+
+def estimate(name):
+    params = [(f"x{k}", shape, "float32") for k, shape in enumerate(SHAPES[name])]
+    result = _harness.compile_source((DATA / "calibration_kernels.py").read_text(), name, params, None, {})
+    if not result["ok"]:
+        raise AssertionError(f"{name}: {result['message']}")
+    return engine.estimate_us(result["program"])
+
+
+class Calibration(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.ratios = {name: microseconds / estimate(name) for name, microseconds in measured().items()}
+
+    def test_every_measured_kernel_is_within_a_factor_of_two(self):
+        self.assertEqual(len(self.ratios), 14)
+        for name, ratio in self.ratios.items():
+            with self.subTest(kernel=name):
+                self.assertGreater(ratio, 0.5)
+                self.assertLess(ratio, 2.0)
+
+    def test_the_mean_is_right_within_a_fifth(self):
+        mean = math.exp(sum(math.log(r) for r in self.ratios.values()) / len(self.ratios))
+        self.assertGreater(mean, 0.8)
+        self.assertLess(mean, 1.25)
+
+
+if __name__ == "__main__":
+    unittest.main()
