@@ -34,6 +34,7 @@ void check_journal(FileCheck& check) {
 }
 
 void check_segment(FileCheck& check) {
+  check.is_sealed = true;
   const auto report =
       read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
   check.first_sequence = report.seq_first;
@@ -47,9 +48,10 @@ void check_segment(FileCheck& check) {
 std::vector<FileCheck> check_log(const std::filesystem::path& folder) {
   std::vector<FileCheck> checks;
   for (const auto& stem : stems_of(folder)) {
-    const auto segment = folder / (stem + ".h5"), journal = folder / (stem + ".journal");
     std::error_code ignored;
-    if (std::filesystem::exists(segment, ignored)) checks.push_back(checked(segment, check_segment));
+    for (std::uint32_t part = 1; std::filesystem::exists(part_path(folder, stem, part), ignored); ++part)
+      checks.push_back(checked(part_path(folder, stem, part), check_segment));
+    const auto journal = folder / (stem + ".journal");
     if (std::filesystem::exists(journal, ignored)) checks.push_back(checked(journal, check_journal));
   }
   return checks;

@@ -12,10 +12,11 @@ struct FileCheck {
   std::filesystem::path file;
   std::uint64_t records = 0, first_sequence = 0, last_sequence = 0;
   std::uint64_t torn_tail_bytes = 0;                     ///< no damage: the writer died, or is writing now
-  std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< of a segment: what sealing had to skip
-  std::string error;                                     ///< why the file cannot be read at all, or ""
+  std::uint64_t damaged_bytes = 0, missing_records = 0;
+  bool is_sealed = false;  ///< a segment: what sealing had to skip is counted in it, and known
+  std::string error;       ///< why the file cannot be read at all, or ""
 
-  bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0 || !error.empty(); }
+  bool damaged() const noexcept { return !error.empty() || (!is_sealed && (damaged_bytes > 0 || missing_records > 0)); }
 };
 
 /// Reads every record and text of every file of a log folder, in the order of their names. Damage is in the

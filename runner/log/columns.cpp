@@ -10,29 +10,28 @@
 namespace nkigrid::log {
 
 ColumnWriter::Column& ColumnWriter::next(const char* name) {
-  if (!declared_) {
-    columns_.emplace_back().name = name;
-    return columns_.back();
-  }
-  return columns_[next_++];
+  if (!declaring_) return columns_[next_++];
+  columns_.emplace_back().name = name;
+  return columns_.back();
 }
 
 void ColumnWriter::add_number(const char* name, h5::Number type, std::string_view bytes) {
   auto& column = next(name);
   column.type = type;
-  if (declared_) column.bytes += bytes;
+  if (!declaring_) column.bytes += bytes;
 }
 
 void ColumnWriter::add_word(const char* name, std::string_view word) {
   auto& column = next(name);
   column.words = true;
-  if (!declared_) return;
+  if (declaring_) return;
   column.bytes += word;
   column.lengths.push_back(static_cast<std::uint32_t>(word.size()));
   column.longest = std::max(column.longest, word.size());
 }
 
-void ColumnWriter::write(const h5::Group& group) const {
+void ColumnWriter::write_columns(const h5::File& file, const char* name) const {
+  auto group = h5::create_group(file, name);
   for (const auto& column : columns_) {
     if (!column.words) {
       h5::write_numbers(group, column.name, column.type, rows_, column.bytes.data());
@@ -45,6 +44,35 @@ void ColumnWriter::write(const h5::Group& group) const {
       from += column.lengths[row];
     }
     h5::write_words(group, column.name, rows_, column.longest, packed.data());
+  }
+  group.close();
+}
+
+namespace {
+/// Without these a row is nobody's.
+bool is_essential(std::string_view name) noexcept {
+  return name == "episode" || name == "key" || name == "attempt" || name == "attempt_row" || name == "turn" || name == "outcome" ||
+         name.ends_with("_seq");
+}
+}  // namespace
+
+void ColumnReader::load_numbers(const char* name, h5::Number type) {
+  columns_.emplace_back();
+  try {
+    columns_.back().numbers = h5::read_numbers(group_, name, type, rows_);
+  } catch (const Error&) {
+    if (damaged_ == Damaged::refuse || is_essential(name)) throw;
+    ++lost_;
+  }
+}
+
+void ColumnReader::load_words(const char* name) {
+  columns_.emplace_back();
+  try {
+    columns_.back().words = h5::read_words(group_, name, rows_);
+  } catch (const Error&) {
+    if (damaged_ == Damaged::refuse || is_essential(name)) throw;
+    ++lost_;
   }
 }
 

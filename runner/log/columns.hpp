@@ -31,11 +31,17 @@ template <class T>
 concept Numeric = std::same_as<T, std::int8_t> || std::same_as<T, std::uint32_t> ||
     std::same_as<T, std::uint64_t> || std::same_as<T, double>;
 
-/// Gathers rows into columns: visit one default row to declare them, then every row.
+/// Gathers rows into columns.
 class ColumnWriter {
  public:
-  explicit ColumnWriter(std::uint64_t rows) : rows_(rows) {}
-  void begin_row() noexcept { declared_ = !columns_.empty(), next_ = 0; }
+  template <class Row>
+  void add(Row& row) {
+    if (columns_.empty()) declare<Row>();
+    next_ = 0;
+    columns(row, *this);
+    ++rows_;
+  }
+  std::uint64_t rows() const noexcept { return rows_; }
 
   template <Numeric T>
   void column(const char* name, T& value) {
@@ -55,14 +61,19 @@ class ColumnWriter {
     add_word(name, present ? to_string(value) : std::string_view());
   }
   void derived(const char* name, std::string_view word) { add_word(name, word); }
+  void derived(const char* name, const EpisodeId& id) { column(name, id); }
   void derived(const char* name, std::uint32_t value) { column(name, value); }
   void text(const char* name, TextRef& ref) {
-    column((std::string(name) + "_offset").c_str(), ref.offset);
-    column((std::string(name) + "_length").c_str(), ref.length);
+    column(declaring_ ? (std::string(name) + "_offset").c_str() : name, ref.offset);
+    column(declaring_ ? (std::string(name) + "_length").c_str() : name, ref.length);
   }
 
-  /// Writes all columns as datasets of `group`.
-  void write(const h5::Group& group) const;
+  /// Writes all columns as datasets of a new group. @tparam Row what was added, if anything was
+  template <class Row>
+  void write(const h5::File& file, const char* group) {
+    if (columns_.empty()) declare<Row>();
+    write_columns(file, group);
+  }
 
  private:
   struct Column {
@@ -73,60 +84,63 @@ class ColumnWriter {
     std::vector<std::uint32_t> lengths;  ///< of the words
     std::size_t longest = 1;
   };
+  template <class Row>
+  void declare() {
+    declaring_ = true;
+    Row any;
+    columns(any, *this);
+    declaring_ = false;
+  }
   Column& next(const char* name);
   void add_number(const char* name, h5::Number type, std::string_view bytes);
   void add_word(const char* name, std::string_view word);
+  void write_columns(const h5::File& file, const char* group) const;
 
-  std::uint64_t rows_;
+  std::uint64_t rows_ = 0;
   std::vector<Column> columns_;
-  bool declared_ = false;
+  bool declaring_ = false;
   std::size_t next_ = 0;
 };
+
+/// What a reader does about a column that is damaged.
+enum class Damaged : std::uint8_t { refuse, leave_empty };
 
 /// The columns of one group in memory. load() once by visiting any row, then fill() rows by visiting them.
 class ColumnReader {
  public:
-  ColumnReader(const h5::Group& group, std::uint64_t rows, bool with_texts)
-      : group_(group), rows_(rows), with_texts_(with_texts) {}
+  ColumnReader(const h5::Group& group, std::uint64_t rows, bool with_texts, Damaged damaged = Damaged::refuse)
+      : group_(group), rows_(rows), with_texts_(with_texts), damaged_(damaged) {}
 
   std::uint64_t rows() const noexcept { return rows_; }
+  std::uint64_t lost_columns() const noexcept { return lost_; }
   /// The next visit fills `row`. @pre a visit was made before, which loaded the columns
   void begin_row(std::uint64_t row) noexcept { loaded_ = true, row_ = row, next_ = 0; }
 
   template <Numeric T>
   void column(const char* name, T& value) {
-    if (!loaded_)
-      load_numbers(name, number_of<T>());
-    else
-      value = number<T>();
+    if (!loaded_) return load_numbers(name, number_of<T>());
+    const auto& numbers = columns_[next_++].numbers;
+    if (!numbers.empty()) value = get<T>(numbers, row_ * sizeof(T));
   }
   void column(const char* name, bool& value) {
-    std::int8_t flag = 0;
+    std::int8_t flag = value ? 1 : 0;
     column(name, flag);
     value = flag != 0;
   }
   void column(const char* name, std::string& value) {
-    if (!loaded_)
-      load_words(name);
-    else
-      value = word();
+    if (!loaded_) return load_words(name);
+    value = word(columns_[next_++]);
   }
   void column(const char* name, EpisodeId& id) {
-    if (!loaded_)
-      load_words(name);
-    else
-      id = parse_episode_id(word());
+    if (!loaded_) return load_words(name);
+    if (const auto text = word(columns_[next_++]); !text.empty()) id = parse_episode_id(text);
   }
   template <class E>
   requires std::is_enum_v<E>
   void column(const char* name, E& value) {
     if (!loaded_) return load_words(name);
-    const auto text = word();
-    const auto parsed = parse_word<E>(text);
-    if (parsed)
-      value = *parsed;
-    else
-      unknown_word(name, text);
+    auto& column = columns_[next_++];
+    if (!column.words.packed.empty()) value = parsed<E>(name, column);
   }
   template <class E>
   void word_if(const char* name, E& value, bool present) {
@@ -135,34 +149,45 @@ class ColumnReader {
     else
       column(name, value);
   }
-  void derived(const char*, std::string_view) noexcept {}
-  void derived(const char*, std::uint32_t) noexcept {}
+  template <class T>
+  void derived(const char*, const T&) noexcept {}
   void text(const char* name, TextRef& ref) {
     if (!with_texts_) return;
-    column((std::string(name) + "_offset").c_str(), ref.offset);
-    column((std::string(name) + "_length").c_str(), ref.length);
+    column(loaded_ ? name : (std::string(name) + "_offset").c_str(), ref.offset);
+    column(loaded_ ? name : (std::string(name) + "_length").c_str(), ref.length);
   }
 
  private:
   struct Column {
     std::string numbers;
     h5::Words words;
+    std::vector<std::pair<std::string, std::uint8_t>> known;  ///< enum words met so far: few in any column
   };
-  void load_numbers(const char* name, h5::Number type) {
-    columns_.push_back({h5::read_numbers(group_, name, type, rows_), {}});
+  void load_numbers(const char* name, h5::Number type);
+  void load_words(const char* name);
+  std::string_view word(const Column& column) const noexcept {
+    return column.words.packed.empty() ? std::string_view() : column.words.at(row_);
   }
-  void load_words(const char* name) { columns_.push_back({{}, h5::read_words(group_, name, rows_)}); }
-  std::string_view word() noexcept { return columns_[next_++].words.at(row_); }
-  template <class T>
-  T number() noexcept {
-    return get<T>(columns_[next_++].numbers, row_ * sizeof(T));
+  template <class E>
+  E parsed(const char* name, Column& column) {
+    static_assert(sizeof(E) == 1);
+    const auto text = word(column);
+    for (const auto& [word, value] : column.known) {
+      if (word == text) return static_cast<E>(value);
+    }
+    const auto value = parse_word<E>(text);
+    if (!value) unknown_word(name, text);
+    column.known.emplace_back(text, static_cast<std::uint8_t>(*value));
+    return *value;
   }
   [[noreturn]] static void unknown_word(const char* name, std::string_view word);
 
   const h5::Group& group_;
   std::uint64_t rows_;
   bool with_texts_;
+  Damaged damaged_;
   std::vector<Column> columns_;
+  std::uint64_t lost_ = 0;
   bool loaded_ = false;
   std::uint64_t row_ = 0;
   std::size_t next_ = 0;

@@ -9,24 +9,46 @@
 #include "runner/log/journal_reader.hpp"
 #include "runner/log/segment_reader.hpp"
 
-/// The files of a log folder: one stem is a journal, its segment, or both.
+/// The files of a log folder: one stem is a journal, its segments, or both.
 namespace nkigrid::log {
 
 /// Stems of all journals and segments, sorted; hidden files and others are not ours. An absent folder has
 /// none. @throws Error{io}
 std::vector<std::string> stems_of(const std::filesystem::path& folder);
 
-/// What reading one stem met; a part is absent where there was no such file.
-struct StemReport {
-  std::optional<SegmentReport> segment;
-  std::optional<JournalReport> journal;
-  std::uint64_t skipped = 0;  ///< journal records that the segment covers
+/// The file of a stem's part; parts count from 1.
+std::filesystem::path part_path(const std::filesystem::path& folder, const std::string& stem, std::uint32_t part);
+
+/// Which of a journal's records its segments hold.
+class Coverage {
+ public:
+  /// Parts in their order.
+  void add(const SegmentReport& part);
+  bool covers(std::uint64_t sequence) const noexcept;
+  std::uint64_t last() const noexcept { return last_; }
+
+ private:
+  std::uint64_t first_ = 0, last_ = 0;
+  std::vector<std::uint64_t> carried_;  ///< of the last part: they come in one that is not there yet
 };
 
-/// Reads segment and journal of one stem, every record once, whatever a sealer does meanwhile: the journal is
-/// opened before the segment is looked for, and keeps its bytes while it is open. @throws Error{io},
+/// What reading one stem met; `journal` is absent where there was no such file.
+struct StemReport {
+  std::vector<SegmentReport> segments;
+  std::optional<JournalReport> journal;
+  std::uint64_t skipped = 0;  ///< journal records that segments cover
+};
+
+/// Reads segments and journal of one stem, every record once, whatever a sealer does meanwhile: the journal is
+/// opened before segments are looked for, and keeps its bytes while it is open. @throws Error{io},
 /// Error{corrupt}
 StemReport read_stem(const std::filesystem::path& folder, const std::string& stem, const Selection& selection,
                      const std::function<void(Record&&)>& visit);
+
+/// The same for readers with an own way to read a segment: `segment` is called for each part, `record` for each journal
+/// record that no part holds.
+StemReport read_stem(const std::filesystem::path& folder, const std::string& stem, const Selection& selection,
+                     const std::function<SegmentReport(const std::filesystem::path&)>& segment,
+                     const std::function<void(Record&&)>& record);
 
 }  // namespace nkigrid::log

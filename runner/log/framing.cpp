@@ -1,5 +1,6 @@
 #include "runner/log/framing.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 #include "runner/log/bytes.hpp"
 
 namespace nkigrid::log {
@@ -57,6 +59,14 @@ std::string prologue() {
   return bytes;
 }
 
+bool is_journal(const std::filesystem::path& file) {
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open", file.native());
+  std::array<char, kMagic.size()> bytes{};
+  const auto got = ::read(fd.get(), bytes.data(), bytes.size());
+  return got == static_cast<ssize_t>(bytes.size()) && std::string_view(bytes.data(), bytes.size()) == kMagic;
+}
+
 std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
                            std::string_view payload) {
   std::uint16_t index = 0;
@@ -103,8 +113,8 @@ void FrameReader::read_prologue() {
   const auto magic = bytes.substr(0, kMagic.size());
   if (magic != kMagic.substr(0, magic.size())) {
     throw Error(ErrorCode::corrupt,
-                fmt::format("not a journal '{}' (its first bytes are not {}); move it out of the log folder to go on "
-                            "without it: what it alone held is run again", name_.native(), kMagic));
+                fmt::format("not a journal '{}' (its first bytes are not {}); `nkigrid seal RUN` sets it aside; what it alone held is run "
+                            "again", name_.native(), kMagic));
   }
   if (size_ >= 12) {
     const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);

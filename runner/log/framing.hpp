@@ -18,6 +18,9 @@ inline constexpr std::uint16_t kJournalMinor = 0;
 
 std::string prologue();
 
+/// True when a file begins as a journal does, of whatever version. @throws Error{io}
+bool is_journal(const std::filesystem::path& file);
+
 /// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset
 /// after them.
 std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "runner/log/hdf5_call.hpp"
 
@@ -218,8 +219,8 @@ std::uint64_t rows_of(const Group& group, const std::string& column) {
 }
 
 std::string_view Words::at(std::uint64_t row) const noexcept {
-  const auto word = std::string_view(packed).substr(row * width, width);
-  return word.substr(0, word.find_last_not_of('\0') + 1);
+  const char* word = packed.data() + row * width;
+  return {word, ::strnlen(word, width)};
 }
 
 std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows) {

@@ -73,8 +73,8 @@ class MemoryFile {
   MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   const File& file() const noexcept { return file_; }
-  /// Closes the file and hands out its bytes. Other handles of the file must be closed. Call once.
-  std::string take();
+  /// Closes the file and shows its bytes, which live as long as this. Other handles of the file must be closed. Call once.
+  std::string_view close();
 
  private:
   struct Image;

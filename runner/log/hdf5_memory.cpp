@@ -65,7 +65,7 @@ MemoryFile::MemoryFile() : image_(new Image, Image::destroy) {
       made(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "create", "segment in memory"));
 }
 
-std::string MemoryFile::take() {
+std::string_view MemoryFile::close() {
   file_.close();
   const auto& image = *image_;
   const bool known = image.closed && image.allocated > kEndOfFileAt + 8 && image.bytes[kVersionAt] == 3 &&
@@ -73,7 +73,7 @@ std::string MemoryFile::take() {
   std::uint64_t end = 0;
   if (known) std::memcpy(&end, image.bytes + kEndOfFileAt, sizeof end);
   if (!known || end > image.allocated) throw Error(ErrorCode::internal, "HDF5 left no whole file in memory");
-  return std::string(image.bytes, end);
+  return {image.bytes, end};
 }
 
 }  // namespace nkigrid::log::h5

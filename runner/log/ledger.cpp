@@ -4,56 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
 #include "runner/log/file_lock.hpp"
+#include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 
 namespace nkigrid::log {
 namespace {
-
-constexpr std::uint32_t kUnplanned = std::numeric_limits<std::uint32_t>::max();
-
-/// Finds an episode's place in a plan by its id.
-class PlanIndex {
- public:
-  explicit PlanIndex(const jobs::Plan& plan)
-      : plan_(plan), first_(plan.cells.size() * plan.tasks.size(), kUnplanned) {
-    for (std::uint32_t c = 0; c < plan.cells.size(); ++c) cells_.emplace(plan.cells[c].id, c);
-    for (std::uint32_t t = 0; t < plan.tasks.size(); ++t) tasks_.emplace(plan.tasks[t].id, t);
-    for (std::uint32_t i = 0; i < plan.episodes.size(); ++i) {
-      auto& first = first_[at(plan.episodes[i].cell, plan.episodes[i].task)];
-      if (first == kUnplanned) first = i;
-    }
-  }
-
-  /// @returns kUnplanned when the plan has no such episode, or has it under another key
-  std::uint32_t find(const AttemptId& id) const {
-    const auto cell = cells_.find(id.episode.cell);
-    const auto task = tasks_.find(id.episode.task);
-    if (cell == cells_.end() || task == tasks_.end()) return kUnplanned;
-    const auto first = first_[at(cell->second, task->second)];
-    if (first == kUnplanned || plan_.key(cell->second, task->second) != id.key) return kUnplanned;
-    // Replicates of a (cell, task) stand side by side, usually 1, 2, 3, ...
-    for (std::size_t i = first; i < plan_.episodes.size(); ++i) {
-      const auto& episode = plan_.episodes[i];
-      if (episode.cell != cell->second || episode.task != task->second) break;
-      if (episode.replicate == id.episode.replicate) return static_cast<std::uint32_t>(i);
-    }
-    return kUnplanned;
-  }
-
- private:
-  std::size_t at(std::uint32_t cell, std::uint32_t task) const noexcept {
-    return std::size_t{cell} * plan_.tasks.size() + task;
-  }
-
-  const jobs::Plan& plan_;
-  std::vector<std::uint32_t> first_;
-  std::unordered_map<std::string_view, std::uint32_t> cells_, tasks_;
-};
 
 /// One attempt that ended without a score.
 struct Failure {
@@ -84,7 +43,7 @@ class Folder {
 
   void add(const Begin& begin) {
     const auto i = index_.find(begin.id);
-    if (i == kUnplanned) return;
+    if (i == PlanIndex::kUnplanned) return;
     auto& state = ledger_.states[i];
     if (begin.id.attempt > state.attempts || state.last_node.empty()) state.last_node = begin.node;
     state.attempts = std::max(state.attempts, begin.id.attempt);
@@ -92,7 +51,7 @@ class Folder {
 
   void add(const End& end) {
     const auto i = index_.find(end.id);
-    if (i == kUnplanned) {
+    if (i == PlanIndex::kUnplanned) {
       ++ledger_.ignored_rows;
       return;
     }
@@ -103,6 +62,7 @@ class Folder {
     } else if (end.id.attempt > state.counted_attempt) {
       state.counted_attempt = end.id.attempt;
       ledger_.ends[i] = end;
+      forget_names(*ledger_.ends[i]);
     } else if (end.id.attempt == state.counted_attempt && end.outcome != ledger_.ends[i]->outcome) {
       ledger_.warnings.push_back(fmt::format(
           "attempt {} of {} ended twice, {} and {}; the first one read counts", end.id.attempt,
@@ -115,6 +75,12 @@ class Folder {
   }
 
  private:
+  /// The plan tells them; 10^6 rows that repeat them are half a gigabyte.
+  static void forget_names(End& end) {
+    end.id.episode = {};
+    end.id.key = end.level = end.category = end.reason = {};
+  }
+
   void add_failure(std::uint32_t i, const End& end) {
     auto& failures = failures_[i];
     const bool known = std::any_of(failures.begin(), failures.end(),

@@ -43,7 +43,8 @@ struct EpisodeState {
 /// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
   std::vector<EpisodeState> states;      ///< parallel to plan.episodes
-  std::vector<std::optional<End>> ends;  ///< the counted row, parallel to plan.episodes
+  /// The counted row, parallel to plan.episodes; its episode, key, level, category and reason are empty: the plan has them.
+  std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;     ///< damage found while reading
   std::uint64_t ignored_rows = 0;        ///< rows of other keys
 

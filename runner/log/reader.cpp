@@ -14,12 +14,6 @@ void tell(const Fn& visit, const Entry& entry) {
   if (visit) visit(entry);
 }
 
-void tell_damage(const LogVisitor& visitor, const std::string& file, std::uint64_t bytes,
-                 std::uint64_t missing) {
-  if (!visitor.warning || (bytes == 0 && missing == 0)) return;
-  visitor.warning(fmt::format("'{}' is damaged: {} bytes skipped, {} records missing", file, bytes, missing));
-}
-
 }  // namespace
 
 void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor& visitor) {
@@ -39,14 +33,10 @@ void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor
       else
         tell(visitor.end, std::get<End>(record));
     });
-    // A journal that is still there tells of its own damage; its segment would repeat it.
-    if (report.journal) {
-      tell_damage(visitor, (folder / (stem + ".journal")).native(), report.journal->damaged_bytes,
-                  report.journal->missing_records);
-    } else if (report.segment) {
-      tell_damage(visitor, (folder / (stem + ".h5")).native(), report.segment->damaged_bytes,
-                  report.segment->missing_records);
-    }
+    // What a segment tells of damage was known when it was sealed, and its journal set aside.
+    if (!report.journal || !report.journal->damaged() || !visitor.warning) continue;
+    visitor.warning(fmt::format("'{}' is damaged: {} bytes skipped, {} records missing; `nkigrid seal RUN` saves the rest and sets it aside",
+                                (folder / (stem + ".journal")).native(), report.journal->damaged_bytes, report.journal->missing_records));
   }
 }
 

@@ -6,7 +6,7 @@
 
 /// The rows of a segment and, in one list a group, their columns (docs/formats/segment.md): writer and reader
 /// visit the same list. A visitor has column(name, value&), word_if(name, enum&, present), derived(name,
-/// value) and text(name, TextRef&).
+/// value) (written, never read: another column tells it) and text(name, TextRef&).
 namespace nkigrid::log {
 
 /// Where a text stands in /text.
@@ -14,15 +14,17 @@ struct TextRef {
   std::uint64_t offset = 0, length = 0;
 };
 
-struct BeginRow {
-  Begin begin;
-  std::uint64_t seq = 0;
+/// An attempt of which the segment has something.
+struct AttemptRow {
+  Begin begin;            ///< its id alone when the begin is elsewhere
+  std::uint64_t seq = 0;  ///< 0: the begin is not here
 };
 
 /// A reply and, when `answered`, its turn. Texts are held apart.
 struct TurnRow {
-  Reply reply;
+  Reply reply;  ///< its id comes back from the attempts' rows
   Turn turn;
+  std::uint32_t attempt_row = 0;
   bool answered = false;
   std::uint64_t reply_seq = 0, turn_seq = 0;  ///< 0: there is none
   TextRef request, reply_text, raw, kernel, tool_output;
@@ -36,7 +38,7 @@ struct EpisodeRow {
 };
 
 template <class Visitor>
-void columns(BeginRow& row, Visitor& v) {
+void columns(AttemptRow& row, Visitor& v) {
   auto& r = row.begin;
   v.column("episode", r.id.episode);
   v.column("key", r.id.key);
@@ -50,10 +52,11 @@ void columns(BeginRow& row, Visitor& v) {
 
 template <class Visitor>
 void columns(TurnRow& row, Visitor& v) {
-  auto& [reply, turn, answered, reply_seq, turn_seq, request, reply_text, raw, kernel, tool_output] = row;
-  v.column("episode", reply.id.episode);
-  v.column("key", reply.id.key);
-  v.column("attempt", reply.id.attempt);
+  auto& [reply, turn, attempt_row, answered, reply_seq, turn_seq, request, reply_text, raw, kernel, tool_output] = row;
+  v.derived("episode", reply.id.episode);
+  v.derived("key", reply.id.key);
+  v.derived("attempt", reply.id.attempt);
+  v.column("attempt_row", attempt_row);
   v.column("turn", reply.turn);
   v.column("answered", answered);
   v.word_if("event", turn.event, answered);

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -16,13 +18,12 @@
 #include "jobs/base/files.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/log/folder.hpp"
-#include "runner/log/segment_builder.hpp"
+#include "runner/log/sealer.hpp"
+#include "runner/log/set_aside.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 namespace {
-
-fs::path segment_of(const fs::path& journal) { return fs::path(journal).replace_extension(".h5"); }
 
 /// A journal that we may seal: nobody writes it. Not open: it is gone.
 struct Claim {
@@ -39,7 +40,7 @@ Claim claim(const fs::path& journal) {
 }
 
 /// True when each of `unended` has an end or a later attempt somewhere in the folder.
-bool all_settled(const fs::path& folder, const std::vector<AttemptId>& unended) {
+bool all_settled(const fs::path& folder, const std::set<AttemptId>& unended) {
   if (unended.empty()) return true;
   std::map<std::pair<EpisodeId, std::string>, std::uint32_t>
       waiting;  // newest unended attempt of each episode
@@ -61,67 +62,67 @@ bool all_settled(const fs::path& folder, const std::vector<AttemptId>& unended) 
   return waiting.empty();
 }
 
-/// True when the segment holds all that the journal holds.
-bool is_current(const fs::path& segment, const JournalReport& journal) {
-  std::error_code ignored;
-  if (!fs::exists(segment, ignored)) return false;
-  try {
-    const auto header = read_segment_header(segment);
-    return header.seq_first == journal.first_sequence && header.seq_last == journal.last_sequence;
-  } catch (const Error&) {
-    return false;  // a damaged segment is made anew while its journal is there
-  }
-}
-
-JournalReport read_from_start(const Claim& claimed, const fs::path& journal, const Selection& selection,
-                              const std::function<void(std::uint64_t, Record&&)>& visit) {
-  if (::lseek(claimed.fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", journal.native());
-  return read_journal(claimed.fd, journal, selection, visit);
-}
-
-/// A first, cheap pass: what the journal holds and which of its attempts have not ended.
+/// A first, cheap pass: what the journal holds, which of its attempts have not ended, how much no segment has.
 struct Scan {
   JournalReport report;
-  std::vector<AttemptId> unended;
+  std::set<AttemptId> unended;
+  std::uint64_t unsealed = 0;
 };
-Scan scan(const Claim& claimed, const fs::path& journal) {
-  std::map<AttemptId, bool> ended;
+
+Scan scan(const Fd& fd, const fs::path& journal, const Coverage& coverage) {
   Scan result;
-  result.report =
-      read_from_start(claimed, journal, {.with_texts = false}, [&](std::uint64_t, Record&& record) {
-        auto& has_ended = ended[attempt_of(record)];
-        has_ended = has_ended || std::holds_alternative<End>(record);
-      });
-  for (const auto& [id, has_ended] : ended) {
-    if (!has_ended) result.unended.push_back(id);
-  }
+  result.report = read_from_start(fd, journal, {.with_texts = false}, [&](std::uint64_t sequence, Record&& record) {
+    if (!coverage.covers(sequence)) ++result.unsealed;
+    if (std::holds_alternative<End>(record))
+      result.unended.erase(attempt_of(record));
+    else
+      result.unended.insert(attempt_of(record));
+  });
   return result;
 }
 
-void write_segment(const Claim& claimed, const fs::path& journal) {
-  SegmentBuilder builder;
-  const auto report = read_from_start(claimed, journal, {}, [&](std::uint64_t sequence, Record&& record) {
-    builder.add(sequence, std::move(record));
-  });
-  write_file_atomic(segment_of(journal), builder.finish(report, journal.stem().native()));
+void remove_journal_file(const fs::path& journal, const JournalReport& report) {
+  if (report.damaged()) {
+    set_aside(journal, {.reason = "damaged; what is whole in it is sealed in " + journal.stem().native() + ".h5",
+                        .records = report.records,
+                        .damaged_bytes = report.damaged_bytes,
+                        .missing_records = report.missing_records});
+    return;
+  }
+  if (::unlink(journal.c_str()) != 0 && errno != ENOENT)
+    throw_errno(errno, "remove journal", journal.native());
+  fsync_directory(journal.parent_path());
 }
 
-/// Seals a claimed journal. @returns whether a segment was written
-bool seal_claimed(const Claim& claimed, const fs::path& journal, bool remove) {
-  const auto [report, unended] = scan(claimed, journal);
-  const bool write = !is_current(segment_of(journal), report);
-  if (write) write_segment(claimed, journal);
-  if (remove && !report.damaged() && all_settled(journal.parent_path(), unended)) {
-    if (::unlink(journal.c_str()) != 0 && errno != ENOENT)
-      throw_errno(errno, "remove journal", journal.native());
-    fsync_directory(journal.parent_path());
+struct SealWish {
+  bool remove = false;
+  bool last_words = true;
+  SegmentLimits limits;
+};
+
+/// Seals a claimed journal. @returns the segments written
+std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal, const SealWish& wish) {
+  const auto folder = journal.parent_path();
+  const auto stem = journal.stem().native();
+  for (;;) {
+    std::string damage;
+    auto sealed = readable_parts(folder, stem, damage);
+    auto [report, unended, unsealed] = scan(claimed.fd, journal, sealed.coverage);
+    if (!damage.empty()) set_parts_aside(folder, stem, sealed.parts + 1, damage);
+    std::vector<fs::path> written;
+    if (unsealed > 0 || sealed.parts == 0) {
+      auto parts = Sealer(journal, std::move(sealed), report, wish.limits, wish.last_words).seal(claimed.fd);
+      if (!parts) continue;
+      written = std::move(*parts);
+    }
+    if (wish.remove && (report.damaged() || all_settled(folder, unended))) remove_journal_file(journal, report);
+    return written;
   }
-  return write;
 }
 
 }  // namespace
 
-fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait) {
+fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait, SegmentLimits limits) {
   // A program of another shard may be sealing the whole folder and have come first; it will be done soon.
   const auto deadline = std::chrono::steady_clock::now() + wait;
   auto claimed = claim(journal);
@@ -133,10 +134,11 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     claimed = claim(journal);
   }
+  const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
   std::error_code ignored;
-  if (claimed.fd) seal_claimed(claimed, journal, remove_journal);
-  else if (!fs::exists(segment_of(journal), ignored)) throw_errno(ENOENT, "open journal", journal.native());
-  return segment_of(journal);
+  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits});
+  else if (!fs::exists(segment, ignored)) throw_errno(ENOENT, "open journal", journal.native());
+  return segment;
 }
 
 std::vector<fs::path> seal_all(const fs::path& folder) {
@@ -145,10 +147,10 @@ std::vector<fs::path> seal_all(const fs::path& folder) {
     const auto journal = folder / (stem + ".journal");
     const auto claimed = claim(journal);
     if (!claimed.fd || claimed.lock == LockResult::busy) continue;
-    // Without locks a writer may live: its journal can be sealed, but must stay.
-    const bool remove = claimed.lock == LockResult::held;
+    // Without locks a writer may live: its journal can be sealed, but must stay, and its replies may yet be answered.
+    const bool held = claimed.lock == LockResult::held;
     try {
-      if (seal_claimed(claimed, journal, remove)) written.push_back(segment_of(journal));
+      for (auto& path : seal_claimed(claimed, journal, {held, held, {}})) written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
     }

@@ -5,22 +5,23 @@
 
 #include "jobs/base/clock.hpp"
 #include "runner/log/journal.hpp"
+#include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {
 
-/// Turns a journal into an immutable HDF5 segment beside it (same stem, .h5; docs/formats/segment.md),
-/// written under a temporary name, synced, renamed in. With `remove_journal` the journal goes when it had no
-/// damage and each of its attempts has an end or a later attempt in some file of the folder; else it stays,
-/// and readers skip what the segment covers. Memory: the rows of the journal and twice the segment's size.
-/// @throws Error{io} when the file cannot be written or a living writer holds the journal: the journal is
+/// Turns a journal into immutable HDF5 segments beside it (docs/formats/segment.md), each written under a temporary name,
+/// synced, linked in. A journal that was sealed before goes on with the next part. With `remove_journal` the
+/// journal goes when each of its attempts has an end or a later attempt in some file of the folder; a damaged
+/// one is set aside instead (set_aside.hpp). While it stays, readers skip what its segments cover.
+/// Memory: one part's columns and text, whatever the journal's size.
+/// @throws Error{io} when a file cannot be written or a living writer holds the journal: the journal is
 /// then untouched.
-/// @returns the segment's path; a journal that somebody else has sealed and removed meanwhile is no error.
+/// @returns the first segment's path; a journal that somebody else has sealed and removed meanwhile is no error.
 std::filesystem::path seal_journal(const std::filesystem::path& journal, bool remove_journal,
-                                   Seconds wait = Seconds(600));
+                                   Seconds wait = Seconds(600), SegmentLimits limits = {});
 
 /// Seals every journal of the folder which no living writer holds (flock), and removes those it may. A
-/// journal of another format is left alone. @returns the segments written; one that already held all its
-/// journal's records is not written again.
+/// journal that cannot be read is left alone. @returns the segments written
 /// @throws Error{io}
 std::vector<std::filesystem::path> seal_all(const std::filesystem::path& folder);
 

@@ -2,28 +2,47 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "runner/log/columns.hpp"
 #include "runner/log/hdf5.hpp"
-#include "runner/log/journal.hpp"
 #include "runner/log/rows.hpp"
+#include "runner/log/segment_reader.hpp"
 #include "runner/log/text_heap.hpp"
 
 namespace nkigrid::log {
 
-/// Collects a journal's records into the rows of a segment. Texts go into the file at once; rows wait in
-/// memory for finish().
+/// When a segment is full and the next part begins: this bounds the memory of whoever writes or reads one.
+struct SegmentLimits {
+  std::uint64_t rows = 131'072;
+  std::uint64_t text_bytes = std::uint64_t{128} << 20;
+};
+
+/// A reply whose turn has not come.
+struct OpenReply {
+  std::uint64_t sequence = 0;
+  Reply reply;
+};
+
+/// Collects a journal's records into the columns of one segment. Texts go into the file when their turn is finished, so
+/// that a turn's stand side by side.
 class SegmentBuilder {
  public:
-  SegmentBuilder() : heap_(memory_.file()) {}
+  explicit SegmentBuilder(SegmentLimits limits = {}) : limits_(limits), heap_(memory_.file()) {}
 
   void add(std::uint64_t sequence, Record&& record);
+  bool is_full() const noexcept;
 
-  /// The whole segment as bytes. Call once. @param stem the journal's name without ending
-  std::string finish(const JournalReport& report, const std::string& stem);
+  /// Open replies become rows without a turn: no next part will have them.
+  void close_open();
+  /// Takes the open replies out, for the next part. finish() lists them as carried.
+  std::vector<OpenReply> carry_open();
+
+  /// The whole segment as bytes, which live as long as this. Call once. @param about its `carried` and `records` are not looked at
+  std::string_view finish(const SegmentReport& about);
 
  private:
   using TurnKey = std::pair<AttemptId, std::uint32_t>;
@@ -32,17 +51,20 @@ class SegmentBuilder {
   void add_record(std::uint64_t sequence, Reply&& reply);
   void add_record(std::uint64_t sequence, Turn&& turn);
   void add_record(std::uint64_t sequence, End&& end);
-  TurnRow& new_turn_row(const AttemptId& id, std::uint32_t turn);
+  std::uint32_t attempt_row(const AttemptId& id);
+  TurnRow reply_row(OpenReply&& open);
   void mark_superseded();
-  void write_header(const JournalReport& report, const std::string& stem);
+  void write_header(const SegmentReport& about);
 
+  SegmentLimits limits_;
   h5::MemoryFile memory_;
   TextHeap heap_;
-  std::vector<BeginRow> begins_;
-  std::vector<TurnRow> turns_;
+  std::vector<AttemptRow> attempts_;
+  std::map<AttemptId, std::uint32_t> attempt_rows_;
+  ColumnWriter turns_;
   std::vector<EpisodeRow> episodes_;
-  std::map<TurnKey, std::size_t> open_;  ///< replies whose turn has not come, by row
-  std::set<AttemptId> attempts_;
+  std::map<TurnKey, OpenReply> open_;
+  std::vector<std::uint64_t> carried_;
 };
 
 }  // namespace nkigrid::log

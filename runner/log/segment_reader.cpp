@@ -11,36 +11,16 @@
 #include <vector>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/bytes.hpp"
 #include "runner/log/columns.hpp"
 #include "runner/log/hdf5.hpp"
 #include "runner/log/rows.hpp"
+#include "runner/log/segment_table.hpp"
 
 namespace nkigrid::log {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-
-/// One group, its columns loaded.
-template <class Row>
-class Table {
- public:
-  Table(const h5::File& file, const char* name, bool with_texts)
-      : group_(h5::open_group(file, name)), reader_(group_, h5::rows_of(group_, "episode"), with_texts) {
-    Row any;
-    columns(any, reader_);
-  }
-  std::uint64_t rows() const noexcept { return reader_.rows(); }
-  Row at(std::uint64_t i) {
-    Row row;
-    reader_.begin_row(i);
-    columns(row, reader_);
-    return row;
-  }
-
- private:
-  h5::Group group_;
-  ColumnReader reader_;
-};
 
 SegmentReport read_header(const h5::File& file) {
   SegmentReport report;
@@ -64,106 +44,128 @@ SegmentReport read_header(const h5::File& file) {
   report.seq_last = h5::read_number_attribute(file, "seq_last");
   report.damaged_bytes = h5::read_number_attribute(file, "damaged_bytes");
   report.missing_records = h5::read_number_attribute(file, "missing_records");
+  const auto carried = h5::open_dataset(file, "carried");
+  const auto count = h5::rows_of(carried);
+  const auto numbers = h5::read_numbers(h5::open_group(file, "/"), "carried", h5::Number::uint64, count);
+  for (std::uint64_t i = 0; i < count; ++i) report.carried.push_back(get<std::uint64_t>(numbers, i * 8));
   return report;
 }
 
-/// Walks the groups' rows in the order of their sequence numbers.
+/// Visits the groups' rows.
 class SegmentWalk {
  public:
-  SegmentWalk(const h5::File& file, const Selection& selection) : selection_(selection) {
-    if (selection.begins) begins_.emplace(file, "begins", false);
-    if (selection.replies || selection.turns) turns_.emplace(file, "turns", selection.with_texts);
-    if (selection.ends) episodes_.emplace(file, "episodes", selection.with_texts);
-    if (selection.with_texts) text_ = h5::open_dataset(file, "text");
+  using Visit = std::function<void(std::uint64_t, Record&&)>;
+
+  SegmentWalk(const h5::File& file, const Selection& selection, const Visit& visit, Damaged damaged)
+      : file_(file), selection_(selection), visit_(visit), damaged_(damaged) {}
+
+  void run() {
+    if (selection_.with_texts) group("text", [&] { text_.emplace(h5::open_dataset(file_, "text")); });
+    const bool turns = selection_.replies || selection_.turns;
+    if (selection_.begins || turns) group("attempts", [&] { walk_attempts(); });
+    if (turns) group("turns", [&] { walk_turns(); });
+    if (selection_.ends) group("episodes", [&] { walk_episodes(); });
   }
 
-  void run(const std::function<void(std::uint64_t, Record&&)>& visit) {
-    for (const auto& place : places()) {
-      Record record;
-      switch (place.kind) {
-        case Kind::begin:
-          record = begins_->at(place.row).begin;
-          break;
-        case Kind::reply:
-          record = reply_at(place.row);
-          break;
-        case Kind::turn:
-          record = turn_at(place.row);
-          break;
-        case Kind::end:
-          record = end_at(place.row);
-          break;
-      }
-      if (selects(selection_, record)) visit(place.sequence, std::move(record));
+  Salvage lost;  ///< where damage is passed over
+
+ private:
+  template <class Walk>
+  void group(const char* name, Walk walk) {
+    try {
+      walk();
+    } catch (const Error&) {
+      if (damaged_ == Damaged::refuse) throw;
+      lost.lost_groups.emplace_back(name);
     }
   }
 
- private:
-  enum class Kind : std::uint8_t { begin, reply, turn, end };
-  struct Place {
-    std::uint64_t sequence, row;
-    Kind kind;
-  };
+  template <class Row>
+  SegmentTable<Row> open(const char* name) {
+    SegmentTable<Row> table(file_, name, selection_.with_texts, damaged_);
+    lost.lost_columns += table.lost_columns();
+    return table;
+  }
 
   bool wanted(const AttemptId& id) const { return !selection_.wanted || selection_.wanted(id); }
 
-  std::vector<Place> places() {
-    std::vector<Place> places;
-    const auto add = [&](std::uint64_t sequence, std::uint64_t row, Kind kind) {
-      if (sequence > 0) places.push_back({sequence, row, kind});
-    };
-    for (std::uint64_t i = 0; begins_ && i < begins_->rows(); ++i) add(begins_->at(i).seq, i, Kind::begin);
-    for (std::uint64_t i = 0; turns_ && i < turns_->rows(); ++i) {
-      const auto row = turns_->at(i);
-      if (!wanted(row.reply.id)) continue;
-      if (selection_.replies) add(row.reply_seq, i, Kind::reply);
-      if (selection_.turns) add(row.turn_seq, i, Kind::turn);
+  void walk_attempts() {
+    auto table = open<AttemptRow>("attempts");
+    attempts_.resize(table.rows());
+    for (std::uint64_t i = 0; i < table.rows(); ++i) {
+      AttemptRow row;
+      table.read(i, row);
+      attempts_[i] = {row.begin.id, wanted(row.begin.id)};
+      if (selection_.begins && row.seq > 0 && attempts_[i].wanted) visit_(row.seq, std::move(row.begin));
     }
-    for (std::uint64_t i = 0; episodes_ && i < episodes_->rows(); ++i)
-      add(episodes_->at(i).seq, i, Kind::end);
-    std::sort(places.begin(), places.end(),
-              [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
-    return places;
   }
 
-  std::string text(const TextRef& ref) const {
-    return selection_.with_texts ? h5::read_bytes(text_, ref.offset, ref.length) : std::string();
+  void walk_turns() {
+    auto table = open<TurnRow>("turns");
+    for (std::uint64_t i = 0; i < table.rows(); ++i) {
+      TurnRow row;
+      table.read(i, row);
+      if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
+      const auto& attempt = attempts_[row.attempt_row];
+      if (!attempt.wanted) continue;
+      if (selection_.turns && row.turn_seq > 0) {
+        row.turn.id = attempt.id;
+        row.turn.turn = row.reply.turn;
+        row.turn.kernel = text(row.kernel);
+        row.turn.tool_output = text(row.tool_output);
+      }
+      if (selection_.replies && row.reply_seq > 0) {
+        row.reply.id = attempt.id;
+        row.reply.request = text(row.request);
+        row.reply.reply = text(row.reply_text);
+        row.reply.raw = text(row.raw);
+        visit_(row.reply_seq, std::move(row.reply));
+      }
+      if (selection_.turns && row.turn_seq > 0) visit_(row.turn_seq, std::move(row.turn));
+    }
   }
 
-  Reply reply_at(std::uint64_t i) {
-    auto row = turns_->at(i);
-    row.reply.request = text(row.request);
-    row.reply.reply = text(row.reply_text);
-    row.reply.raw = text(row.raw);
-    return std::move(row.reply);
-  }
-  Turn turn_at(std::uint64_t i) {
-    auto row = turns_->at(i);
-    row.turn.id = std::move(row.reply.id);
-    row.turn.turn = row.reply.turn;
-    row.turn.kernel = text(row.kernel);
-    row.turn.tool_output = text(row.tool_output);
-    return std::move(row.turn);
-  }
-  End end_at(std::uint64_t i) {
-    auto row = episodes_->at(i);
-    row.end.reason = text(row.reason);
-    return std::move(row.end);
+  void walk_episodes() {
+    auto table = open<EpisodeRow>("episodes");
+    for (std::uint64_t i = 0; i < table.rows(); ++i) {
+      EpisodeRow row;
+      table.read(i, row);
+      if (row.seq == 0 || !wanted(row.end.id)) continue;
+      row.end.reason = text(row.reason);
+      visit_(row.seq, std::move(row.end));
+    }
   }
 
+  std::string text(const TextRef& ref) {
+    if (!selection_.with_texts || !text_) return {};
+    try {
+      return h5::read_bytes(*text_, ref.offset, ref.length);
+    } catch (const Error&) {
+      if (damaged_ == Damaged::refuse) throw;
+      ++lost.lost_texts;
+      return {};
+    }
+  }
+
+  struct Attempt {
+    AttemptId id;
+    bool wanted = true;
+  };
+
+  const h5::File& file_;
   const Selection& selection_;
-  std::optional<Table<BeginRow>> begins_;
-  std::optional<Table<TurnRow>> turns_;
-  std::optional<Table<EpisodeRow>> episodes_;
-  h5::Dataset text_;
+  const Visit& visit_;
+  Damaged damaged_;
+  std::vector<Attempt> attempts_;
+  std::optional<h5::Dataset> text_;
 };
 
 /// Runs `read` and turns whatever damage it meets into Error{corrupt} that names the file.
 template <class Read>
-SegmentReport reading(const std::filesystem::path& file, Read read) {
+auto reading(const std::filesystem::path& file, Read read) {
   const auto corrupt = [&](std::string_view why) {
-    return Error(ErrorCode::corrupt, fmt::format("segment '{}' cannot be read ({}); move it out of the log folder to go on without it: "
-                                              "what it alone held is run again", file.native(), why));
+    return Error(ErrorCode::corrupt, fmt::format("segment '{}' cannot be read ({}); `nkigrid seal RUN` saves what is whole in it and sets it "
+                                                 "aside; what it alone held is run again", file.native(), why));
   };
   try {
     return read();
@@ -177,27 +179,42 @@ SegmentReport reading(const std::filesystem::path& file, Read read) {
   }
 }
 
+/// The visitor's own failure is not the file's fault.
+struct FromVisitor {
+  std::exception_ptr error;
+};
+
 }  // namespace
+
+SegmentReport read_segment_file(const std::filesystem::path& file, const std::function<void(const h5::File&)>& read) {
+  return reading(file, [&] {
+    const auto opened = h5::open_file(file);
+    auto report = read_header(opened);
+    read(opened);
+    return report;
+  });
+}
+
+void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row) {
+  throw Error(ErrorCode::corrupt, fmt::format("turn row {} names attempt row {}, which is not there", row, attempt_row));
+}
 
 SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
                            const std::function<void(std::uint64_t, Record&&)>& visit) {
-  struct FromVisitor {  // the visitor's own failure is not the file's fault
-    std::exception_ptr error;
+  std::uint64_t records = 0;
+  const SegmentWalk::Visit count_and_visit = [&](std::uint64_t sequence, Record&& record) {
+    ++records;
+    try {
+      visit(sequence, std::move(record));
+    } catch (...) {
+      throw FromVisitor{std::current_exception()};
+    }
   };
   try {
-    return reading(file, [&] {
-      const auto opened = h5::open_file(file);
-      auto report = read_header(opened);
-      SegmentWalk(opened, selection).run([&](std::uint64_t sequence, Record&& record) {
-        ++report.records;
-        try {
-          visit(sequence, std::move(record));
-        } catch (...) {
-          throw FromVisitor{std::current_exception()};
-        }
-      });
-      return report;
-    });
+    auto report = read_segment_file(
+        file, [&](const h5::File& opened) { SegmentWalk(opened, selection, count_and_visit, Damaged::refuse).run(); });
+    report.records = records;
+    return report;
   } catch (const FromVisitor& failure) {
     std::rethrow_exception(failure.error);
   }
@@ -205,6 +222,30 @@ SegmentReport read_segment(const std::filesystem::path& file, const Selection& s
 
 SegmentReport read_segment_header(const std::filesystem::path& file) {
   return reading(file, [&] { return read_header(h5::open_file(file)); });
+}
+
+Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
+  return reading(file, [&] {
+    const auto opened = h5::open_file(file);
+    const Selection all;
+    SegmentWalk walk(opened, all, visit, Damaged::leave_empty);
+    walk.run();
+    try {
+      walk.lost.report = read_header(opened);
+    } catch (const Error&) {
+      walk.lost.lost_groups.emplace_back("attributes");
+    }
+    return std::move(walk.lost);
+  });
+}
+
+bool is_newer_segment(const std::filesystem::path& file) {
+  try {
+    const auto opened = h5::open_file(file);
+    return h5::read_word_attribute(opened, "format") == "nkigrid-log" && h5::read_number_attribute(opened, "version") > kVersion;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace nkigrid::log

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runner/log/journal_reader.hpp"
 
@@ -15,18 +16,32 @@ struct SegmentReport {
   std::string journal;                                   ///< stem of the journal it was made from
   std::uint64_t seq_first = 0, seq_last = 0;             ///< records of that journal which it holds; 0: none
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what sealing had to skip
+  std::vector<std::uint64_t> carried;                    ///< sequence numbers in between that the next part holds
   std::uint64_t records = 0;                             ///< visited
-
-  bool covers(std::uint64_t sequence) const noexcept { return sequence >= seq_first && sequence <= seq_last; }
 };
 
-/// Gives back the records of a segment one by one, in their order. Only the columns that `selection` needs
-/// are read; texts are loaded for the wanted records alone.
+/// Gives back the records of a segment: begins, then each turn's reply and turn, then ends. Only the columns that
+/// `selection` needs are read; texts are loaded for the wanted records alone.
 /// @throws Error{corrupt} naming the file when it is no whole segment of a version we read
 SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
                            const std::function<void(std::uint64_t, Record&&)>& visit);
 
-/// The attributes alone. @throws Error{corrupt}
+/// The attributes and what was carried. @throws Error{corrupt}
 SegmentReport read_segment_header(const std::filesystem::path& file);
+
+/// What could be saved of a damaged segment.
+struct Salvage {
+  SegmentReport report;            ///< as far as it can be read
+  std::uint64_t lost_columns = 0;  ///< left at their defaults
+  std::uint64_t lost_texts = 0;    ///< left empty
+  std::vector<std::string> lost_groups;
+};
+
+/// read_segment() that passes over what is damaged: columns, texts, groups.
+/// @throws Error{corrupt} when it is no HDF5 file, or one of a newer version
+Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
+
+/// True when the file is a segment of a version that this nkigrid does not read: not damaged, and not ours to touch.
+bool is_newer_segment(const std::filesystem::path& file);
 
 }  // namespace nkigrid::log

@@ -17,6 +17,7 @@ class TextHeap {
   explicit TextHeap(const h5::File& file) : dataset_(h5::create_bytes(file, "text")) {}
 
   TextRef add(std::string_view text);
+  std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
   /// Writes what is buffered and closes the dataset.
   void close();
 

@@ -67,19 +67,24 @@ def check_values(file):
     assert math.isnan(episodes["max_abs_err"][0]) and episodes["rel_l2"][0] == 0.125
     assert episodes["started"][0] == 1_750_000_000.25
 
-    assert list(turns["turn"]) == [3, 3, 1, 7] and list(turns["answered"]) == [1, 1, 0, 1]
-    assert list(turns["event"]) == [b"bad_tool_args", b"bad_tool_args", b"", b"ok"]
+    assert list(turns["turn"]) == [3, 3, 7, 1] and list(turns["answered"]) == [1, 1, 1, 0]
+    assert list(turns["event"]) == [b"bad_tool_args", b"bad_tool_args", b"ok", b""]
     assert list(turns["compile_ok"]) == [1, 1, -1, -1] and list(turns["line"])[:2] == [17, 17]
     assert list(turns["tokens_in"])[:2] == [1000, 1000] and turns["llm_s"][0] == 1.5
-    assert math.isnan(turns["max_abs_err"][2]), "nothing was measured in a turn that never came"
-    assert text_of(file, 2, "reply") == b"the reply nobody answered"
+    assert math.isnan(turns["max_abs_err"][3]), "nothing was measured in a turn that never came"
+    assert text_of(file, 3, "reply") == b"the reply nobody answered"
     assert text_of(file, 0, "reply").startswith(b"reply NUL:\0 half a character:\xc3 ")
     assert len(text_of(file, 1, "kernel")) == len(b"kernel ") + 200_000
-    assert text_of(file, 3, "tool_output") == b""
+    assert text_of(file, 2, "tool_output") == b""
 
     assert int(file.attrs["seq_first"]) == 1 and int(file.attrs["seq_last"]) == 12
     assert bytes(file.attrs["journal"]) == b"a" and bytes(file.attrs["grid_hash"]) == b"made-grid-hash"
-    assert list(file["begins/attempt"]) == [1, 1, 1, 2] and int(file["begins/inherited_turns"][3]) == 4
+    attempts = file["attempts"]
+    assert list(attempts["attempt"]) == [1, 1, 1, 1, 2] and int(attempts["inherited_turns"][4]) == 4
+    rows = turns["attempt_row"][:]
+    for name in ("episode", "key", "attempt"):
+        assert list(attempts[name][:][rows]) == list(turns[name]), name
+    assert list(file["carried"]) == []
 
 
 def main():

@@ -1,0 +1,91 @@
+#include "runner/log/salvage.hpp"
+
+#include <fmt/core.h>
+
+#include <system_error>
+#include <utility>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "runner/log/framing.hpp"
+#include "runner/log/sealer.hpp"
+#include "runner/log/set_aside.hpp"
+
+namespace nkigrid::log {
+namespace fs = std::filesystem;
+namespace {
+
+std::string why_unreadable(const fs::path& file) {
+  try {
+    if (file.extension() == ".journal")
+      read_journal(file, [](std::uint64_t, Record&&) {});
+    else
+      read_segment(file, {}, [](std::uint64_t, Record&&) {});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    return error.what();
+  }
+  return {};
+}
+
+/// What is whole of a segment whose journal is gone goes into a new one of its name.
+std::string rebuild(const fs::path& file, const std::string& why) {
+  SegmentBuilder builder;
+  Salvage saved;
+  std::uint64_t records = 0;
+  try {
+    saved = salvage_segment(file, [&](std::uint64_t sequence, Record&& record) {
+      ++records;
+      builder.add(sequence, std::move(record));
+    });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    saved.lost_groups = {"everything"};
+  }
+  auto what = fmt::format("{} records saved", records);
+  for (const auto& group : saved.lost_groups) what += fmt::format(", {} lost", group);
+  if (saved.lost_columns > 0) what += fmt::format(", {} columns lost", saved.lost_columns);
+  if (saved.lost_texts > 0) what += fmt::format(", {} texts lost", saved.lost_texts);
+  builder.close_open();
+  auto& about = saved.report;
+  if (about.journal.empty()) about.journal = file.stem().native();
+  const auto held = about.seq_last == 0 ? 0 : about.seq_last - about.seq_first + 1;
+  about.missing_records += held > records ? held - records : 0;
+  const auto bytes = builder.finish(about);
+  set_aside(file, {.reason = why + "; " + what, .records = records, .missing_records = about.missing_records}, true);
+  write_file_atomic(file, bytes);
+  return what;
+}
+
+}  // namespace
+
+std::vector<Salvaged> salvage(const fs::path& folder) {
+  std::vector<Salvaged> done;
+  std::error_code ignored;
+  for (const auto& stem : stems_of(folder)) {
+    const auto journal = folder / (stem + ".journal");
+    bool has_journal = fs::exists(journal, ignored);
+    if (has_journal) {
+      const auto why = why_unreadable(journal);
+      if (!why.empty() && !is_journal(journal)) {
+        set_aside(journal, {.reason = why});
+        done.push_back({journal, why});
+      }
+      has_journal = why.empty();
+    }
+    for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
+      const auto file = part_path(folder, stem, part);
+      const auto why = why_unreadable(file);
+      if (why.empty() || is_newer_segment(file)) continue;
+      if (has_journal) {  // it makes this part, and those after it, anew
+        set_parts_aside(folder, stem, part, why);
+        done.push_back({file, why + "; it is made anew from its journal"});
+        break;
+      }
+      done.push_back({file, why + "; " + rebuild(file, why)});
+    }
+  }
+  return done;
+}
+
+}  // namespace nkigrid::log

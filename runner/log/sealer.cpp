@@ -1,0 +1,96 @@
+#include "runner/log/sealer.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "jobs/base/error.hpp"
+#include "runner/log/publish.hpp"
+#include "runner/log/set_aside.hpp"
+
+namespace nkigrid::log {
+namespace fs = std::filesystem;
+
+Sealed readable_parts(const fs::path& folder, const std::string& stem, std::string& why) {
+  Sealed sealed;
+  std::error_code ignored;
+  for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
+    const auto file = part_path(folder, stem, part);
+    try {
+      const auto header = read_segment_header(file);
+      sealed.coverage.add(header);
+      sealed.damaged_bytes += header.damaged_bytes;
+      sealed.missing_records += header.missing_records;
+      sealed.parts = part;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt || is_newer_segment(file)) throw;
+      why = error.what();
+      break;
+    }
+  }
+  return sealed;
+}
+
+void set_parts_aside(const fs::path& folder, const std::string& stem, std::uint32_t first, const std::string& why) {
+  std::uint32_t last = first;
+  std::error_code ignored;
+  while (fs::exists(part_path(folder, stem, last + 1), ignored)) ++last;
+  for (; last >= first; --last)  // the last one first: what is left is always parts 1, 2, 3 ... without a gap
+    set_aside(part_path(folder, stem, last), {.reason = why + "; made anew from its journal"});
+}
+
+JournalReport read_from_start(const Fd& fd, const fs::path& journal, const Selection& selection,
+                              const std::function<void(std::uint64_t, Record&&)>& visit) {
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", journal.native());
+  return read_journal(fd, journal, selection, visit);
+}
+
+Sealer::Sealer(const fs::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits, bool last_words)
+    : journal_(journal),
+      sealed_(std::move(sealed)),
+      report_(std::move(report)),
+      limits_(limits),
+      last_words_(last_words),
+      last_(sealed_.coverage.last()) {}
+
+std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd) {
+  read_from_start(fd, journal_, {}, [&](std::uint64_t sequence, Record&& record) {
+    if (beaten_ || sealed_.coverage.covers(sequence)) return;
+    if (builder_->is_full()) finish_part(false);
+    if (sequence > last_) last_ = sequence, first_ = first_ == 0 ? sequence : first_;
+    builder_->add(sequence, std::move(record));
+    pending_ = true;
+  });
+  if (!beaten_ && (pending_ || sealed_.parts == 0)) finish_part(true);
+  if (beaten_) return std::nullopt;
+  return std::move(written_);
+}
+
+void Sealer::finish_part(bool is_last) {
+  std::vector<OpenReply> carried;
+  if (is_last && last_words_)
+    builder_->close_open();
+  else
+    carried = builder_->carry_open();
+  SegmentReport about;
+  about.header = report_.header;
+  about.journal = journal_.stem().native();
+  about.seq_first = first_ > 0 ? first_ : last_;  // nothing but what the part before carried
+  about.seq_last = last_;
+  if (is_last) {
+    about.damaged_bytes = report_.damaged_bytes - std::min(report_.damaged_bytes, sealed_.damaged_bytes);
+    about.missing_records = report_.missing_records - std::min(report_.missing_records, sealed_.missing_records);
+  }
+  const auto path = part_path(journal_.parent_path(), about.journal, ++sealed_.parts);
+  beaten_ = !publish(path, builder_->finish(about));
+  written_.push_back(path);
+  builder_.emplace(limits_);
+  first_ = 0;
+  pending_ = false;
+  for (auto& open : carried) builder_->add(open.sequence, std::move(open.reply)), pending_ = true;
+}
+
+}  // namespace nkigrid::log

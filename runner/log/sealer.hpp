@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/log/folder.hpp"
+#include "runner/log/segment_builder.hpp"
+
+namespace nkigrid::log {
+
+/// The parts of a journal that are there, and what they hold.
+struct Sealed {
+  Coverage coverage;
+  std::uint32_t parts = 0;
+  std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what these tell of their journal
+};
+
+/// Reads the parts up to one that cannot be read. @param why why not, or "" @throws Error{corrupt} for a newer version
+Sealed readable_parts(const std::filesystem::path& folder, const std::string& stem, std::string& why);
+
+/// Sets parts aside from `first` on, whose journal is still here: they are made anew.
+void set_parts_aside(const std::filesystem::path& folder, const std::string& stem, std::uint32_t first, const std::string& why);
+
+/// read_journal() of an open file from its first byte.
+JournalReport read_from_start(const Fd& fd, const std::filesystem::path& journal, const Selection& selection,
+                              const std::function<void(std::uint64_t, Record&&)>& visit);
+
+/// Writes a journal's parts, one after the other.
+class Sealer {
+ public:
+  /// @param last_words whether open replies become rows at the end: nobody will add to this journal
+  Sealer(const std::filesystem::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits, bool last_words);
+
+  /// @returns the parts written; nothing when another sealer was faster: all begins again
+  std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd);
+
+ private:
+  void finish_part(bool is_last);
+
+  const std::filesystem::path& journal_;
+  Sealed sealed_;
+  JournalReport report_;
+  SegmentLimits limits_;
+  bool last_words_;
+  std::optional<SegmentBuilder> builder_{std::in_place, limits_};
+  std::vector<std::filesystem::path> written_;
+  std::uint64_t first_ = 0;  ///< of the part at work
+  std::uint64_t last_;
+  bool pending_ = false, beaten_ = false;
+};
+
+}  // namespace nkigrid::log

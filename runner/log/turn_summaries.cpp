@@ -1,0 +1,140 @@
+#include "runner/log/turn_summaries.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runner/log/columns.hpp"
+#include "runner/log/folder.hpp"
+#include "runner/log/plan_index.hpp"
+#include "runner/log/segment_table.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+/// Columns of /attempts and /turns, as few as will do.
+struct AttemptColumns {
+  AttemptId id;
+};
+template <class Visitor>
+void columns(AttemptColumns& row, Visitor& v) {
+  v.column("episode", row.id.episode);
+  v.column("key", row.id.key);
+  v.column("attempt", row.id.attempt);
+}
+
+struct TurnColumns {
+  std::uint32_t attempt_row = 0;
+  TurnSummary turn;
+};
+template <class Visitor>
+void columns(TurnColumns& row, Visitor& v) {
+  auto& t = row.turn;
+  v.column("attempt_row", row.attempt_row);
+  v.column("turn", t.turn);
+  v.column("answered", t.answered);
+  v.column("code", t.code);
+  v.column("compile_ok", t.compile_ok);
+  v.column("verify_ok", t.verify_ok);
+  v.column("tokens_in", t.tokens_in);
+  v.column("tokens_out", t.tokens_out);
+  v.column("cost_usd", t.cost_usd);
+  v.column("llm_s", t.llm_s);
+}
+
+class Summaries {
+ public:
+  Summaries(const jobs::Plan& plan, const std::function<void(const TurnSummary&)>& visit) : index_(plan), visit_(visit) {}
+
+  SegmentReport read_part(const std::filesystem::path& file) {
+    return read_segment_file(file, [&](const h5::File& opened) {
+      read_attempts(opened);
+      SegmentTable<TurnColumns> table(opened, "turns");
+      TurnColumns row;
+      for (std::uint64_t i = 0; i < table.rows(); ++i) {
+        table.read(i, row);
+        if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
+        const auto& attempt = attempts_[row.attempt_row];
+        if (attempt.episode == PlanIndex::kUnplanned) continue;
+        row.turn.episode = attempt.episode;
+        row.turn.attempt = attempt.attempt;
+        visit_(row.turn);
+      }
+    });
+  }
+
+  /// Of a journal: a turn's numbers come in two records.
+  void add(const Record& record) {
+    if (const auto* reply = std::get_if<Reply>(&record)) {
+      open_[{reply->id, reply->turn}] = {reply->tokens_in, reply->tokens_out, reply->cost_usd, reply->llm_s};
+    } else if (const auto* turn = std::get_if<Turn>(&record)) {
+      const auto open = open_.find({turn->id, turn->turn});
+      TurnSummary summary = open != open_.end() ? of(open->second) : TurnSummary{};
+      if (open != open_.end()) open_.erase(open);
+      summary.answered = true;
+      summary.code = turn->code;
+      summary.compile_ok = turn->compile_ok;
+      summary.verify_ok = turn->verify_ok;
+      tell(turn->id, turn->turn, summary);
+    }
+  }
+
+  void end_journal() {
+    for (const auto& [key, spent] : open_) tell(key.first, key.second, of(spent));
+    open_.clear();
+  }
+
+ private:
+  struct Attempt {
+    std::uint32_t episode, attempt;
+  };
+  struct Spent {
+    std::uint32_t tokens_in, tokens_out;
+    double cost_usd, llm_s;
+  };
+  static TurnSummary of(const Spent& spent) {
+    TurnSummary summary;
+    summary.tokens_in = spent.tokens_in, summary.tokens_out = spent.tokens_out;
+    summary.cost_usd = spent.cost_usd, summary.llm_s = spent.llm_s;
+    return summary;
+  }
+
+  void read_attempts(const h5::File& file) {
+    SegmentTable<AttemptColumns> table(file, "attempts");
+    AttemptColumns row;
+    attempts_.clear();
+    for (std::uint64_t i = 0; i < table.rows(); ++i) {
+      table.read(i, row);
+      attempts_.push_back({index_.find(row.id), row.id.attempt});
+    }
+  }
+
+  void tell(const AttemptId& id, std::uint32_t turn, TurnSummary summary) {
+    summary.episode = index_.find(id);
+    if (summary.episode == PlanIndex::kUnplanned) return;
+    summary.attempt = id.attempt;
+    summary.turn = turn;
+    visit_(summary);
+  }
+
+  PlanIndex index_;
+  const std::function<void(const TurnSummary&)>& visit_;
+  std::vector<Attempt> attempts_;
+  std::map<std::pair<AttemptId, std::uint32_t>, Spent> open_;
+};
+
+}  // namespace
+
+void read_turn_summaries(const jobs::Plan& plan, const std::filesystem::path& folder,
+                         const std::function<void(const TurnSummary&)>& visit) {
+  Summaries summaries(plan, visit);
+  const Selection selection{.with_texts = false, .begins = false, .ends = false};
+  for (const auto& stem : stems_of(folder)) {
+    read_stem(
+        folder, stem, selection, [&](const auto& file) { return summaries.read_part(file); },
+        [&](Record&& record) { summaries.add(record); });
+    summaries.end_journal();
+  }
+}
+
+}  // namespace nkigrid::log
