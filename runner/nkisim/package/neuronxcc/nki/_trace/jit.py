@@ -141,6 +141,15 @@ def _finish(trace, func, result, params):
                   fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
                   official="tensor_output_not_written_to")
     mutable.check_returned(trace, outputs)
+    _become_outputs(trace, label, outputs)
+    chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
+    data = _bytes_of(trace, label, outputs, is_tuple, [b for _, b in chosen if b is not None])
+    shapes = [(b.shape, b.dtype.name) for b in outputs]
+    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
+                   tuple(k for k, b in chosen if b is not None))
+
+
+def _become_outputs(trace, label, outputs):
     for b in outputs:
         if not b.root.written:
             _fail_end("OUTPUT_CONTRACT", f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
@@ -149,19 +158,19 @@ def _finish(trace, func, result, params):
         b.kind = b.root.kind = Buffer.OUTPUT
     for b in trace.buffers:
         b.kind = b.root.kind
+
+
+def _bytes_of(trace, label, outputs, is_tuple, params):
+    """What is recorded, with results written in place, within what a reader takes."""
     _drop_output_allocs(trace)
     if trace.options.bf16_as_fp32:
         _widen(trace)
     uses = peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace.body, uses)
     limits.check_cost(trace)
-    chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
-    kept = [b for _, b in chosen if b is not None]
-    data = encode(trace, label, outputs, is_tuple, kept, TRACER, uses.buffers)
+    data = encode(trace, label, outputs, is_tuple, params, TRACER, uses.buffers)
     limits.check_bytes(data, trace.buffers)
-    shapes = [(b.shape, b.dtype.name) for b in outputs]
-    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
-                   tuple(k for k, b in chosen if b is not None))
+    return data
 
 
 def _widen(trace):

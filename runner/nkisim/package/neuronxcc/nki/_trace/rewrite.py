@@ -10,6 +10,7 @@ from .ast_pass import RUNTIME, Rewriter, at
 # Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
 _code_cache = {}  # id of the original code -> (original, rewritten)
 _own_codes = {}   # id -> codes that are rewritten already (nested functions)
+_adopted = []
 _tree_cache = {}  # (file, source) -> top-level definitions by (name, first line), until used
 
 
@@ -80,7 +81,10 @@ def _local_names(code):
 
 
 def adopt(file, source, tree):
-    """Takes the syntax tree that the caller has parsed already; it is changed."""
+    """Takes the syntax tree that the caller has parsed already; it is changed.
+
+    It is kept until the next one: a child answers once, and would free a thousand nodes while somebody waits."""
+    _adopted[:] = [tree]
     _tree_cache[(file, source)] = _top_level(tree)
 
 

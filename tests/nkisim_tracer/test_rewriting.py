@@ -1,0 +1,79 @@
+"""What one walk of the AST pass finds: names that a loop's body reads first, branches that leave, calls that need no wrapping, lines."""
+
+import ast
+import re
+import textwrap
+import unittest
+
+import kernels
+from neuronxcc.nki._trace.ast_pass import Rewriter
+
+
+def rewritten(body):
+    tree = ast.parse("def kernel():\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    "))
+    return ast.unparse(Rewriter().visit(tree.body[0]))
+
+
+def carried(loop_body):
+    """Names that the loop around this body compares from trip to trip."""
+    text = rewritten("for i in r:\n" + textwrap.indent(loop_body, "    "))
+    found = re.findall(r"(?m)^        __nki__\.loop_end\(__nki_loop\d+, locals\(\), \((.*?)\)\)", text)  # at the depth of that body
+    return re.findall(r"'(\w+)'", found[0]) if found else []
+
+
+class ReadBeforeAssigned(unittest.TestCase):
+    def test_the_order_of_execution_decides(self):
+        for body, names in (("a = b", []), ("a = a + 1", ["a"]), ("a = 1\nb = a", []), ("b = a\na = 1", ["a"]), ("a += 1", ["a"]), ("a[0] = 1", []),
+                            ("a[...] = a * 2", []), ("a: int = a", ["a"]), ("a: a = 1", []), ("a, b = b, a", ["a", "b"]), ("i = i + 1", [])):
+            self.assertEqual(carried(body), names, body)
+
+    def test_only_what_both_sides_of_a_branch_assign_is_assigned(self):
+        self.assertEqual(carried("if c:\n    a = 1\nelse:\n    a = 2\nb = a"), [])
+        self.assertEqual(carried("if c:\n    a = 1\nb = a"), ["a"])
+        self.assertEqual(carried("if c:\n    a = 1\nelse:\n    b = a"), ["a"])
+
+    def test_inner_loops_and_blocks_are_part_of_the_body(self):
+        self.assertEqual(carried("for j in r:\n    a = f(a)"), ["a"])
+        self.assertEqual(carried("a = 0\nfor j in r:\n    a = f(a)"), [])
+        self.assertEqual(carried("for j in a:\n    pass\na = 1"), ["a"])
+        self.assertEqual(carried("try:\n    a = g(a)\nfinally:\n    b = 1"), ["a"])
+        self.assertEqual(carried("with a:\n    a = 1"), ["a"])
+
+    def test_other_scopes_are_not(self):
+        self.assertEqual(carried("def g():\n    return a\na = 1"), [])
+        self.assertEqual(carried("g = lambda: a\na = 1"), [])
+        self.assertEqual(carried("b = [a for a in r]\na = 1"), ["a"])  # as a name of this scope: a comprehension's own is not told apart
+
+
+class Branches(unittest.TestCase):
+    def test_one_that_leaves_its_block_stays_an_if(self):
+        for body in ("if c:\n    return 1", "for j in r:\n    if c:\n        break", "while t:\n    if c:\n        continue", "if c:\n    x = yield 1"):
+            self.assertIn("if __nki__.static_test(c):", rewritten(body))
+            self.assertNotIn("__nki__.branch", rewritten(body))
+
+    def test_a_break_of_a_loop_inside_does_not_leave(self):
+        for body in ("if c:\n    for j in r:\n        break", "if c:\n    def g():\n        return 1", "if c:\n    g = lambda: (yield)"):
+            self.assertIn("__nki__.branch(c", rewritten(body))
+
+    def test_each_branch_knows_the_names_that_it_binds(self):
+        text = rewritten("if c:\n    a = 1\n    for j in r:\n        b = 2\nelse:\n    d = 3")
+        self.assertIn("__nki__.branch(c, locals(), ('a', 'j', 'b', 'd'))", text)
+
+
+class Calls(unittest.TestCase):
+    BOX = ("class Box:\n    @staticmethod\n    def double(t):\n        for k in range(3):\n            t[...] = t * 2.0\n\n\n"
+           "def through(nl, t):\n    nl.double(t)\n\n\n")
+    BODY = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\nnl.store(out, value=t)\nreturn out\n"
+
+    def test_a_parameter_that_hides_a_module_is_no_module(self):
+        """Then the callee is the file's own and is rewritten: its range is one loop."""
+        program = kernels.program_of(self.BODY.format("through(Box, t)"), before=self.BOX)
+        self.assertEqual([n["trips"] for n in kernels.nodes_of(program, "loop")], [3])
+
+    def test_a_call_over_several_lines_reports_its_first(self):
+        result = kernels.compile_body(self.BODY.format("t = nl.exp(\n    x[0:128,\n      :],\n    mask=None)"))
+        self.assertEqual((result["code"], result["line"]), ("WRONG_MEMORY", kernels.HEAD_LINES + 2 + 3))
+
+
+if __name__ == "__main__":
+    unittest.main()
