@@ -49,13 +49,12 @@ double cell_effect(const CostEffects& e, const CellSpec& cell) {
 }
 double task_effect(const CostEffects& e, const PlannedTask& task) { return effect_of(e.level, task.level) + effect_of(e.task, task.id); }
 
-/// exp(effects) x mean factor for every (cell, task) with a key.
-std::vector<double> mean_multipliers(const CostEffects& effects, const Plan& plan) {
+/// exp(effects) for every (cell, task).
+std::vector<double> middle_multipliers(const CostEffects& effects, const Plan& plan) {
   std::vector<double> of_task, multipliers(plan.cells.size() * plan.tasks.size());
   for (const auto& task : plan.tasks) of_task.push_back(std::exp(task_effect(effects, task)));
-  const double mean = effects.mean_factor();
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
-    const double of_cell = std::exp(cell_effect(effects, plan.cells[c])) * mean;
+    const double of_cell = std::exp(cell_effect(effects, plan.cells[c]));
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) multipliers[c * plan.tasks.size() + t] = of_cell * of_task[t];
   }
   return multipliers;
@@ -95,36 +94,53 @@ double prior_seconds(const ModelSpec& model, const ModeSpec& mode, std::string_v
 }
 
 std::vector<double> expected_seconds(const Grid& grid, const Plan& plan, const CostModel& model) {
-  auto seconds = mean_multipliers(model.seconds, plan);
+  auto seconds = middle_multipliers(model.seconds, plan);
+  const double mean = model.seconds.mean_factor();
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     const auto& spec = grid.model(plan.cells[c].model);
     const auto& mode = grid.mode(plan.cells[c].mode);
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
       const auto at = c * plan.tasks.size() + t;
-      seconds[at] = plan.keys[at].empty() ? 0 : seconds[at] * prior_seconds(spec, mode, plan.tasks[t].level);
+      seconds[at] = plan.keys[at].empty() ? 0 : seconds[at] * mean * prior_seconds(spec, mode, plan.tasks[t].level);
     }
   }
   return seconds;
 }
 
-CostTable expected_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior) {
-  CostTable table;
-  table.tasks = plan.tasks.size();
-  table.costs.resize(plan.keys.size());
-  table.factors = factors_of(model.seconds.noise.empty() ? prior_noise(prior.noise_sigma) : model.seconds.noise);
-  const auto seconds = expected_seconds(grid, plan, model);
-  const auto in = mean_multipliers(model.tokens_in, plan), out = mean_multipliers(model.tokens_out, plan);
+std::vector<ExpectedCost> middle_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior) {
+  std::vector<ExpectedCost> costs(plan.keys.size());
+  const auto seconds = middle_multipliers(model.seconds, plan);
+  const auto in = middle_multipliers(model.tokens_in, plan), out = middle_multipliers(model.tokens_out, plan);
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     const auto& cell = plan.cells[c];
     const auto& spec = grid.model(cell.model);
-    const auto share = model.endpoint_share.find(cell.model);
-    table.endpoint_share.push_back(spec.api == "synthetic" ? 0 : share != model.endpoint_share.end() ? share->second : prior.endpoint_share);
+    const auto& mode = grid.mode(cell.mode);
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
       const auto at = c * plan.tasks.size() + t;
       if (plan.keys[at].empty()) continue;
-      const auto most = most_tokens(spec, grid.mode(cell.mode), grid.prompt(cell.prompt), *benchmark.find(plan.tasks[t].id));
-      auto& cost = table.costs[at];
-      cost = {.seconds = seconds[at], .tokens_in = most.in * in[at], .tokens_out = most.out * out[at]};
+      const auto& task = plan.tasks[t];
+      const auto most = most_tokens(spec, mode, grid.prompt(cell.prompt), *benchmark.find(task.id));
+      costs[at] = {.seconds = seconds[at] * prior_seconds(spec, mode, task.level, prior), .tokens_in = most.in * in[at], .tokens_out = most.out * out[at]};
+    }
+  }
+  return costs;
+}
+
+CostTable expected_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior) {
+  CostTable table;
+  table.tasks = plan.tasks.size();
+  table.costs = middle_costs(grid, benchmark, plan, model, prior);
+  table.factors = factors_of(model.seconds.noise.empty() ? prior_noise(prior.noise_sigma) : model.seconds.noise);
+  const double seconds = model.seconds.mean_factor(), in = model.tokens_in.mean_factor(), out = model.tokens_out.mean_factor();
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    const auto& spec = grid.model(plan.cells[c].model);
+    const auto share = model.endpoint_share.find(spec.name);
+    table.endpoint_share.push_back(spec.api == "synthetic" ? 0 : share != model.endpoint_share.end() ? share->second : prior.endpoint_share);
+    for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
+      auto& cost = table.costs[c * plan.tasks.size() + t];
+      cost.seconds *= seconds;
+      cost.tokens_in *= in;
+      cost.tokens_out *= out;
       if (spec.price) cost.usd = (cost.tokens_in * spec.price->input_usd + cost.tokens_out * spec.price->output_usd) / 1e6;
     }
   }

@@ -68,6 +68,9 @@ struct CostTable {
 
 CostTable expected_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior = {});
 
+/// The middle (median) cost of each (cell, task), without prices {cells x tasks, row-major}: what a fit measures deviations from.
+std::vector<ExpectedCost> middle_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior = {});
+
 /// Expected seconds alone {cells x tasks, row-major}: what dealing needs.
 std::vector<double> expected_seconds(const Grid& grid, const Plan& plan, const CostModel& model);
 
