@@ -1,6 +1,7 @@
 """The failures that models make most: each refused with its code, at its stage, in these words; those that a compiler accepts compile."""
 
 import os
+import re
 import unittest
 
 import numpy as np
@@ -58,6 +59,17 @@ class Failures(unittest.TestCase):
             lines = message.split("\n")
             self.assertEqual(sum(line.startswith("  rule: ") for line in lines), 1, message)
             self.assertEqual(sum(line.startswith("  fix: ") for line in lines), 1, message)
+
+    def test_each_message_names_a_line(self):
+        for _, message in wording():
+            self.assertRegex(message.split("\n")[0], r"\(kernel\.py:\d+\)$")
+
+    def test_unknown_names_come_with_three_to_five_signatures(self):
+        for name in ("nl.dot", "nl.clip", "nl.concatenate", "nl.zzz", "nl.hardswish", "nl.relu6", "nl.layernorm", "nisa.matmul", "nisa.copy", "nisa.qqq"):
+            message = kernels.compile_body(f"t = {name}(nl.load(x[0:128, :]))\n")["message"]
+            near = message.split("existing names: ")[1].split("\n")[0].split("; ")
+            self.assertTrue(3 <= len(near) <= 5, message)
+            self.assertGreaterEqual(sum(bool(re.match(r"(nl|nisa)\.\w+\(.*\)$", n)) for n in near), 2, message)
 
     def test_what_a_compiler_accepts_compiles(self):
         for row, body, params, code in failure_table.FAILURES:

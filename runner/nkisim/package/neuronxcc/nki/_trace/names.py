@@ -39,6 +39,8 @@ INVENTED = {
     "layer_norm": "nl.mean, nl.var and nl.rsqrt", "neg": "nl.negative(x)", "div": "nl.divide(x, y)", "sub": "nl.subtract(x, y)",
     "mul": "nl.multiply(x, y)", "range": "nl.affine_range(n)", "tanh_apprx": "nl.tanh(x)", "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
 }
+_PLAIN = {name.replace("_", ""): hint for name, hint in INVENTED.items()}  # layernorm, LeakyReLU
+_BASIC = {"nl": ("load", "store", "add"), "nisa": ("tensor_tensor", "activation", "nc_matmul")}
 _MODULES = {"nl": "neuronxcc.nki.language", "nisa": "neuronxcc.nki.isa"}
 
 
@@ -50,6 +52,7 @@ def signature_of(module, name):
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         text = "(...)"
+    text = re.sub(r"<(\w+)\.(\w+): \d+>", r"nisa.\1.\2", text)  # a value of an enum, as it is written
     return f"{module}.{name}{text}".replace(", **kwargs", "").replace("<class '", "").replace("'>", "")
 
 
@@ -113,13 +116,14 @@ def unknown_name(module, name):
                                     fix=f"compile for sdk {since}, or use: " + "; ".join(nearest(module, name)))
         _remember(error)
         return error
-    hint = INVENTED.get(name)
+    hint = INVENTED.get(name) or _PLAIN.get(name.lower().replace("_", ""))
     if hint == _MATMUL and not visible("nl", "matmul"):
         hint = "nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
     near = _named_in(hint or "")
     near += [text for text in nearest(module, name, cutoff=0.5) if text not in near]
     if len(near) < 3:
-        near += [text for text in nearest(module, name, cutoff=0.1) if text not in near][:3 - len(near)]
+        rest = nearest(module, name, cutoff=0.1) + [signature_of(module, n) for n in _BASIC[module]]
+        near += [text for text in rest if text not in near][:3 - len(near)]
     parts = [f"write {hint}"] if hint else []
     parts.append("existing names: " + "; ".join(near[:5]))
     error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'",
