@@ -102,7 +102,7 @@ CommandProcess::Step CommandProcess::step(std::string_view& to_send, Then then, 
 
 CommandProcess::Answer CommandProcess::ask(std::string_view line, Then then, proc::Deadline deadline) {
   drain();
-  if (!out_.empty()) return {Got::flood, {}};
+  if (!line.empty() && !out_.empty()) return {Got::flood, {}};
   for (auto to_send = line;;) {
     const auto moved = step(to_send, then, deadline);
     if (const auto end = out_.find('\n'); end != std::string::npos && end <= kMostReplyBytes) {

@@ -37,7 +37,7 @@ class CommandProcess {
     std::string line;
   };
   enum class Then { more, close };  ///< after the line: more will come, or its standard input ends
-  /// Sends one line and waits for one.
+  /// Sends one line and waits for one; with nothing to send, for what it says by itself.
   Answer ask(std::string_view line, Then then, proc::Deadline deadline);
   /// Waits for its end. @returns false at the deadline, or when it said more
   bool finish(proc::Deadline deadline);

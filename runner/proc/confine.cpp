@@ -127,7 +127,7 @@ void close_walls(const Order& order, bool own_shared_memory) {
       close_walls(order, own_shared_memory);
       ::execv(order.program[0], order.program.data());
     } else {
-      ::close(kWork);
+      ::close_range(kWork, ~0U, 0);  // whatever was left open to us by those who started nkigrid
       ::execvp(order.program[0], order.program.data());
     }
     throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0] + ": " + std::strerror(errno));
@@ -153,16 +153,18 @@ void close_walls(const Order& order, bool own_shared_memory) {
   ::_exit(0);
 }
 
-/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent.
+/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent. A child of one
+/// that was killed becomes ours, and is found in the next round.
 void kill_descendants() {
   for (bool found = true; found;) {
-    found = false;
-    std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-    for (pid_t child = 0; children >> child;) {
-      found = true;
+    std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+    std::vector<pid_t> children;
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+    found = !children.empty();
+    for (const auto child : children) {
       ::kill(child, SIGKILL);
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
     }
-    while (::waitpid(-1, nullptr, found ? 0 : WNOHANG) > 0) found = true;
   }
 }
 
