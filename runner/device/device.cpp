@@ -10,6 +10,7 @@
 #include "runner/device/backend.hpp"
 #include "runner/device/canary.hpp"
 #include "runner/device/checker.hpp"
+#include "runner/device/command_backend.hpp"
 #include "runner/device/compile_cache.hpp"
 #include "runner/device/reference.hpp"
 #include "runner/device/sim_backend.hpp"
@@ -82,9 +83,10 @@ class CheckedDevice final : public Device {
   CompileCache compiled_;
 };
 
-std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, std::shared_ptr<ForkServers> servers) {
+std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
   if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
-  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there is: sim); set device.backend to sim", spec.backend));
+  if (spec.backend == "command") return make_command_backend(spec, paths.run_server.parent_path() / "nkigrid_confine");
+  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, command); set device.backend to one of them", spec.backend));
 }
 
 }  // namespace
@@ -106,7 +108,7 @@ std::size_t bytes_of(const jobs::TensorSpec& tensor) {
 
 std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::uint64_t run_seed,
                                     std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  return std::make_unique<CheckedDevice>(make_backend(spec, std::move(servers)), check, run_seed, paths);
+  return std::make_unique<CheckedDevice>(make_backend(spec, std::move(servers), paths), check, run_seed, paths);
 }
 
 }  // namespace nkigrid::device
