@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string file, task, entry;
+  std::string file, task, entry, device_grid;
   std::string benchmark = "nkigen-bench";
   jobs::DeviceSpec device;
   std::uint64_t seed = 1;
@@ -44,6 +44,12 @@ const jobs::Task& find_task(const jobs::Benchmark& benchmark, const std::string&
   std::vector<std::string> ids;
   for (const auto& task : benchmark.tasks) ids.push_back(task.id);
   throw Error(ErrorCode::config, fmt::format("no task '{}' in benchmark '{}'{}; `nkigrid bench list` shows them", id, benchmark.name, did_you_mean(id, ids)));
+}
+
+/// The device that the options name: a backend with its defaults, or all that a grid says of it.
+jobs::DeviceSpec device_of(const Options& options) {
+  if (options.device_grid.empty()) return options.device;
+  return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
 }
 
 /// JSON knows no infinity and no NaN.
@@ -99,7 +105,7 @@ void print_text(const Verdict& verdict) {
     if (verify.diagnostic.code != Code::none) print_diagnostic(verify.diagnostic);
     for (const auto& hint : verify.hints) fmt::print("  hint: {}\n", hint);
   }
-  if (compile.ok()) fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  if (compile.ok() && std::isfinite(compile.estimate_us)) fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
   fmt::print("outcome: {}\n", to_string(verdict.outcome));
 }
 
@@ -118,7 +124,7 @@ int check_kernel(const Options& options) {
   const auto& task = find_task(benchmark, options.task);
   const auto paths = device::default_device_paths();
   auto servers = device::start_fork_servers(paths, check, 1);
-  const auto device = device::make_device(options.device, check, options.seed, servers, paths);
+  const auto device = device::make_device(device_of(options), check, options.seed, servers, paths);
   Verdict verdict;
   verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
@@ -140,6 +146,7 @@ Verb kernel_verb() {
             app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
             app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
             app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
+            app.add_option("--device-grid", options->device_grid, "a grid whose device section to use, e.g. one with backend command")->type_name("GRID")->excludes("--backend");
             app.add_option("--entry", options->entry, "kernel function, if the file has several");
             app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str()->check(CLI::NonNegativeNumber);
             app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
