@@ -137,6 +137,9 @@ class CommandBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const fs::path& keeper) {
+  if (spec.compile.empty() || spec.verify.empty()) {
+    throw Error(ErrorCode::config, "backend command needs the programs of a site; name a grid that has them (`kernel --device-grid GRID`)");
+  }
   std::error_code ignored;
   if (!fs::exists(keeper, ignored)) {
     throw Error(ErrorCode::config, fmt::format("the helper program '{}' is not there; build or install the whole project", keeper.native()));

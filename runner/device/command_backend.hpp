@@ -11,7 +11,7 @@ namespace nkigrid::device {
 /// believed; whether the kernel is right is not its to say. A program that breaks the protocol is the machinery's fault, one that dies
 /// or hangs is doubted: the canary decides.
 /// @param keeper the program nkigrid_confine
-/// @throws Error{config} when it is not there
+/// @throws Error{config} when it is not there, or the spec names no programs
 std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const std::filesystem::path& keeper);
 
 }  // namespace nkigrid::device

@@ -1,6 +1,5 @@
 """The shipped example of a site's own device, through a whole run: its tables are the simulator's."""
 import json
-import os
 import pathlib
 import shutil
 import sys
@@ -11,7 +10,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from harness import BUILD, SOURCE, environment, nkigrid  # noqa: E402
 
 EXAMPLE = SOURCE / "configs/command-example/grid.yaml"
-# A kernel's message may name another stage of the same failure; what a table counts may not differ.
 TABLES = ("cells", "levels", "errors", "turns")
 
 
@@ -51,6 +49,20 @@ class CommandGrid(unittest.TestCase):
                 self.assertEqual(file.attrs["backend"].decode() if isinstance(file.attrs["backend"], bytes) else str(file.attrs["backend"]), "command")
                 compiler = file.attrs["compiler"]
                 self.assertEqual(compiler.decode() if isinstance(compiler, bytes) else str(compiler), "nkisim through site_device.py 1")
+
+    def test_one_kernel_by_hand_on_the_device_of_a_grid(self):
+        kernel = SOURCE / "configs/nkigen-bench/kernels/L1/001_add.py"
+        done = nkigrid("kernel", kernel, "--task", "L1/001_add", "--device-grid", EXAMPLE, "--json",
+                       env=environment(NKIGRID_DEVICE_NKISIM=str(BUILD / "nkisim")))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["outcome"], "pass")
+        self.assertGreater(json.loads(done.stdout)["estimate_us"], 0)
+
+    def test_a_backend_without_its_programs_is_a_configuration_error(self):
+        kernel = SOURCE / "configs/nkigen-bench/kernels/L1/001_add.py"
+        done = nkigrid("kernel", kernel, "--task", "L1/001_add", "--backend", "command")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--device-grid", done.stderr)
 
     def test_a_missing_program_is_one_clear_error(self):
         grid = self.folder / "missing.yaml"
