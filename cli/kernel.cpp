@@ -27,7 +27,8 @@ struct Options {
   std::string benchmark = "nkigen-bench";
   jobs::DeviceSpec device;
   std::uint64_t seed = 1;
-  bool relaxed = false, json = false, quiet = false;
+  std::uint64_t shuffle_seed = 1;
+  bool relaxed = false, json = false, quiet = false, shuffle = false;
 };
 
 jobs::Benchmark open_benchmark(const std::string& name) {
@@ -59,6 +60,7 @@ ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nu
 struct Verdict {
   device::CompileResult compile;
   std::optional<device::VerifyResult> verify;
+  device::Inspection inspection;
   Outcome outcome = Outcome::pass;
 };
 
@@ -81,6 +83,8 @@ ordered_json to_json(const Verdict& verdict) {
                      {"message", verify.diagnostic.message}, {"max_abs_err", number(verify.max_abs_err)}, {"rel_l2", number(verify.rel_l2)},
                      {"trials", verify.trials}, {"passed", verify.trials_passed}, {"hints", verify.hints}, {"seconds", verify.seconds}};
   }
+  out["notes"] = verdict.inspection.notes;
+  out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);
   out["estimate_us"] = compile.ok() ? number(compile.estimate_us) : ordered_json(nullptr);
   out["outcome"] = to_string(verdict.outcome);
   return out;
@@ -105,6 +109,11 @@ void print_text(const Verdict& verdict) {
     if (verify.diagnostic.code != Code::none) print_diagnostic(verify.diagnostic);
     for (const auto& hint : verify.hints) fmt::print("  hint: {}\n", hint);
   }
+  for (const auto& note : verdict.inspection.notes) fmt::print("note: {}\n", note);
+  if (const auto& orders = verdict.inspection.orders) {
+    for (const auto& finding : *orders) fmt::print("orders: {}\n", finding);
+    if (orders->empty()) fmt::print("orders: every order of the affine_range loops gives the same bytes\n");
+  }
   if (compile.ok() && std::isfinite(compile.estimate_us)) fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
   fmt::print("outcome: {}\n", to_string(verdict.outcome));
 }
@@ -114,6 +123,19 @@ int exit_code_of(const Verdict& verdict) {
   if (is_scored(verdict.outcome)) return 1;
   const auto& diagnostic = verdict.verify ? verdict.verify->diagnostic : verdict.compile.diagnostic;
   throw Error(ErrorCode::external, fmt::format("the check itself failed: {}", diagnostic.message));
+}
+
+/// Notes are for kernels that pass: a failing one has its hints.
+void look_inside(device::Device& device, const jobs::Task& task, const Options& options, Verdict& verdict) {
+  const bool passed = verdict.outcome == Outcome::pass;
+  const auto code = verdict.verify ? verdict.verify->diagnostic.code : Code::none;
+  const bool ran = passed || code == Code::numeric_mismatch || code == Code::non_finite_uninit;
+  if (!ran || (!passed && !options.shuffle)) return;
+  verdict.inspection = device.inspect(task, *verdict.compile.artifact, options.shuffle ? std::optional(options.shuffle_seed) : std::nullopt);
+  if (!passed) verdict.inspection.notes.clear();
+  if (options.shuffle && !verdict.inspection.orders) {
+    throw Error(ErrorCode::config, fmt::format("--shuffle-loops: the {} backend could not run this kernel in another order; leave the option out", device.backend()));
+  }
 }
 
 int check_kernel(const Options& options) {
@@ -129,6 +151,7 @@ int check_kernel(const Options& options) {
   verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
   verdict.outcome = outcome_of(verdict);
+  if (verdict.compile.ok() && is_scored(verdict.outcome)) look_inside(*device, task, options, verdict);
   if (options.json) {
     fmt::print("{}\n", to_json(verdict).dump(1, ' ', false, ordered_json::error_handler_t::replace));
   } else if (!options.quiet) {
@@ -149,6 +172,8 @@ Verb kernel_verb() {
             app.add_option("--device-grid", options->device_grid, "a grid whose device section to use, e.g. one with backend command")->type_name("GRID")->excludes("--backend");
             app.add_option("--entry", options->entry, "kernel function, if the file has several");
             app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str()->check(CLI::NonNegativeNumber);
+            app.add_flag("--shuffle-loops", options->shuffle, "also run affine_range loops reversed and shuffled, and say what that changes");
+            app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")->capture_default_str()->check(CLI::NonNegativeNumber);
             app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "exit code only");

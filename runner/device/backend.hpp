@@ -8,6 +8,7 @@
 
 #include "runner/device/device.hpp"
 #include "runner/device/tensor_file.hpp"
+#include "runner/nkisim/diagnose.hpp"
 #include "runner/nkisim/engine.hpp"
 
 namespace nkigrid::device {
@@ -44,6 +45,12 @@ class Session {
   virtual RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) = 0;
   /// Bytes of one output, of the size the task gives it. @pre the last run into this slot `ran` with code none
   virtual std::span<const std::byte> output(std::size_t slot, std::size_t output) const = 0;
+
+  /// Why the numbers may be wrong: runs again, watched. Empty where a backend cannot look inside, or ran out of time; the session may
+  /// be over then, so this is the last thing to ask of it. Never throws.
+  virtual nkisim::Diagnosis diagnose(const TensorFile&, Seconds) { return {}; }
+  /// What other orders of affine_range trips change. Nothing where the backend cannot choose the order, or failed. Never throws.
+  virtual std::optional<std::vector<nkisim::OrderFinding>> compare_orders(const TensorFile&, std::uint64_t /*seed*/, Seconds) { return std::nullopt; }
 };
 
 /// What a backend brings: it compiles a source and executes what came of it. Draws, references, verdicts, the repeat, evidence of

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -22,6 +24,7 @@ constexpr std::size_t kMostConstantBytes = 64 * 1024;
 // rounding (a row of probabilities sums to one whatever it holds).
 constexpr double kDependsDistance = 1e-4;
 constexpr std::size_t kMostHints = 12;
+constexpr double kRoundingError = 0.02;  // relative L2 up to which roundings of a narrow type may be the cause
 
 using Trials = std::vector<std::shared_ptr<const Trial>>;
 
@@ -49,6 +52,7 @@ class Pass {
     const auto opened = parts_.backend.open(task_, artifact);
     auto& session = *opened;
     result_ = {};
+    failed_.reset();
     result_.trials = static_cast<std::uint32_t>(trials_.size());
     strict_ = kind == CheckKind::final_;
     bool depends = trials_.size() < 2;  // one trial proves nothing
@@ -64,7 +68,8 @@ class Pass {
       judge_one(session, slot, t, outcome.report);
       if (t > 0 && !same_bytes(session)) depends = true;
     }
-    if (kind == CheckKind::tool) return {RunOutcome::Kind::ran, {}, {}};
+    if (failed_) add_causes(session.diagnose(trials_[*failed_]->arguments, parts_.check.run_timeout));
+    if (kind == CheckKind::tool || failed_) return {RunOutcome::Kind::ran, {}, {}};  // evidence of cheating needs a pass
     return finish(session, artifact, depends || !reference_depends());
   }
 
@@ -123,10 +128,12 @@ class Pass {
     }
     silent_zeros_ = silent_zeros_ || all_zero(outputs);
     if (result_.diagnostic.code != Code::none) return;  // the first failing trial speaks
+    failed_ = t;
     const bool undefined = unwritten || verdict.non_finite;
     result_.first = verdict.first;
     result_.diagnostic = {undefined ? Code::non_finite_uninit : Code::numeric_mismatch, Stage::verify, 0, {}};
     result_.hints = report.hints;
+    causes_at_ = result_.hints.size();
     for (std::size_t i = 0; i < outputs.size() && result_.hints.size() < kMostHints; ++i) {
       for (auto& hint : hints_for(i, outputs[i], references[i], verdict.outputs[i], rules_)) result_.hints.push_back(std::move(hint));
     }
@@ -134,10 +141,20 @@ class Pass {
                                                                          : "the output does not match the reference");
   }
 
+  /// What the run itself shows comes before what its outputs look like.
+  void add_causes(nkisim::Diagnosis found) {
+    auto& hints = result_.hints;
+    const bool narrow = result_.rel_l2 < kRoundingError;
+    auto causes = std::move(found.causes);
+    if (narrow) std::move(found.narrow.begin(), found.narrow.end(), std::back_inserter(causes));
+    const auto looks = std::min(causes_at_, hints.size());
+    hints.insert(hints.begin() + static_cast<std::ptrdiff_t>(looks), std::make_move_iterator(causes.begin()), std::make_move_iterator(causes.end()));
+    if (hints.size() > kMostHints) hints.resize(kMostHints);
+  }
+
   /// The repeat under the other poison, and what only the final check asks.
   RunOutcome finish(Session& session, const Artifact& artifact, bool depends) {
-    result_.paper_ok = result_.trials_passed == result_.trials;
-    if (!result_.paper_ok) return {RunOutcome::Kind::ran, {}, {}};  // evidence of cheating needs a pass
+    result_.paper_ok = true;
     auto outcome = session.run(trials_[0]->arguments, 1, kOtherPoison, parts_.check.run_timeout);
     if (outcome.kind != RunOutcome::Kind::ran) return outcome;
     std::string evidence;
@@ -163,6 +180,8 @@ class Pass {
   VerifyResult result_;
   bool strict_ = false;
   bool silent_zeros_ = false;
+  std::optional<std::size_t> failed_;  // the first failing trial
+  std::size_t causes_at_ = 0;          // where the hints of its run end and those of its outputs begin
 };
 
 VerifyResult infra(std::string message) { return with_diagnostic(Code::infra, Stage::infra, std::move(message)); }
@@ -217,6 +236,19 @@ VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, c
     result = infra(error.what());
   }
   result.trials = trials;
+  return result;
+}
+
+Inspection inspect_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, std::optional<std::uint64_t> shuffle_seed) {
+  Inspection result;
+  const auto trial = parts.references.trials(task, Stream::final_check, 1).at(0);
+  // A session may be over after its first answer: one each.
+  result.notes = parts.backend.open(task, artifact)->diagnose(trial->arguments, parts.check.run_timeout).causes;
+  if (!shuffle_seed) return result;
+  if (const auto found = parts.backend.open(task, artifact)->compare_orders(trial->arguments, *shuffle_seed, parts.check.run_timeout)) {
+    result.orders.emplace();
+    for (const auto& finding : *found) result.orders->push_back(finding.text);
+  }
   return result;
 }
 

@@ -51,6 +51,10 @@ class CheckedDevice final : public Device {
     return check(task, artifact, Stream::final_check, check_.trials, CheckKind::final_);
   }
 
+  Inspection inspect(const jobs::Task& task, const Artifact& artifact, std::optional<std::uint64_t> shuffle_seed) override {
+    return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
+  }
+
   std::string backend() const override { return backend_->name(); }
   std::string compiler() const override { return backend_->compiler(); }
 

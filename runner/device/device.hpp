@@ -63,6 +63,12 @@ struct VerifyResult {
   double seconds = 0;
 };
 
+/// What a look inside a run finds, whatever the verdict.
+struct Inspection {
+  std::vector<std::string> notes;                   ///< functions out of range, overwritten results, loops whose order matters
+  std::optional<std::vector<std::string>> orders;   ///< what shuffled affine_range loops change; none: not asked, or the backend cannot
+};
+
 /// Compiles and verifies. @threads every call from many lanes at once. Failures of a kernel are values; a failure of the
 /// machinery is a value with code INFRA; only a stop of the whole run throws (Error{external}).
 class Device {
@@ -77,6 +83,9 @@ class Device {
 
   /// The harness's own last check: check.trials of `final`, then t = 0 again under the other poison; both rules, cheat evidence.
   virtual VerifyResult final_check(const jobs::Task& task, const Artifact& artifact) = 0;
+
+  /// Runs trial 0 of `final` again, watched. @param shuffle_seed also in other orders of the affine_range loops
+  virtual Inspection inspect(const jobs::Task&, const Artifact&, std::optional<std::uint64_t> /*shuffle_seed*/) { return {}; }
 
   virtual std::string backend() const = 0;   ///< "sim"
   virtual std::string compiler() const = 0;  ///< e.g. "2.24+nkisim"

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/diagnose.hpp"
 #include "runner/nkisim/engine.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/sandbox.hpp"
@@ -60,18 +61,39 @@ std::vector<std::span<std::byte>> outputs_of(Check& check, std::size_t slot) {
   return outputs;
 }
 
-json run_once(Check& check, const proc::Frame& frame) {
-  const auto head = json::parse(frame.head);
-  const auto file = proc::Mapping::map(frame.descriptors.at(0).get(), head.at("file_bytes").get<std::size_t>(), proc::Mapping::Access::read_only);
-  std::vector<std::span<const std::byte>> inputs;
-  for (const auto& place : head.at("inputs")) {
-    inputs.push_back(file.bytes().subspan(place.at(0).get<std::size_t>(), place.at(1).get<std::size_t>()));
-  }
-  const nkisim::Poison poison{head.at("nan_bits").get<std::uint32_t>(), head.at("int_byte").get<std::uint8_t>()};
+using Inputs = std::vector<std::span<const std::byte>>;
+
+json run_into_slot(Check& check, const json& head, const Inputs& inputs, const nkisim::Poison& poison) {
   const auto outputs = outputs_of(check, head.at("slot").get<std::size_t>());
   const auto report = nkisim::run_program(check.program, inputs, outputs, poison);
   return {{"code", nkigrid::to_string(report.code)}, {"line", report.line}, {"message", report.message},
           {"hints", report.hints}, {"unwritten", report.unwritten}};
+}
+
+json diagnosis(const Check& check, const Inputs& inputs, const nkisim::Poison& poison) {
+  auto found = nkisim::diagnose(check.program, inputs, poison);
+  return {{"causes", std::move(found.causes)}, {"narrow", std::move(found.narrow)}};
+}
+
+json orders(const Check& check, const Inputs& inputs, const nkisim::Poison& poison, std::uint64_t seed) {
+  json findings = json::array();
+  for (const auto& found : nkisim::compare_orders(check.program, inputs, poison, seed)) {
+    findings.push_back({{"line", found.line}, {"loop", found.loop}, {"rounding", found.is_rounding}, {"text", found.text}});
+  }
+  return {{"orders", std::move(findings)}};
+}
+
+json answer(Check& check, const proc::Frame& frame) {
+  const auto head = json::parse(frame.head);
+  const auto file = proc::Mapping::map(frame.descriptors.at(0).get(), head.at("file_bytes").get<std::size_t>(), proc::Mapping::Access::read_only);
+  Inputs inputs;
+  for (const auto& place : head.at("inputs")) {
+    inputs.push_back(file.bytes().subspan(place.at(0).get<std::size_t>(), place.at(1).get<std::size_t>()));
+  }
+  const nkisim::Poison poison{head.at("nan_bits").get<std::uint32_t>(), head.at("int_byte").get<std::uint8_t>()};
+  if (head.contains("diagnose")) return diagnosis(check, inputs, poison);
+  if (head.contains("orders")) return orders(check, inputs, poison, head.at("orders").get<std::uint64_t>());
+  return run_into_slot(check, head, inputs, poison);
 }
 
 /// Serves frames until the parent closes. @returns the exit status
@@ -87,7 +109,7 @@ int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limi
     for (;;) {
       const auto next = proc::read_frame(work.get(), forever);
       if (next.end != proc::ReadEnd::frame) return 0;
-      const auto reply = run_once(check, next.frame).dump(-1, ' ', false, json::error_handler_t::replace);
+      const auto reply = answer(check, next.frame).dump(-1, ' ', false, json::error_handler_t::replace);
       if (!proc::write_frame(work.get(), reply, {}, {}, forever)) return 0;
     }
   } catch (const std::exception& error) {

@@ -107,14 +107,15 @@ RunOutcome SimSession::ended() {
   return outcome;
 }
 
-RunOutcome SimSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) {
-  json head = {{"slot", slot}, {"nan_bits", poison.nan_bits}, {"int_byte", poison.int_byte}, {"file_bytes", arguments.mapping.size()}, {"inputs", json::array()}};
+RunOutcome SimSession::ask(const std::string& more, const TensorFile& arguments, const nkisim::Poison& poison, Seconds timeout) {
+  json head = {{"nan_bits", poison.nan_bits}, {"int_byte", poison.int_byte}, {"file_bytes", arguments.mapping.size()}, {"inputs", json::array()}};
+  head.update(json::parse(more));
   for (const auto& tensor : arguments.tensors) head["inputs"].push_back({tensor.offset, tensor.bytes});
   const std::array<int, 1> descriptors = {arguments.fd.get()};
   try {
     const auto deadline = proc::deadline_after(timeout.count());
     static_cast<void>(proc::write_frame(job_.work(), head.dump(), {}, descriptors, deadline));
-    const auto read = proc::read_frame(job_.work(), deadline);
+    auto read = proc::read_frame(job_.work(), deadline);
     if (read.end == proc::ReadEnd::late) {
       job_.cancel();
       static_cast<void>(ended());
@@ -125,12 +126,51 @@ RunOutcome SimSession::run(const TensorFile& arguments, std::size_t slot, const 
       return ended();
     }
     const auto reply = json::parse(read.frame.head);
-    if (!reply.contains("error")) return {RunOutcome::Kind::ran, parse_report(reply), {}};
+    if (!reply.contains("error")) return {RunOutcome::Kind::ran, {}, std::move(read.frame.head)};
     auto outcome = ended();
     outcome.words = reply.at("error");
     return outcome;
   } catch (const std::exception& error) {
     return {RunOutcome::Kind::machinery, {}, error.what()};
+  }
+}
+
+RunOutcome SimSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) {
+  auto outcome = ask(json{{"slot", slot}}.dump(), arguments, poison, timeout);
+  if (outcome.kind != RunOutcome::Kind::ran) return outcome;
+  try {
+    return {RunOutcome::Kind::ran, parse_report(json::parse(outcome.words)), {}};
+  } catch (const std::exception& error) {
+    return {RunOutcome::Kind::machinery, {}, error.what()};
+  }
+}
+
+nkisim::Diagnosis SimSession::diagnose(const TensorFile& arguments, Seconds timeout) {
+  nkisim::Diagnosis found;
+  try {
+    const auto outcome = ask(json{{"diagnose", true}}.dump(), arguments, {}, timeout);
+    if (outcome.kind != RunOutcome::Kind::ran) return found;
+    const auto reply = json::parse(outcome.words);
+    found.causes = reply.at("causes").get<std::vector<std::string>>();
+    found.narrow = reply.at("narrow").get<std::vector<std::string>>();
+  } catch (const std::exception&) {
+    // Words only: a verdict never depends on them.
+  }
+  return found;
+}
+
+std::optional<std::vector<nkisim::OrderFinding>> SimSession::compare_orders(const TensorFile& arguments, std::uint64_t seed, Seconds timeout) {
+  try {
+    const auto outcome = ask(json{{"orders", seed}}.dump(), arguments, {}, timeout);
+    if (outcome.kind != RunOutcome::Kind::ran) return std::nullopt;
+    const auto reply = json::parse(outcome.words);
+    std::vector<nkisim::OrderFinding> found;
+    for (const auto& one : reply.at("orders")) {
+      found.push_back({one.at("line"), one.at("loop"), one.at("rounding"), one.at("text")});
+    }
+    return found;
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
 }
 

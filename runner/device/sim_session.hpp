@@ -49,8 +49,13 @@ class SimSession final : public Session {
 
   RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) override;
   std::span<const std::byte> output(std::size_t slot, std::size_t output) const override;
+  nkisim::Diagnosis diagnose(const TensorFile& arguments, Seconds timeout) override;
+  std::optional<std::vector<nkisim::OrderFinding>> compare_orders(const TensorFile& arguments, std::uint64_t seed, Seconds timeout) override;
 
  private:
+  /// One request and its answer. @param head members of the request's JSON beside the arguments, "{...}"
+  /// @returns kind `ran` with the answer's JSON in `words`, or how the session ended
+  RunOutcome ask(const std::string& head, const TensorFile& arguments, const nkisim::Poison& poison, Seconds timeout);
   RunOutcome ended();
 
   OutputPool& pool_;
