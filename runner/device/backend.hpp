@@ -72,4 +72,7 @@ class Backend {
   virtual std::string compiler() const = 0;  ///< e.g. "2.24+nkisim"
 };
 
+/// The device over a backend: what make_device() does with the grid's own. @throws Error{external} when the canary kernel fails
+std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed, const DevicePaths& paths);
+
 }  // namespace nkigrid::device

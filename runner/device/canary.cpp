@@ -29,6 +29,8 @@ def kernel(a, b, c):
     return out
 )";
 
+}  // namespace
+
 jobs::Task canary_task() {
   jobs::Task task;
   task.id = "canary/matmul_add";
@@ -36,6 +38,8 @@ jobs::Task canary_task() {
   task.outputs = {{"out", {kRows, kCols}, "float32", "output"}};
   return task;
 }
+
+namespace {
 
 /// Small integers: every product and sum is exact in float32.
 float a_at(std::size_t k, std::size_t m) { return static_cast<float>((3 * k + m) % 7) - 3; }
@@ -78,17 +82,25 @@ std::string check_numbers(std::span<const std::byte> bytes) {
   return {};
 }
 
-CompileResult compile(Backend& backend) { return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result; }
-
 std::string failure_of(const CompileResult& compiled) {
   return compiled.ok() ? std::string() : fmt::format("it does not compile: {}", compiled.diagnostic.message);
 }
 
 }  // namespace
 
+CompileResult compile_canary(Backend& backend) { return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result; }
+
+std::string canary_failure_in(Session& session) {
+  const auto outcome = session.run(canary_arguments(), 0, {}, Seconds(kTimeoutSeconds));
+  if (outcome.kind == RunOutcome::Kind::late) return fmt::format("it did not finish within {:.0f} s", kTimeoutSeconds);
+  if (outcome.kind != RunOutcome::Kind::ran) return fmt::format("its run child ended: {}", outcome.words);
+  if (outcome.report.code != Code::none) return fmt::format("it does not run: {}", outcome.report.message);
+  return check_numbers(session.output(0, 0));
+}
+
 std::string Canary::compile_failure() const {
   try {
-    return failure_of(compile(backend_));
+    return failure_of(compile_canary(backend_));
   } catch (const Error& error) {
     return error.what();
   }
@@ -96,14 +108,9 @@ std::string Canary::compile_failure() const {
 
 std::string Canary::failure() const {
   try {
-    const auto compiled = compile(backend_);
+    const auto compiled = compile_canary(backend_);
     if (!compiled.ok()) return failure_of(compiled);
-    const auto session = backend_.open(canary_task(), *compiled.artifact);
-    const auto outcome = session->run(canary_arguments(), 0, {}, Seconds(kTimeoutSeconds));
-    if (outcome.kind == RunOutcome::Kind::late) return fmt::format("it did not finish within {:.0f} s", kTimeoutSeconds);
-    if (outcome.kind != RunOutcome::Kind::ran) return fmt::format("its run child ended: {}", outcome.words);
-    if (outcome.report.code != Code::none) return fmt::format("it does not run: {}", outcome.report.message);
-    return check_numbers(session->output(0, 0));
+    return canary_failure_in(*backend_.open(canary_task(), *compiled.artifact));
   } catch (const Error& error) {
     return error.what();
   }

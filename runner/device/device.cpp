@@ -12,6 +12,7 @@
 #include "runner/device/checker.hpp"
 #include "runner/device/command_backend.hpp"
 #include "runner/device/compile_cache.hpp"
+#include "runner/device/neuron_backend.hpp"
 #include "runner/device/reference.hpp"
 #include "runner/device/sim_backend.hpp"
 #include "runner/device/source_fault.hpp"
@@ -87,10 +88,11 @@ class CheckedDevice final : public Device {
   CompileCache compiled_;
 };
 
-std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
+std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
   if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
+  if (spec.backend == "neuron") return make_neuron_backend(spec, check, paths);
   if (spec.backend == "command") return make_command_backend(spec, paths.run_server.parent_path() / "nkigrid_confine");
-  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, command); set device.backend to one of them", spec.backend));
+  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, neuron, command); set device.backend to one of them", spec.backend));
 }
 
 }  // namespace
@@ -110,9 +112,13 @@ std::size_t bytes_of(const jobs::TensorSpec& tensor) {
   return size;
 }
 
+std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed, const DevicePaths& paths) {
+  return std::make_unique<CheckedDevice>(std::move(backend), check, run_seed, paths);
+}
+
 std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::uint64_t run_seed,
                                     std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  return std::make_unique<CheckedDevice>(make_backend(spec, std::move(servers), paths), check, run_seed, paths);
+  return make_checked_device(make_backend(spec, check, std::move(servers), paths), check, run_seed, paths);
 }
 
 }  // namespace nkigrid::device

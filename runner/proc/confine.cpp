@@ -125,6 +125,10 @@ void close_walls(const Order& order, bool own_shared_memory) {
     if (!order.folder.empty()) fs::current_path(order.folder);
     if (order.walls) {
       close_walls(order, own_shared_memory);
+      // We were started with stop signals blocked; a compiler ends workers of its own with them.
+      sigset_t none;
+      ::sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
       ::execv(order.program[0], order.program.data());
     } else {
       ::close_range(kWork, ~0U, 0);  // whatever was left open to us by those who started nkigrid

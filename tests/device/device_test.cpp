@@ -156,7 +156,7 @@ TEST(SimDevice, BackendsAndTargetsThatAreNotThereAreRefused) {
     }
     return std::string("no error");
   };
-  EXPECT_THAT(refused({.backend = "neuron"}), HasSubstr("'neuron' is not in this version"));
+  EXPECT_THAT(refused({.backend = "abacus"}), HasSubstr("'abacus' is not in this version"));
   EXPECT_THAT(refused({.target = "trn2"}), HasSubstr("'trn2' is not simulated"));
 }
 

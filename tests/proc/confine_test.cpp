@@ -1,0 +1,100 @@
+// nkigrid_confine: what a foreign program can and cannot do inside, and that nobody outlives it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "jobs/base/files.hpp"
+#include "runner/proc/frame.hpp"
+#include "runner/proc/spawn.hpp"
+
+namespace nkigrid::proc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A Python program behind walls, and our end of its lifeline.
+struct Confined {
+  TemporaryDirectory scratch;
+  Fd lifeline, news;
+  Process process;
+
+  Confined(const std::string& level, const std::string& script) {
+    std::array<int, 2> life{}, words{};
+    if (::pipe2(life.data(), O_CLOEXEC) != 0 || ::pipe2(words.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    const Fd its_life(life[0]), its_words(words[1]);
+    lifeline = Fd(life[1]);
+    news = Fd(words[0]);
+    std::vector<std::string> argv = {NKIGRID_BUILD_DIR "/libexec/nkigrid_confine", level};
+    for (const char* folder : {"/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/dev"}) {
+      argv.emplace_back("--read");
+      argv.emplace_back(folder);
+    }
+    for (const std::string& word : {std::string("--write"), scratch.path().native(), std::string("--"), std::string("/usr/bin/python3"), std::string("-c"), script}) argv.push_back(word);
+    const std::array<DescriptorMap, 2> descriptors = {{{its_words.get(), 3}, {its_life.get(), 4}}};
+    process = spawn(argv, {"SCRATCH=" + scratch.path().native()}, descriptors, Group::own_session);
+  }
+  ChildEnd end() {
+    auto how = reap(process);
+    return how;
+  }
+};
+
+int status_of(const ChildEnd& end) {
+  const auto* exited = std::get_if<Exited>(&end);
+  return exited != nullptr ? exited->status : -1;
+}
+
+/// 0 when `act` is refused with an OSError, else 1.
+std::string refused(const std::string& act) { return "import os, sys\ntry:\n    " + act + "\nexcept OSError:\n    sys.exit(0)\nsys.exit(1)\n"; }
+
+bool is_running(const std::string& word) {
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    for (std::string line; std::getline(file, line, '\0');) if (line == word) return true;
+  }
+  return false;
+}
+
+TEST(Confine, ItEndsAsTheProgramEnded) {
+  for (const char* level : {"strict", "relaxed"}) {
+    EXPECT_EQ(status_of(Confined(level, "import sys; sys.exit(7)").end()), 7);
+    const auto end = Confined(level, "import os; os.kill(os.getpid(), 11)").end();
+    ASSERT_NE(std::get_if<Signaled>(&end), nullptr) << level;
+    EXPECT_EQ(std::get<Signaled>(end).signal, SIGSEGV);
+  }
+}
+
+TEST(Confine, StrictRefusesWhatIsOutside) {
+  EXPECT_EQ(status_of(Confined("strict", "import os; open(os.environ['SCRATCH'] + '/x', 'w').write('x')").end()), 0);
+  EXPECT_EQ(status_of(Confined("strict", "import multiprocessing as m; m.Pool(1).map(abs, [1])").end()), 0) << "worker processes and their locks work";
+  for (const char* act : {"open('/tmp/nkigrid-confine-escape', 'w')", "os.listdir('/root')", "import socket; socket.socket()", "os.kill(1234567 % 4194304, 0)",
+                          "open('/proc/%d/mem' % os.getppid(), 'rb')"}) {
+    EXPECT_EQ(status_of(Confined("strict", refused(act)).end()), 0) << act;
+  }
+  EXPECT_FALSE(fs::exists("/tmp/nkigrid-confine-escape"));
+  const auto ours = std::to_string(::getpid());
+  EXPECT_EQ(status_of(Confined("strict", refused("os.kill(" + ours + ", 0)")).end()), 0) << "process numbers are its own";
+}
+
+TEST(Confine, LifelineThatClosesKillsAllEvenAnotherSession) {
+  for (const std::string level : {"strict", "relaxed"}) {
+    const auto word = level == "strict" ? "271.5" : "272.5";
+    Confined confined(level, "import os, subprocess, time\nsubprocess.Popen(['/usr/bin/setsid', 'sleep', '" + std::string(word) + "'])\nos.write(3, b'x')\ntime.sleep(100)\n");
+    char byte = 0;
+    ASSERT_EQ(::read(confined.news.get(), &byte, 1), 1);
+    confined.lifeline = Fd();
+    const auto end = confined.end();
+    EXPECT_NE(std::get_if<Signaled>(&end), nullptr);
+    EXPECT_FALSE(is_running(word)) << level;
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid::proc
