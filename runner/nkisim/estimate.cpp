@@ -43,21 +43,26 @@ class Estimator {
   }
 
  private:
-  void block(const Block& nodes, double times) {
+  /// @returns bytes of SBUF that the block tensors made here and inside want at once
+  double block(const Block& nodes, double times) {
+    double own = 0, inside = 0;
     for (const Node& node : nodes) {
       if (const Loop* loop = std::get_if<Loop>(&node.what)) {
-        block(loop->body, times * static_cast<double>(loop->trips));
+        inside = std::max(inside, block(loop->body, times * static_cast<double>(loop->trips)));
       } else if (const If* branch = std::get_if<If>(&node.what)) {
         const double share = share_of(branch->conditions);
-        block(branch->then_body, times * share);
-        block(branch->else_body, times * (1 - share));
+        inside = std::max(inside, block(branch->then_body, times * share));
+        inside = std::max(inside, block(branch->else_body, times * (1 - share)));
       } else if (const Alloc* alloc = std::get_if<Alloc>(&node.what)) {
-        spill(program_.buffers[alloc->buffer], times);
+        own += block_tensor_bytes(program_.buffers[alloc->buffer]);
       } else {
         std::visit([&](const auto& what) { operation(what, times); }, node.what);
       }
     }
-    if (&nodes == &program_.body && live_ > kSbufLiveBytes) busy_.dma += 2 * (live_ - kSbufLiveBytes) / kDmaBytesPerUs;
+    // The longest-lived tensors make room: what of them does not fit goes out to HBM and comes back, each time that their region runs.
+    const double excess = std::clamp(own + inside - kSbufLiveBytes, 0.0, own);
+    busy_.dma += times * 2 * excess / kDmaBytesPerUs;
+    return std::min(own + inside, kSbufLiveBytes);
   }
 
   /// Conditions taken as independent and their values as spread evenly over their range.
@@ -78,12 +83,12 @@ class Estimator {
     return share;
   }
 
-  /// Block tensors larger than SBUF go out to HBM and come back.
-  void spill(const Buffer& buffer, double) {
-    if (buffer.kind != BufferKind::sbuf || buffer.partition_dim == 0) return;
+  /// Single tiles are small, and the compiler shares their space.
+  static double block_tensor_bytes(const Buffer& buffer) {
+    if (buffer.kind != BufferKind::sbuf || buffer.partition_dim == 0) return 0;
     double bytes = static_cast<double>(size_of(buffer.dtype));
     for (const std::int64_t extent : buffer.shape) bytes *= static_cast<double>(extent);
-    live_ += bytes;
+    return bytes;
   }
 
   void look_at(const Access& access, const std::vector<std::int64_t>& shape, Shape& out, bool sets_size) const {
@@ -241,7 +246,6 @@ class Estimator {
   const Program& program_;
   Ranges ranges_;
   Busy busy_;
-  double live_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/forward.hpp"
+#include "runner/nkisim/liveness.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -45,14 +46,16 @@ void set(Machine& machine, const Derived& derived, std::int64_t value) {
 
 class LoopExec final : public Exec {
  public:
-  LoopExec(const Loop& loop, std::uint32_t number, Derived derived, ExecBlock body)
-      : id_(loop.id), affine_(!loop.sequential), trips_(loop.trips), number_(number), derived_(std::move(derived)), body_(std::move(body)) {}
+  LoopExec(const Loop& loop, std::uint32_t number, Derived derived, ExecBlock body, std::vector<std::uint32_t> dead)
+      : id_(loop.id), affine_(!loop.sequential), trips_(loop.trips), number_(number), derived_(std::move(derived)), body_(std::move(body)),
+        dead_(std::move(dead)) {}
   void run(Machine& machine) override {
     const bool moved = affine_ && machine.order.moves(id_);
     for (std::int64_t k = 0; k < trips_; ++k) {
       machine.trips[number_] = k;  // the first one to run is the first trip, whatever its index
       set(machine, derived_, moved ? machine.order.trip(k, trips_) : k);
       run_block(body_, machine);
+      for (const std::uint32_t root : dead_) machine.storages[root].release();
     }
   }
 
@@ -63,6 +66,7 @@ class LoopExec final : public Exec {
   std::uint32_t number_;
   Derived derived_;
   ExecBlock body_;
+  std::vector<std::uint32_t> dead_;  ///< block tensors that no other trip touches where this one did
 };
 
 class IfExec final : public Exec {
@@ -99,7 +103,11 @@ class AllocExec final : public Exec {
 
 class Builder {
  public:
-  explicit Builder(const Lowering& lowering) : lowering_(lowering) {}
+  explicit Builder(const Lowering& lowering) : lowering_(lowering), dead_(dead_after_trip(lowering.program)) {
+    for (const Atom& atom : lowering.program.atoms) {
+      if (atom.kind == Atom::Kind::loop) named_.insert(atom.id);
+    }
+  }
 
   ExecBlock block(const Block& nodes) {
     ExecBlock result;
@@ -113,8 +121,11 @@ class Builder {
 
  private:
   std::unique_ptr<Exec> one(const Loop& loop, const Block&, std::size_t) {
-    return std::make_unique<LoopExec>(loop, lowering_.loop_numbers.at(loop.id),
-                                      derived_from(lowering_.program, Atom::Kind::loop, loop.id), block(loop.body));
+    // A hostile program may hold many more loops than atoms: those without one must cost nothing.
+    auto derived = named_.contains(loop.id) ? derived_from(lowering_.program, Atom::Kind::loop, loop.id) : Derived{};
+    const auto dead = dead_.find(loop.id);
+    return std::make_unique<LoopExec>(loop, lowering_.loop_numbers.at(loop.id), std::move(derived), block(loop.body),
+                                      dead == dead_.end() ? std::vector<std::uint32_t>{} : dead->second);
   }
   std::unique_ptr<Exec> one(const If& branch, const Block&, std::size_t) {
     return std::make_unique<IfExec>(branch, block(branch.then_body), block(branch.else_body), lowering_);
@@ -135,7 +146,7 @@ class Builder {
   }
   /// The first operation of the same block that touches the buffer writes all of it: poison would not be seen.
   bool covered_by_next(std::uint32_t buffer, const Block& nodes, std::size_t at) const {
-    for (std::size_t k = at + 1; k < nodes.size(); ++k) {
+    for (std::size_t k = at + 1; k < std::min(nodes.size(), at + kLookAhead); ++k) {
       if (const Map* map = std::get_if<Map>(&nodes[k].what)) {
         if (mentions(map->sources, buffer)) return false;
         if (mentions(map->dst, buffer)) return map->accumulate == kNoAccumulate && map->head.mask.empty() && covers(map->dst, buffer, map->head.shape, map->sources);
@@ -156,7 +167,11 @@ class Builder {
     return std::any_of(sources.begin(), sources.end(), [](const Source& s) { return s.kind == Source::Kind::access && s.access.skip_out_of_bounds; });
   }
 
+  static constexpr std::size_t kLookAhead = 256;  ///< bounds the work for a program of allocs alone
+
   const Lowering& lowering_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> dead_;
+  std::set<std::uint32_t> named_;  ///< loops that some atom stands for
 };
 
 /// Buffers that need a bit an element: outputs, and destinations of accumulating matmuls (the first write overwrites).

@@ -83,8 +83,29 @@ void Storage::adopt(std::byte* data, bool track, std::uint64_t* budget) {
   few_[0].written.assign(words, 0);
 }
 
-void Storage::renew(Tile& tile, const Poison& poison, std::uint64_t* budget) {
+void Storage::release() {
+  for (const std::uint64_t block : touched_) {
+    if (block >= few_.size()) {
+      const auto far = many_.find(block);
+      free_.push_back(far->second.data);
+      many_.erase(far);
+      continue;
+    }
+    Tile& tile = few_[block];
+    free_.push_back(tile.data);
+    tile.data = nullptr;
+    tile.generation = 0;
+  }
+  touched_.clear();
+}
+
+void Storage::renew(Tile& tile, std::uint64_t block, const Poison& poison, std::uint64_t* budget) {
   const std::uint64_t words = granule == 0 ? 0 : (tile_bytes / granule + 63) / 64;
+  if (tile.data == nullptr && !free_.empty()) {
+    tile.data = free_.back();
+    free_.pop_back();
+    touched_.push_back(block);
+  }
   if (tile.data == nullptr) {
     const std::uint64_t size = (tile_bytes + kAlignment - 1) / kAlignment * kAlignment;
     const std::uint64_t cost = size + words * 8 + 128;
@@ -96,6 +117,7 @@ void Storage::renew(Tile& tile, const Poison& poison, std::uint64_t* budget) {
     tile.data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
     if (tile.data == nullptr) throw Fault{Code::capacity, fmt::format("no memory for {} bytes", size)};
     owned_.emplace_back(tile.data, free_bytes);
+    touched_.push_back(block);
   }
   tile.generation = generation_;
   tile.filled = fill_.has_value();

@@ -50,14 +50,16 @@ class Storage {
   /// @throws Fault{capacity} beyond the memory limit.
   Tile& touch(std::uint64_t block, const Poison& poison, std::uint64_t* budget) {
     Tile* tile = block < few_.size() ? &few_[block] : &far_tile(block);
-    if (tile->generation != generation_) renew(*tile, poison, budget);
+    if (tile->generation != generation_) renew(*tile, block, poison, budget);
     return *tile;
   }
   void prepare();
+  /// What the blocks hold is never looked at again: their memory serves the next ones to be touched.
+  void release();
 
  private:
   Tile& far_tile(std::uint64_t block) { return many_[block]; }
-  void renew(Tile& tile, const Poison& poison, std::uint64_t* budget);
+  void renew(Tile& tile, std::uint64_t block, const Poison& poison, std::uint64_t* budget);
 
   std::uint64_t generation_ = 1;
   std::optional<double> fill_;
@@ -65,6 +67,8 @@ class Storage {
   std::vector<Tile> few_;                               // the first blocks, without a hash
   std::unordered_map<std::uint64_t, Tile> many_;
   std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> owned_;
+  std::vector<std::uint64_t> touched_;                  // blocks that hold memory of owned_
+  std::vector<std::byte*> free_;                        // memory of owned_ that no block holds
 };
 
 /// Writes poison of a dtype over bytes.

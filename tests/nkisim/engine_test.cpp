@@ -344,7 +344,7 @@ TEST(Engine, MemoryBeyondTheLimitIsCapacity) {
   Loop loop;
   loop.trips = 4096;
   loop.body.push_back({2, map(Instr::load, {128, 8}, access(tile, {at({0, 0}, aff(0, {{i, 1}})), at({1, 0}), at({0, 1})}), {from(whole(x, 2))}, {}, Work::raw)});
-  loop.body.push_back({3, map(Instr::store, {128, 8}, whole(out, 2), {from(access(tile, {at({0, 0}, aff(0, {{i, 1}})), at({1, 0}), at({0, 1})}))}, {}, Work::raw)});
+  loop.body.push_back({3, map(Instr::store, {128, 8}, whole(out, 2), {from(access(tile, {at({0, 0}), at({1, 0}), at({0, 1})}))}, {}, Work::raw)});
   m.program.body.push_back({1, loop});
   validate(m.program);
   Floats in(1024), got(1024);

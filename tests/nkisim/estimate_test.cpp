@@ -53,6 +53,21 @@ TEST(Estimate, APlainTiledMatmulIsWithinTheFitsRangeOfTheMeasuredOne) {
   EXPECT_LT(ratio, 1.31);
 }
 
+TEST(Estimate, BlockTensorsThatDoNotFitAreMovedEachTimeTheirRegionRuns) {
+  const auto with_scores = [](std::int64_t megabytes) {
+    Program p = add_program(4, 512);
+    Buffer scores;
+    scores.shape = {megabytes * 4, 128, 512};  // blocks of 256 KiB
+    scores.partition_dim = 1;
+    p.buffers.push_back(scores);
+    std::get<Loop>(p.body.back().what).body.push_back({1, Alloc{static_cast<std::uint32_t>(p.buffers.size() - 1), {}}});
+    return estimate_us(p);
+  };
+  EXPECT_EQ(with_scores(20), with_scores(1));
+  // 4 trips, 64 - 22 MiB out and back: the transfers bind, so each microsecond of theirs is one of the whole.
+  EXPECT_NEAR(with_scores(64) - with_scores(1), 4.0 * 2 * 42 * (1 << 20) / 272e3, 1e-6);
+}
+
 TEST(Estimate, ABranchThatIsTakenHalfTheTimeCostsHalf) {
   Program p = add_program(4, 512);
   const double all = estimate_us(p) - 2;
