@@ -120,15 +120,19 @@ void close_walls(const Order& order, bool own_shared_memory) {
   if (proc::has_seccomp()) require(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict, "install the system call filter");
 }
 
+/// We were started with the stop signals blocked.
+void let_signals_through() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 [[noreturn]] void run_program(const Order& order, bool own_shared_memory) {
   try {
     if (!order.folder.empty()) fs::current_path(order.folder);
     if (order.walls) {
       close_walls(order, own_shared_memory);
-      // We were started with stop signals blocked; a compiler ends workers of its own with them.
-      sigset_t none;
-      ::sigemptyset(&none);
-      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      let_signals_through();  // a compiler ends workers of its own with them
       ::execv(order.program[0], order.program.data());
     } else {
       ::close_range(kWork, ~0U, 0);  // whatever was left open to us by those who started nkigrid
@@ -175,6 +179,7 @@ void kill_descendants() {
 /// Ends as the program ended.
 [[noreturn]] void end_as(int status) {
   if (WIFSIGNALED(status)) {
+    let_signals_through();
     ::signal(WTERMSIG(status), SIG_DFL);
     ::raise(WTERMSIG(status));
   }
