@@ -167,9 +167,9 @@ TEST(CommandCompile, AHangingOneIsATimeoutInDoubtAndLeavesNobodyBehind) {
   const TemporaryDirectory folder;
   const auto file = folder.path() / "pid";
   // One that stays in the session, one that leaves it.
-  const auto attempt = compile_by("sleep 600 & setsid sleep 600 & echo $! > " + file.native() + "; wait", 0.5);
+  const auto attempt = compile_by("sleep 600 & setsid sleep 600 & echo $! > " + file.native() + "; wait", 2);
   EXPECT_EQ(attempt.result.diagnostic.code, Code::compile_timeout);
-  EXPECT_EQ(attempt.result.diagnostic.message, "the kernel did not compile within 0 s");
+  EXPECT_EQ(attempt.result.diagnostic.message, "the kernel did not compile within 2 s");
   EXPECT_THAT(attempt.doubt, HasSubstr("did not answer"));
   ASSERT_GT(read_pid(file), 0);
   EXPECT_TRUE(is_gone(read_pid(file)));
@@ -267,7 +267,7 @@ TEST(CommandRun, AHangingOneIsLateAndLeavesNobodyBehind) {
   const TemporaryDirectory folder;
   const auto file = folder.path() / "pid";
   Running running("setsid sleep 600 & echo $! > " + file.native() + "; wait");
-  EXPECT_EQ(running.run(0, 0.5).kind, RunOutcome::Kind::late);
+  EXPECT_EQ(running.run(0, 2).kind, RunOutcome::Kind::late);
   ASSERT_GT(read_pid(file), 0);
   EXPECT_TRUE(is_gone(read_pid(file)));
 }
