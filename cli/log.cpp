@@ -12,6 +12,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
+#include "runner/log/set_aside.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -21,9 +22,18 @@ struct Options {
   bool json = false, quiet = false;
 };
 
-void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged) {
-  nlohmann::ordered_json out = {
-      {"version", 1}, {"damaged", damaged}, {"files", nlohmann::ordered_json::array()}};
+void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, const std::vector<log::Note>& notes) {
+  nlohmann::ordered_json out = {{"version", 1},
+                                {"damaged", damaged},
+                                {"files", nlohmann::ordered_json::array()},
+                                {"set_aside", nlohmann::ordered_json::array()}};
+  for (const auto& note : notes) {
+    out["set_aside"].push_back({{"file", note.file},
+                                {"reason", note.reason},
+                                {"records", note.records},
+                                {"damaged_bytes", note.damaged_bytes},
+                                {"missing_records", note.missing_records}});
+  }
   for (const auto& c : checks) {
     out["files"].push_back(
         {{"file", c.file.filename().native()},
@@ -38,7 +48,7 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged) 
   fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void print_table(const std::vector<log::FileCheck>& checks) {
+void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
   std::size_t width = 4;
   for (const auto& c : checks) width = std::max(width, c.file.filename().native().size());
   fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes",
@@ -48,6 +58,7 @@ void print_table(const std::vector<log::FileCheck>& checks) {
                c.torn_tail_bytes, c.damaged_bytes, c.missing_records);
     if (!c.error.empty()) fmt::print("  {}\n", c.error);
   }
+  for (const auto& note : notes) fmt::print("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
 int check(const Options& options) {
@@ -57,20 +68,22 @@ int check(const Options& options) {
         fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
                     options.run));
   }
-  const auto checks = log::check_log(std::filesystem::path(options.run) / "log");
+  const auto folder = std::filesystem::path(options.run) / "log";
+  const auto checks = log::check_log(folder);
+  const auto notes = log::read_notes(folder);
   const auto damaged = static_cast<std::size_t>(
       std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
   if (options.json)
-    print_json(checks, damaged);
+    print_json(checks, damaged, notes);
   else if (!options.quiet)
-    print_table(checks);
+    print_table(checks, notes);
   if (damaged > 0) {
     throw Error(
         ErrorCode::corrupt,
         fmt::format(
-            "{} of {} log files of '{}' are damaged (what is whole in them is still read); `resume` runs "
-            "again what was lost",
-            damaged, checks.size(), options.run));
+            "{} of {} log files of '{}' are damaged; `nkigrid seal {}` saves what is whole in them and sets them aside, "
+            "`resume` runs again what was lost",
+            damaged, checks.size(), options.run, options.run));
   }
   return 0;
 }

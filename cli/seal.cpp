@@ -5,12 +5,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
+#include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
+#include "runner/log/set_aside.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -20,6 +23,14 @@ struct Options {
   bool json = false, quiet = false;
 };
 
+void print_json(const std::vector<std::filesystem::path>& written, const std::vector<log::Salvaged>& salvaged) {
+  nlohmann::ordered_json out = {
+      {"version", 1}, {"segments", nlohmann::ordered_json::array()}, {"salvaged", nlohmann::ordered_json::array()}};
+  for (const auto& segment : written) out["segments"].push_back(segment.filename().native());
+  for (const auto& file : salvaged) out["salvaged"].push_back({{"file", file.file.filename().native()}, {"what", file.what}});
+  fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 int seal(const Options& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   if (!jobs::is_run(options.run)) {
@@ -28,26 +39,31 @@ int seal(const Options& options) {
         fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
                     options.run));
   }
-  // What cannot be read cannot be sealed: said here, with what to do, not passed over.
-  for (const auto& file : log::check_log(std::filesystem::path(options.run) / "log")) {
+  const auto folder = std::filesystem::path(options.run) / "log";
+  const auto notes_before = log::read_notes(folder).size();
+  const auto salvaged = log::salvage(folder);
+  const auto written = log::seal_all(folder);
+  for (const auto& file : salvaged) fmt::print(stderr, "nkigrid: warning: {}\n", file.what);
+  const auto aside = log::read_notes(folder).size() - notes_before;
+  if (aside > 0)
+    fmt::print(stderr, "nkigrid: warning: {} damaged files are set aside in '{}', with a note each; `resume` runs again what was lost\n", aside,
+               (folder / "damaged").native());
+  if (options.json)
+    print_json(written, salvaged);
+  else
+    for (const auto& segment : written) fmt::print("{}\n", segment.native());
+  if (!options.quiet) fmt::print(stderr, "{} segments written\n", written.size());
+  // What is still unreadable is of a newer version: not ours to seal or to move.
+  for (const auto& file : log::check_log(folder)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);
   }
-  const auto written = log::seal_all(std::filesystem::path(options.run) / "log");
-  if (options.json) {
-    nlohmann::ordered_json out = {{"version", 1}, {"segments", nlohmann::ordered_json::array()}};
-    for (const auto& segment : written) out["segments"].push_back(segment.filename().native());
-    fmt::print("{}\n", out.dump(1));
-    return 0;
-  }
-  for (const auto& segment : written) fmt::print("{}\n", segment.native());
-  if (!options.quiet) fmt::print(stderr, "{} journals sealed\n", written.size());
   return 0;
 }
 
 }  // namespace
 
 Verb seal_verb() {
-  return {"seal", "turns the journals of dead or finished writers into HDF5 segments",
+  return {"seal", "turns the journals of dead or finished writers into HDF5 segments; saves what is whole of damaged files",
           [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::uint32_t kRunFormat = 1;
 
-/// One freezer at a time. The lock goes with the descriptor, so a killed process leaves none behind.
+/// One freezer at a time. The lock goes with the descriptor, so a killed process leaves none behind. Where the file system has no locks
+/// (some network ones) nobody is kept out: each file is still replaced whole.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
@@ -31,6 +32,7 @@ class FolderLock {
     fd_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!fd_) throw_errno(errno, "write", path.native());
     while (::flock(fd_.get(), LOCK_EX) != 0) {
+      if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) return;
       if (errno != EINTR) throw_errno(errno, "lock", path.native());
     }
   }

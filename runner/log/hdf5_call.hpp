@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 #include <hdf5.h>
+#include <stdlib.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -22,7 +24,7 @@ class Call {
   Call() : lock_(mutex()) {
     // No clean-up at exit: every file is closed by its handle, and after a damaged file HDF5 1.10.8 can end
     // in complaints of an "infinite loop closing library". Must be said before any other call.
-    static const herr_t once = H5dont_atexit();
+    static const herr_t once = (forget_locking_wish(), H5dont_atexit());
     static_cast<void>(once);
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -31,6 +33,12 @@ class Call {
   Call(const Call&) = delete;
 
  private:
+  /// In the environment this word outranks H5Pset_file_locking(), and makes files unreadable where a file system has no
+  /// locks. Before HDF5 starts, once; the environment is left alone unless the word is there.
+  static void forget_locking_wish() {
+    const char* wish = std::getenv("HDF5_USE_FILE_LOCKING");
+    if (wish != nullptr && std::string_view(wish) != "FALSE") ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
+  }
   static std::recursive_mutex& mutex() {
     static std::recursive_mutex one;
     return one;

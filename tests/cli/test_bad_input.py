@@ -76,8 +76,13 @@ class BadInput(Case):
         run = self.folder / "run"
         self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
         (run / "log" / "x.journal").write_bytes(b"no journal at all" * 100)
-        for verb in (["seal", run], ["status", run], ["resume", run, "--local", "--quiet"]):
-            self.check_refused(nkigrid(*verb), 3, "x.journal", "move it out")
+        for verb in (["status", run], ["resume", run, "--local", "--quiet"], ["log", "check", run]):
+            self.check_refused(nkigrid(*verb), 3, "nkigrid seal")
+        sealed = nkigrid("seal", run)
+        self.assertEqual(sealed.returncode, 0, sealed.stderr)
+        self.assertIn("x.journal", sealed.stderr)
+        self.assertTrue((run / "log" / "damaged" / "x.journal").exists())
+        self.assertEqual(nkigrid("log", "check", run).returncode, 0)
 
     def test_env_key_that_is_not_set(self):
         grid = self.grid(a=("{api: synthetic, profile: novice}",

@@ -33,7 +33,7 @@ class LogVerbs(Case):
     def test_seal_removes_the_journals_whose_attempts_have_ended(self):
         done = nkigrid("seal", self.run_folder, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout), {"version": 1, "segments": ["killed.h5", "made.h5"]})
+        self.assertEqual(json.loads(done.stdout), {"version": 1, "segments": ["killed.h5", "made.h5"], "salvaged": []})
         self.assertEqual(self.log_files(), ["killed.h5", "killed.journal", "made.h5"])
         again = nkigrid("seal", self.run_folder)
         self.assertEqual((again.returncode, again.stdout), (0, ""))
@@ -103,6 +103,135 @@ class LogVerbs(Case):
         warned = nkigrid("export", self.run_folder)
         self.assertEqual(warned.returncode, 0)
         self.assertIn("made.journal' is damaged", warned.stderr)
+
+    def damage(self, name, change):
+        path = self.run_folder / "log" / name
+        data = bytearray(path.read_bytes())
+        change(data)
+        path.write_bytes(data)
+
+    def check_sealed_away(self, name, *words):
+        """Damage is an error until `seal` has saved the rest; then it is known, and no error any more."""
+        self.check_refused(nkigrid("log", "check", self.run_folder), 3, "damaged", "nkigrid seal")
+        sealed = nkigrid("seal", self.run_folder)
+        self.assertEqual(sealed.returncode, 0, sealed.stderr)
+        self.assertIn("set aside", sealed.stderr)
+        again = nkigrid("log", "check", self.run_folder, "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        notes = {note["file"]: note for note in json.loads(again.stdout)["set_aside"]}
+        self.assertIn(name, notes)
+        for word in words:
+            self.assertIn(word, notes[name]["reason"])
+        self.assertTrue((self.run_folder / "log/damaged" / name).exists())
+        self.assertIn(f"set aside: damaged/{name}", nkigrid("log", "check", self.run_folder).stdout)
+        return notes[name]
+
+    def test_a_journal_with_flipped_bytes_is_sealed_and_set_aside(self):
+        whole = len(self.rows("--turns"))
+        def flip(data):
+            data[5000] ^= 1
+            data[9000] ^= 128
+        self.damage("made.journal", flip)
+        note = self.check_sealed_away("made.journal", "sealed in made.h5")
+        self.assertGreater(note["damaged_bytes"], 0)
+        self.assertEqual(note["records"] + note["missing_records"], 8 * (6 + 3 * 4 + 4))
+        self.assertGreater(len(self.rows("--turns")), whole // 2)
+
+    def test_zero_blocks_in_the_middle_of_a_journal_cost_only_themselves(self):
+        def zero(data):
+            data[8192:12288] = bytes(4096)
+        self.damage("made.journal", zero)
+        note = self.check_sealed_away("made.journal")
+        self.assertGreaterEqual(note["damaged_bytes"], 4096)
+        self.assertGreater(note["records"], 0)
+
+    def test_a_torn_tail_is_no_damage(self):
+        self.damage("made.journal", lambda data: data.__delitem__(slice(len(data) - 7, None)))
+        self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 0)
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        self.assertFalse((self.run_folder / "log/damaged").exists())
+
+    def test_a_segment_with_a_damaged_text_keeps_its_rows(self):
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        before = self.rows()
+        import h5py
+        with h5py.File(self.run_folder / "log/made.h5") as file:
+            at = file["text"].id.get_chunk_info(0).byte_offset
+        self.damage("made.h5", lambda data: data.__setitem__(at + 40, data[at + 40] ^ 255))
+        self.check_sealed_away("made.h5", "records saved", "texts lost")
+        self.assertEqual(self.rows(), before)
+
+    def test_a_segment_that_lost_its_end_is_made_anew_from_its_journal_or_given_up(self):
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        before = self.rows("--turns")
+        cut = lambda data: data.__delitem__(slice(len(data) // 2, None))  # noqa: E731
+        self.damage("killed.h5", cut)
+        self.check_sealed_away("killed.h5", "made anew from its journal")
+        self.assertEqual(self.rows("--turns"), before)
+        self.damage("made.h5", cut)
+        self.check_sealed_away("made.h5", "everything lost")
+        self.assertEqual({row["outstanding"] for row in self.rows()}, {"pending", "killed"})
+
+    def test_a_file_of_nobody_is_set_aside_and_a_newer_ones_is_not_touched(self):
+        (self.run_folder / "log/note.h5").write_text("not a segment at all")
+        self.check_sealed_away("note.h5", "cannot be read")
+        self.damage("killed.journal", lambda data: data.__setitem__(8, 9))
+        refused = nkigrid("seal", self.run_folder)
+        self.check_refused(refused, 3, "version 9", "newer")
+        self.assertIn("killed.journal", self.log_files())
+
+    def test_export_equals_the_segments_columns_by_h5py(self):
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        import h5py
+        rows = {(row["episode"], row["attempt"]): row for row in self.rows() if row["attempt"]}
+        turns = {(row["episode"], row["attempt"], row["turn"]): row for row in self.rows("--turns", "--texts")}
+        seen = 0
+        for name in ("made.h5", "killed.h5"):
+            with h5py.File(self.run_folder / "log" / name) as file:
+                text = file["text"][:].tobytes()
+                columns = {n: c[:] for n, c in file["episodes"].items()}
+                for i in range(len(columns["episode"])):
+                    row = rows.get((columns["episode"][i].decode(), int(columns["attempt"][i])))
+                    if row is None:
+                        continue  # did not count
+                    seen += 1
+                    self.check_row(row, columns, i, set(row) & set(columns))
+                columns = {n: c[:] for n, c in file["turns"].items()}
+                for i in range(len(columns["episode"])):
+                    row = turns[columns["episode"][i].decode(), int(columns["attempt"][i]), int(columns["turn"][i])]
+                    if columns["answered"][i]:
+                        self.check_row(row, columns, i, set(row) & set(columns))
+                    for what in ("request", "reply"):
+                        at, size = int(columns[what + "_offset"][i]), int(columns[what + "_length"][i])
+                        self.assertEqual(row[what], text[at:at + size].decode())
+                    seen += 1
+        self.assertEqual(seen, len(rows) + len(turns))
+
+    def check_row(self, row, columns, i, names):
+        self.assertGreater(len(names), 15)
+        for name in names:
+            value, cell = row[name], columns[name][i]
+            if value is None:
+                self.assertTrue(cell != cell or cell == -1, name)  # NaN, or not done
+            elif isinstance(value, str):
+                self.assertEqual(cell.decode(), value, name)
+            else:
+                self.assertEqual(float(cell), value, name)
+
+    def test_csv_keeps_texts_that_hold_quotes_and_line_ends(self):
+        csv.field_size_limit(10 ** 7)
+        for options in ((), ("--turns", "--texts")):
+            printed = nkigrid("export", self.run_folder, "--format", "csv", *options)
+            self.assertEqual(printed.returncode, 0, printed.stderr)
+            self.assertEqual(printed.stdout, nkigrid("export", self.run_folder, "--format", "csv", *options).stdout, "the same bytes each time")
+            table = list(csv.DictReader(io.StringIO(printed.stdout, newline="")))
+            rows = self.rows(*options)
+            self.assertEqual(len(table), len(rows))
+            for cells, row in zip(table, rows):
+                for name, value in row.items():
+                    if isinstance(value, str):
+                        self.assertEqual(cells[name], value)
+        self.assertIn("a, \"b\"\nc", {cells["reply"] for cells in table})
 
     def test_what_is_not_there_is_refused(self):
         self.check_refused(nkigrid("export", self.run_folder, "--format", "sft"), 2, "sft", "not in this version", "--turns --texts")
