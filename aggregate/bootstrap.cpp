@@ -17,35 +17,6 @@ namespace {
 constexpr std::int64_t kMaxPoints = 1 << 22;
 constexpr double kMaxDirectProducts = 3e8;  // about 0.3 s: what a tail beyond CharacteristicSum's reach may cost
 
-std::int64_t common_denominator(std::span<const TaskCount> tasks, std::int64_t so_far = 1) {
-  const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(tasks.size()), 1);
-  for (const auto& task : tasks) {
-    so_far = std::lcm(so_far, static_cast<std::int64_t>(task.replicates));
-    if (so_far > kMaxPoints / count) {
-      throw Error{
-          ErrorCode::usage,
-          fmt::format(
-              "cannot compute the exact interval of {} tasks (their replicates have no common multiple "
-              "under {}, the limit); finish the run, or make the replicates equal",
-              tasks.size(), kMaxPoints / count)};
-    }
-  }
-  return so_far;
-}
-
-std::int64_t scaled(const TaskCount& task, std::int64_t denominator) {
-  return static_cast<std::int64_t>(task.passed) * (denominator / static_cast<std::int64_t>(task.replicates));
-}
-
-Sample group(std::int64_t denominator, std::span<const TaskCount> tasks,
-             const std::vector<std::int64_t>& scores) {
-  std::map<std::uint32_t, std::vector<std::int64_t>> strata;
-  for (std::size_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(scores[i]);
-  Sample sample{denominator, {}};
-  for (auto& [number, values] : strata) sample.strata.push_back(std::move(values));
-  return sample;
-}
-
 // Sum over tasks of (x - mean of its stratum)^power, in lattice units.
 double central_sum(const Sample& sample, int power) noexcept {
   double total = 0;
@@ -100,6 +71,36 @@ Probability bca_level(double z0, double a, double z) noexcept {
 
 }  // namespace
 
+std::int64_t common_denominator(std::span<const TaskCount> tasks, std::size_t summed) {
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(summed, 1));
+  std::int64_t multiple = 1;
+  for (const auto& task : tasks) {
+    multiple = std::lcm(multiple, static_cast<std::int64_t>(task.replicates));
+    if (multiple > kMaxPoints / count) {
+      throw Error{
+          ErrorCode::usage,
+          fmt::format(
+              "cannot compute the exact interval of {} tasks (their replicates have no common multiple "
+              "under {}, the limit); finish the run, or make the replicates equal",
+              summed, kMaxPoints / count)};
+    }
+  }
+  return multiple;
+}
+
+std::int64_t scaled_score(const TaskCount& task, std::int64_t denominator) noexcept {
+  return static_cast<std::int64_t>(task.passed) * (denominator / static_cast<std::int64_t>(task.replicates));
+}
+
+Sample group_by_stratum(std::int64_t denominator, std::span<const TaskCount> tasks,
+                        std::span<const std::int64_t> scores) {
+  std::map<std::uint32_t, std::vector<std::int64_t>> strata;
+  for (std::size_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(scores[i]);
+  Sample sample{denominator, {}};
+  for (auto& [number, values] : strata) sample.strata.push_back(std::move(values));
+  return sample;
+}
+
 std::size_t Sample::tasks() const noexcept {
   std::size_t count = 0;
   for (const auto& stratum : strata) count += stratum.size();
@@ -113,18 +114,10 @@ std::int64_t Sample::sum() const noexcept {
 }
 
 Sample sample_of(std::span<const TaskCount> tasks) {
-  const auto denominator = common_denominator(tasks);
+  const auto denominator = common_denominator(tasks, tasks.size());
   std::vector<std::int64_t> scores;
-  for (const auto& task : tasks) scores.push_back(scaled(task, denominator));
-  return group(denominator, tasks, scores);
-}
-
-Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount> b) {
-  const auto denominator = common_denominator(b, common_denominator(a));
-  std::vector<std::int64_t> differences;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    differences.push_back(scaled(a[i], denominator) - scaled(b[i], denominator));
-  return group(denominator, a, differences);
+  for (const auto& task : tasks) scores.push_back(scaled_score(task, denominator));
+  return group_by_stratum(denominator, tasks, scores);
 }
 
 Lattice resampled_sum(const Sample& sample) {
@@ -138,24 +131,19 @@ double acceleration(const Sample& sample) noexcept {
   return central_sum(sample, 3) / (6 * std::pow(central_sum(sample, 2), 1.5));
 }
 
-namespace {
-
-struct Levels {
-  Probability low, high;
-};
-
-// Where the two ends stand in the distribution; `z0` from the rank of the observed sum.
-Levels bca_levels(Probability rank, double a, double level) {
+BcaLevels bca_levels(Probability rank, double a, double level) {
   const double z0 = normal_quantile(rank), z = critical_value(level);
   return {bca_level(z0, a, -z), bca_level(z0, a, z)};
 }
+
+namespace {
 
 Ends on_scale(const Sample& sample, std::int64_t low, std::int64_t high) {
   const double unit = static_cast<double>(sample.denominator) * static_cast<double>(sample.tasks());
   return {static_cast<double>(low) / unit, static_cast<double>(high) / unit};
 }
 
-Ends ends_at(const Sample& sample, const Lattice& sums, const Levels& levels) {
+Ends ends_at(const Sample& sample, const Lattice& sums, const BcaLevels& levels) {
   return on_scale(sample, quantile(sums, levels.low), quantile(sums, levels.high));
 }
 

@@ -24,8 +24,14 @@ struct Sample {
 /// @throws Error{usage} when tasks x denominator is beyond 4,194,304 points (very unequal replicates).
 Sample sample_of(std::span<const TaskCount> tasks);
 
-/// Differences a[i] - b[i] of per-task scores; `a` and `b` run over the same tasks. @throws as sample_of()
-Sample difference_sample(std::span<const TaskCount> a, std::span<const TaskCount> b);
+/// The least common multiple of all replicates. @param summed tasks that a sum runs over
+/// @throws Error{usage} when summed x multiple is beyond 4,194,304 points
+std::int64_t common_denominator(std::span<const TaskCount> tasks, std::size_t summed);
+/// passed/replicates in units of 1/denominator.
+std::int64_t scaled_score(const TaskCount& task, std::int64_t denominator) noexcept;
+/// Scores by the stratum of their task. @pre equal sizes
+Sample group_by_stratum(std::int64_t denominator, std::span<const TaskCount> tasks,
+                        std::span<const std::int64_t> scores);
 
 /// The exact bootstrap distribution of the sum of scores: for each stratum the n_s-th convolution power of
 /// its scores' empirical distribution, strata convolved. (Every task weighs 1/n, so sums over strata just
@@ -40,6 +46,15 @@ Lattice resampled_sum(const Sample& sample);
 /// mean_s)^2)^(3/2)). 0 when no stratum varies. @source Davison & Hinkley 1997, sections 5.3 (a for several
 /// samples) and 2.7.3 (jackknife influence values)
 double acceleration(const Sample& sample) noexcept;
+
+/// Where the two BCa ends stand in the distribution.
+struct BcaLevels {
+  Probability low, high;
+};
+
+/// Phi(z0 + (z0 + z)/(1 - a (z0 + z))) for both critical values z, z0 = Phi^-1(rank).
+/// @param rank of the observed value, half of the ties below it @param a acceleration
+BcaLevels bca_levels(Probability rank, double a, double level);
 
 struct Ends {
   double low = 0, high = 0;

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "aggregate/ablation.hpp"
 #include "aggregate/paired.hpp"
 
 namespace nkigrid::aggregate {
@@ -244,6 +245,8 @@ Tables make_count_tables(const Counts& counts, double level) {
   for (const auto& claim : counts.claims) check_claim(counts, claim, tables);
   drop_repeats(tables.pairs);
   compare_subsets(counts, level, tables.warnings);
+  tables.ablation = make_ablation(counts, level);
+  tables.interactions = make_interactions(counts, level);
   return tables;
 }
 

@@ -25,10 +25,6 @@ bool one_replicate(std::span<const TaskCount> tasks) noexcept {
   return std::all_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.replicates == 1; });
 }
 
-bool differs(const TaskCount& a, const TaskCount& b) noexcept {
-  return std::uint64_t{a.passed} * b.replicates != std::uint64_t{b.passed} * a.replicates;
-}
-
 // The estimate lies inside: a lattice quantile can only miss it when almost all of the mass is one point.
 Interval around(double estimate, Ends ends) {
   return {"bca", std::min(ends.low, estimate), std::max(ends.high, estimate)};
@@ -62,14 +58,13 @@ Interval wilson(double rate, double n, double level) {
           rate >= 1 ? 1 : std::min(1.0, (middle + half) / scale)};
 }
 
-Interval clopper_pearson(std::uint64_t passed, std::uint64_t n, double level) {
-  const double tail = (1 - level) / 2;
-  const auto k = static_cast<double>(passed), failed = static_cast<double>(n - passed);
+Interval clopper_pearson(double rate, double n, double level) {
+  const double tail = (1 - level) / 2, passed = rate * n, failed = n - passed;
   const double low =
-      passed == 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(k, failed + 1), tail);
+      rate <= 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(passed, failed + 1), tail);
   const double high =
-      passed == n ? 1
-                  : boost::math::quantile(complement(boost::math::beta_distribution<>(k + 1, failed), tail));
+      rate >= 1 ? 1
+                : boost::math::quantile(complement(boost::math::beta_distribution<>(passed + 1, failed), tail));
   return {"clopper-pearson", low, high};
 }
 
@@ -87,18 +82,6 @@ Interval rate_interval(std::span<const TaskCount> tasks, double level) {
     if (ends && ends->low < ends->high) return around(rate, *ends);
   }
   return wilson(rate, static_cast<double>(tasks.size()), level);
-}
-
-Interval difference_interval(std::span<const TaskCount> a, std::span<const TaskCount> b, double level) {
-  std::ptrdiff_t different = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) different += differs(a[i], b[i]);
-  const double rate_a = mean_score(a), rate_b = mean_score(b);
-  if (different > kFewTasks) {
-    const auto ends = bca_ends(difference_sample(a, b), level);
-    if (ends && ends->low < ends->high) return around(rate_a - rate_b, *ends);
-  }
-  const auto n = static_cast<double>(a.size());
-  return newcombe(rate_a, n, rate_b, n, level);
 }
 
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double level) {

@@ -26,9 +26,10 @@ double mean_score(std::span<const TaskCount> tasks) noexcept;
 /// @source Wilson 1927, JASA 22:209
 Interval wilson(double rate, double n, double level);
 
-/// The interval that inverts the two one-sided binomial tests. @source Clopper & Pearson 1934, Biometrika
-/// 26:404
-Interval clopper_pearson(std::uint64_t passed, std::uint64_t n, double level);
+/// The interval that inverts the two one-sided binomial tests. @param rate may be a mean over replicates, `n` is
+/// the number of tasks: then passed = rate n need not be whole
+/// @source Clopper & Pearson 1934, Biometrika 26:404; Korn & Graubard 1998, Survey Methodology 24:193 (means)
+Interval clopper_pearson(double rate, double n, double level);
 
 /// Difference a - b of two rates by square-and-add of their Wilson intervals.
 /// @source Newcombe 1998, Statistics in Medicine 17:873 (method 10)
@@ -39,11 +40,6 @@ Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double l
 /// tasks resampled within strata. Never of zero width: where the BCa ends meet, Wilson. @pre tasks is not
 /// empty, replicates >= 1
 Interval rate_interval(std::span<const TaskCount> tasks, double level);
-
-/// The contract's rule for a difference a - b over the same tasks: the exact BCa interval of the mean paired
-/// difference; with fewer than six tasks that differ, or where the ends meet: Newcombe with n = tasks. @pre
-/// equal sizes, not empty
-Interval difference_interval(std::span<const TaskCount> a, std::span<const TaskCount> b, double level);
 
 /// Would another run of the same tasks change the rate? rate -+ z sqrt(sigma^2/(K n)), cut to [0, 1], with
 /// sigma^2 the mean over tasks of K/(K-1) p (1 - p). None when no task has two replicates. Where all

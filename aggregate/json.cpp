@@ -68,6 +68,7 @@ Json pair_json(const PairRow& pair) {
             {"p", probability(pair.p)},
             {"p_holm", probability(pair.p_holm)},
             {"verdict", text_or_null(pair.verdict)}};
+  if (pair.p_bh) json["p_bh"] = rounded_p(*pair.p_bh);
   if (pair.p_bounds) {
     json["p_bounds"] = {{"low", rounded_p(pair.p_bounds->low)}, {"high", rounded_p(pair.p_bounds->high)}};
     json["subset"] = text_or_null(pair.subset);
@@ -111,17 +112,47 @@ Json errors_json(const Breakdown& breakdown) {
           {"groups", breakdown.groups}};
 }
 
-void add_extra(Json& document, const Tables& tables, TableName name) {
-  if (name == TableName::categories) document["categories"] = categories_json(tables);
-  if (name != TableName::errors && name != TableName::turns) return;
+Json turns_json(const Breakdown& breakdown) {
+  return {{"cell", breakdown.cell}, {"scored", breakdown.scored}, {"passed", breakdown.passed_by_turn}, {"open", breakdown.open_by_turn}};
+}
+
+// Rows as the csv has them: its heads are the keys, and an empty field of a column of numbers is null.
+Json rows_json(const Sheet& sheet) {
   Json rows = Json::array();
-  for (const auto& breakdown : tables.breakdowns) {
-    rows.push_back(name == TableName::errors ? errors_json(breakdown)
-                                             : Json{{"cell", breakdown.cell},
-                                                    {"scored", breakdown.scored},
-                                                    {"passed", breakdown.passed_by_turn}});
+  for (const auto& words : sheet.rows) {
+    Json row = Json::object();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto& column = sheet.columns[i];
+      row[column.header] = words[i].empty() ? Json(nullptr) : column.kind == Kind::number ? Json::parse(words[i]) : Json(words[i]);
+    }
+    rows.push_back(std::move(row));
   }
-  document[std::string(to_string(name))] = std::move(rows);
+  return rows;
+}
+
+void add_extra(Json& document, const Tables& tables, TableName name) {
+  const std::string key(to_string(name));
+  switch (name) {
+    case TableName::cells:
+    case TableName::levels:
+    case TableName::pairs:
+    case TableName::claims:
+      return;  // in every document that has them
+    case TableName::categories:
+      document[key] = categories_json(tables);
+      return;
+    case TableName::errors:
+    case TableName::turns:
+      document[key] = Json::array();
+      for (const auto& breakdown : tables.breakdowns)
+        document[key].push_back(name == TableName::errors ? errors_json(breakdown) : turns_json(breakdown));
+      return;
+    case TableName::method_pairs:
+      document["method_pairs"] = rows_json(data_sheet(tables, name));
+      return;
+    default:
+      document[key] = rows_json(data_sheet(tables, name));
+  }
 }
 
 }  // namespace
@@ -139,6 +170,7 @@ std::string tables_as_json(const Tables& tables, const std::vector<TableName>& e
                 {"cells", std::move(cells)},
                 {"pairs", std::move(pairs)},
                 {"warnings", tables.warnings}};
+  if (tables.adjust == Adjust::bh) document["adjust"] = "bh";
   if (tables.from_counts) {
     document["claims"] = Json::array();
     for (const auto& claim : tables.claims) document["claims"].push_back(claim_json(claim));

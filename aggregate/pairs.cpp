@@ -1,20 +1,16 @@
 #include "aggregate/pairs.hpp"
 
 #include <algorithm>
-#include <array>
+#include <set>
 
-#include "aggregate/paired.hpp"
+#include "aggregate/combination.hpp"
+#include "aggregate/family.hpp"
+#include "aggregate/shared_tasks.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
 
 using Side = std::map<std::string, std::string>;
-
-constexpr std::array<const char*, 3> kFactors{"model", "mode", "prompt"};
-
-const std::string& value_of(const jobs::CellSpec& cell, const std::string& factor) {
-  return factor == "model" ? cell.model : factor == "mode" ? cell.mode : cell.prompt;
-}
 
 bool matches(const jobs::CellSpec& cell, const Side& side) {
   return std::all_of(side.begin(), side.end(),
@@ -23,111 +19,130 @@ bool matches(const jobs::CellSpec& cell, const Side& side) {
 
 // A factor that only one side names, or none, must be equal in both cells.
 bool agree_elsewhere(const jobs::CellSpec& a, const jobs::CellSpec& b, const jobs::Contrast& contrast) {
-  return std::all_of(kFactors.begin(), kFactors.end(), [&](const std::string factor) {
-    return (contrast.a.contains(factor) && contrast.b.contains(factor)) ||
-           value_of(a, factor) == value_of(b, factor);
-  });
+  return origin_of(a.id) == origin_of(b.id) &&
+         std::all_of(std::begin(kFactors), std::end(kFactors), [&](const std::string factor) {
+           return (contrast.a.contains(factor) && contrast.b.contains(factor)) ||
+                  value_of(a, factor) == value_of(b, factor);
+         });
 }
 
-/// The tasks that both cells have and that are scored in both, side by side.
-struct PairedCounts {
-  std::vector<TaskCount> a, b;
-  std::uint32_t tasks = 0;        ///< shared, scored or not
-  std::uint64_t outstanding = 0;  ///< episodes of shared tasks
-};
-
-PairedCounts pair_up(const CellScores& a, const CellScores& b, const std::string& scope,
-                     const std::vector<std::string>& levels) {
-  PairedCounts pairs;
-  auto other = b.tasks.begin();
-  for (const auto& task : a.tasks) {
-    while (other != b.tasks.end() && other->task < task.task) ++other;
-    if (other == b.tasks.end() || other->task != task.task) continue;
-    if (scope != "all" && levels[task.stratum] != scope) continue;
-    ++pairs.tasks;
-    pairs.outstanding += task.planned - task.scored + other->planned - other->scored;
-    if (task.scored == 0 || other->scored == 0) continue;
-    pairs.a.push_back({task.passed, task.scored, task.stratum});
-    pairs.b.push_back({other->passed, other->scored, other->stratum});
-  }
-  return pairs;
-}
-
-bool one_replicate(const std::vector<TaskCount>& tasks) {
-  return std::all_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.replicates == 1; });
-}
-
-void test_pair(PairRow& row, const PairedCounts& pairs, double level) {
-  row.difference = mean_score(pairs.a) - mean_score(pairs.b);
-  row.interval = difference_interval(pairs.a, pairs.b, level);
+void test_pair(PairRow& row, const SharedTasks& shared, double level) {
+  const auto &a = shared.counts[0], &b = shared.counts[1];
+  row.difference = mean_score(a) - mean_score(b);
+  row.interval = difference_interval(a, b, level);
   if (row.test == "sign-flip") {
-    row.p = sign_flip(difference_sample(pairs.a, pairs.b));
+    row.p = sign_flip(difference_sample(a, b));
     return;
   }
   std::uint64_t only_a = 0, only_b = 0;
-  for (std::size_t i = 0; i < pairs.a.size(); ++i) {
-    only_a += pairs.a[i].passed > pairs.b[i].passed;
-    only_b += pairs.a[i].passed < pairs.b[i].passed;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    only_a += a[i].passed > b[i].passed;
+    only_b += a[i].passed < b[i].passed;
   }
   row.p = mcnemar_exact(only_a, only_b);
 }
 
-void adjust(std::vector<PairRow>& rows, double level) {
-  std::vector<double> p;
-  for (const auto& row : rows) {
-    if (row.p) p.push_back(*row.p);
-  }
-  const auto adjusted = holm(p, rows.size());
-  std::size_t next = 0;
-  for (auto& row : rows) {
-    if (!row.p) continue;
-    row.p_holm = adjusted[next++];
-    const bool separated = *row.p_holm <= 1 - level;
-    row.verdict = !separated ? "not-separated" : *row.difference > 0 ? "a-better" : "b-better";
-  }
-}
+/// Collects the rows of a family.
+class Pairs {
+ public:
+  Pairs(const jobs::Run& run, const std::vector<CellScores>& scores, const TableOptions& options)
+      : run_(run), scores_(scores), options_(options) {}
 
-}  // namespace
+  std::vector<PairRow> make() {
+    std::map<std::uint32_t, const CellScores*> shown;
+    for (const auto& cell : scores_) shown[cell.cell] = &cell;
+    for (const auto& pair : compared_cells(run_.grid, run_.plan.cells)) {
+      if (!shown.contains(pair.a) || !shown.contains(pair.b)) continue;
+      for (const auto& scope : scopes_of(*pair.contrast))
+        add(*shown[pair.a], *shown[pair.b], pair.contrast->name, scope, "contrasts");
+    }
+    add_runs();
+    adjust_family(rows_, options_);
+    return std::move(rows_);
+  }
 
-std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                const TableOptions& options) {
-  const auto& cells = run.plan.cells;
-  const auto levels = level_names(run.plan);
-  std::vector<PairRow> rows;
-  const auto add = [&](const CellScores& a, const CellScores& b, const jobs::Contrast& contrast,
-                       const std::string& scope) {
-    const auto pairs = pair_up(a, b, scope, levels);
-    if (pairs.tasks == 0) return;
-    PairRow row{cells[a.cell].id,
-                cells[b.cell].id,
-                contrast.name,
-                scope,
-                "contrasts",
-                pairs.tasks,
-                pairs.outstanding,
-                {},
-                {},
-                {},
-                {},
-                {},
-                {}};
-    row.test = one_replicate(pairs.a) && one_replicate(pairs.b) ? "mcnemar-exact" : "sign-flip";
-    if (!pairs.a.empty() && (pairs.outstanding == 0 || options.partial)) test_pair(row, pairs, options.level);
-    rows.push_back(std::move(row));
-  };
-  for (const auto& contrast : run.grid.contrasts) {
-    for (const auto& a : scores) {
-      if (!matches(cells[a.cell], contrast.a)) continue;
-      for (const auto& b : scores) {
-        if (&a == &b || !matches(cells[b.cell], contrast.b) ||
-            !agree_elsewhere(cells[a.cell], cells[b.cell], contrast))
-          continue;
-        for (const auto& scope : contrast.scope) add(a, b, contrast, scope);
+ private:
+  const jobs::CellSpec& spec(const CellScores& scores) const { return run_.plan.cells[scores.cell]; }
+
+  // The contrast's own, and those that were asked for.
+  std::vector<std::string> scopes_of(const jobs::Contrast& contrast) const {
+    auto scopes = contrast.scope;
+    std::set<std::string> more;
+    for (const auto& task : run_.plan.tasks) {
+      if (options_.by == ScopesBy::level) more.insert(task.level);
+      if (options_.by == ScopesBy::category) more.insert(task.category);
+    }
+    for (const auto& scope : more) {
+      if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
+    }
+    return scopes;
+  }
+
+  // A cell that another run made otherwise, against the plain one.
+  void add_runs() {
+    for (const auto& a : scores_) {
+      if (origin_of(spec(a).id).empty()) continue;
+      for (const auto& b : scores_) {
+        if (spec(b).id == plain_cell(spec(a).id)) add(a, b, "runs", "all", "contrasts");
       }
     }
   }
-  adjust(rows, options.level);
-  return rows;
+
+  void add(const CellScores& a, const CellScores& b, const std::string& contrast, const std::string& scope,
+           const std::string& family) {
+    const CellScores* const both[] = {&a, &b};
+    const auto shared = share_tasks(both, in_scope(run_.plan, scope));
+    if (shared.tasks == 0) return;
+    PairRow row{spec(a).id, spec(b).id, contrast, scope, family, shared.tasks, shared.outstanding, {}, {}, {}, {}, {}, {}};
+    row.test = one_replicate(shared) ? "mcnemar-exact" : "sign-flip";
+    if (!shared.ids.empty() && (shared.outstanding == 0 || options_.partial)) test_pair(row, shared, options_.level);
+    rows_.push_back(std::move(row));
+  }
+
+  const jobs::Run& run_;
+  const std::vector<CellScores>& scores_;
+  const TableOptions& options_;
+  std::vector<PairRow> rows_;
+};
+
+}  // namespace
+
+std::vector<ComparedCells> compared_cells(const jobs::Grid& grid, const std::vector<jobs::CellSpec>& cells) {
+  std::vector<ComparedCells> pairs;
+  for (const auto& contrast : grid.contrasts) {
+    for (std::uint32_t a = 0; a < cells.size(); ++a) {
+      if (!matches(cells[a], contrast.a)) continue;
+      for (std::uint32_t b = 0; b < cells.size(); ++b) {
+        if (a != b && matches(cells[b], contrast.b) && agree_elsewhere(cells[a], cells[b], contrast))
+          pairs.push_back({&contrast, a, b});
+      }
+    }
+  }
+  return pairs;
+}
+
+std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
+                                const TableOptions& options) {
+  return Pairs(run, scores, options).make();
+}
+
+std::vector<FlipRow> make_flips(const jobs::Run& run, const std::vector<CellScores>& scores,
+                                const std::vector<PairRow>& pairs) {
+  std::map<std::string, const CellScores*> by_id;
+  for (const auto& cell : scores) by_id[run.plan.cells[cell.cell].id] = &cell;
+  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<FlipRow> flips;
+  for (const auto& pair : pairs) {
+    if (!seen.insert({pair.a, pair.b}).second) continue;
+    const CellScores* const both[] = {by_id.at(pair.a), by_id.at(pair.b)};
+    const auto shared = share_tasks(both);
+    for (std::size_t i = 0; i < shared.ids.size(); ++i) {
+      const auto &a = shared.counts[0][i], &b = shared.counts[1][i];
+      if (std::uint64_t{a.passed} * b.replicates != std::uint64_t{b.passed} * a.replicates)
+        flips.push_back({pair.a, pair.b, run.plan.tasks[shared.ids[i]].id, a, b});
+    }
+  }
+  return flips;
 }
 
 }  // namespace nkigrid::aggregate

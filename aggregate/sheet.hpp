@@ -7,9 +7,13 @@ namespace nkigrid::aggregate {
 
 enum class Align { left, right };
 
+/// What a column's words stand for in a sheet of data: a number's empty word is none.
+enum class Kind { word, number };
+
 struct Column {
   std::string header;
   Align align = Align::left;
+  Kind kind = Kind::word;
 };
 
 /// A rectangular table of finished words, ready for any layout.

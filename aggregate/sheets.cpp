@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace nkigrid::aggregate {
@@ -15,14 +16,8 @@ std::string bracket(const Ends& ends) {
 }
 
 std::string rate_word(const Rate& rate) { return rate.rate ? percent(*rate.rate) : "-"; }
-std::string interval_word(const Rate& rate) {
-  return rate.interval ? fmt::format("{} {}", bracket(*rate.interval), rate.interval->method) : "-";
-}
 
-std::string head(const Tables& tables) {
-  return fmt::format("{}: pass rate in percent, rule {}, {:g} % intervals", tables.run,
-                     to_string(tables.rule), tables.level * 100);
-}
+std::string head(const Tables& tables) { return caption_of(tables, "pass rate in percent"); }
 
 Sheet display_cells(const Tables& tables) {
   bool run_to_run = false;
@@ -50,7 +45,7 @@ Sheet display_cells(const Tables& tables) {
                 std::to_string(rate.replicates),
                 fmt::format("{}/{}", rate.passed, rate.episodes),
                 rate_word(rate),
-                interval_word(rate)};
+                interval_word(rate.interval)};
     if (run_to_run) words.push_back(rate.run_to_run ? bracket(*rate.run_to_run) : "-");
     if (tables.outstanding > 0)
       words.insert(words.end(),
@@ -65,7 +60,7 @@ Sheet display_cells(const Tables& tables) {
 
 std::string level_word(const Rate& rate) {
   if (rate.rate)
-    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate));
+    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate.interval));
   return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding,
                      bracket(*rate.bounds));
 }
@@ -105,34 +100,26 @@ Sheet display_categories(const Tables& tables) {
       sheet.rows.push_back(
           {row.cell, part.level, std::to_string(rate.tasks), fmt::format("{}/{}", rate.passed, rate.episodes),
            rate_word(rate),
-           rate.rate ? interval_word(rate)
+           rate.rate ? interval_word(rate.interval)
                      : fmt::format("{} outstanding, bounds {}", rate.outstanding, bracket(*rate.bounds))});
     }
   }
   return sheet;
 }
 
-const std::vector<Column> kRateColumns{
-    {"tasks"},       {"replicates"},      {"episodes"},       {"passed"},        {"outstanding"},
-    {"rate"},        {"interval_method"}, {"interval_low"},   {"interval_high"}, {"bounds_low"},
-    {"bounds_high"}, {"run_to_run_low"},  {"run_to_run_high"}};
-
-template <class Ends>
-void push_ends(Words& words, const std::optional<Ends>& ends) {
-  words.push_back(ends ? fraction(ends->low) : "");
-  words.push_back(ends ? fraction(ends->high) : "");
-}
+const auto kRateColumns =
+    data_columns({"#tasks", "#replicates", "#episodes", "#passed", "#outstanding", "#rate", "interval_method", "#interval_low",
+                  "#interval_high", "#bounds_low", "#bounds_high", "#run_to_run_low", "#run_to_run_high"});
 
 void push_rate(Words& words, const Rate& rate) {
   for (const std::uint64_t count : {std::uint64_t{rate.tasks}, std::uint64_t{rate.replicates}, rate.episodes,
                                     rate.passed, rate.outstanding}) {
     words.push_back(std::to_string(count));
   }
-  words.push_back(rate.rate ? fraction(*rate.rate) : "");
-  words.push_back(rate.interval ? rate.interval->method : "");
-  push_ends(words, rate.interval);
-  push_ends(words, rate.bounds);
-  push_ends(words, rate.run_to_run);
+  words.push_back(fraction(rate.rate));
+  push_interval(words, rate.interval);
+  push_range(words, rate.bounds);
+  push_range(words, rate.run_to_run);
 }
 
 Sheet data_cells(const Tables& tables) {
@@ -164,50 +151,88 @@ Sheet data_parts(const Tables& tables, TableName name) {
 
 double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0.0; }
 
+std::string caption_of(const Tables& tables, std::string_view what) {
+  return fmt::format("{}: {}, rule {}, {:g} % intervals", tables.run, what, to_string(tables.rule), tables.level * 100);
+}
+
 std::string fraction(double value) { return fmt::format("{}", rounded(value)); }
+
+std::string fraction(const std::optional<double>& value) { return value ? fraction(*value) : ""; }
 
 std::string percent(double value) { return fmt::format("{:.1f}", rounded(value) * 100 + 0.0); }
 
 std::string bracket(double low, double high) { return fmt::format("[{}, {}]", percent(low), percent(high)); }
 
-Sheet display_sheet(const Tables& tables, TableName name) {
-  switch (name) {
-    case TableName::cells:
-      return display_cells(tables);
-    case TableName::levels:
-      return display_levels(tables);
-    case TableName::pairs:
-      return tables.from_counts ? display_bounds(tables) : display_pairs(tables);
-    case TableName::categories:
-      return display_categories(tables);
-    case TableName::errors:
-      return error_sheet(tables);
-    case TableName::turns:
-      return turn_sheet(tables);
-    case TableName::claims:
-      break;
-  }
-  return display_claims(tables);
+std::string interval_word(const std::optional<Interval>& interval) {
+  return interval ? fmt::format("{} {}", bracket(*interval), interval->method) : "-";
 }
 
-Sheet data_sheet(const Tables& tables, TableName name) {
-  switch (name) {
-    case TableName::cells:
-      return data_cells(tables);
-    case TableName::levels:
-      return data_parts(tables, TableName::levels);
-    case TableName::pairs:
-      return data_pairs(tables);
-    case TableName::categories:
-      return data_parts(tables, TableName::categories);
-    case TableName::errors:
-      return error_sheet(tables);
-    case TableName::turns:
-      return turn_sheet(tables);
-    case TableName::claims:
-      break;
-  }
-  return data_claims(tables);
+void push_interval(std::vector<std::string>& words, const std::optional<Interval>& interval) {
+  words.push_back(interval ? interval->method : "");
+  words.push_back(interval ? fraction(interval->low) : "");
+  words.push_back(interval ? fraction(interval->high) : "");
 }
+
+void push_range(std::vector<std::string>& words, const std::optional<Range>& range) {
+  words.push_back(range ? fraction(range->low) : "");
+  words.push_back(range ? fraction(range->high) : "");
+}
+
+std::vector<Column> data_columns(std::initializer_list<const char*> names) {
+  std::vector<Column> columns;
+  for (const std::string name : names) {
+    if (name.starts_with('#'))
+      columns.push_back({name.substr(1), Align::right, Kind::number});
+    else
+      columns.push_back({name});
+  }
+  return columns;
+}
+
+namespace {
+
+Sheet data_levels(const Tables& tables) { return data_parts(tables, TableName::levels); }
+Sheet data_categories(const Tables& tables) { return data_parts(tables, TableName::categories); }
+Sheet display_any_pairs(const Tables& tables) {
+  return tables.from_counts ? display_bounds(tables) : display_pairs(tables);
+}
+
+/// How a table is laid out, for people and for programs.
+struct Layout {
+  TableName name;
+  Sheet (*display)(const Tables&);
+  Sheet (*data)(const Tables&);
+};
+
+constexpr Layout kLayouts[] = {
+    {TableName::cells, display_cells, data_cells},
+    {TableName::levels, display_levels, data_levels},
+    {TableName::modes, display_modes, data_modes},
+    {TableName::ablation, display_ablation, data_ablation},
+    {TableName::pairs, display_any_pairs, data_pairs},
+    {TableName::interactions, display_interactions, data_interactions},
+    {TableName::methods, display_methods, data_methods},
+    {TableName::method_pairs, display_method_pairs, data_method_pairs},
+    {TableName::flips, display_flips, data_flips},
+    {TableName::categories, display_categories, data_categories},
+    {TableName::errors, error_sheet, error_sheet},
+    {TableName::transitions, transition_sheet, transition_sheet},
+    {TableName::turns, display_turns, data_turns},
+    {TableName::replicates, display_replicates, data_replicates},
+    {TableName::cost, display_cost, data_cost},
+    {TableName::rules, rule_sheet, rule_sheet},
+    {TableName::estimates, display_estimates, data_estimates},
+    {TableName::claims, display_claims, data_claims},
+};
+
+const Layout& layout_of(TableName name) {
+  return *std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const auto& layout) { return layout.name == name; });
+}
+
+}  // namespace
+
+Sheet display_sheet(const Tables& tables, TableName name) { return layout_of(name).display(tables); }
+
+Sheet data_sheet(const Tables& tables, TableName name) { return layout_of(name).data(tables); }
 
 }  // namespace nkigrid::aggregate

@@ -38,7 +38,20 @@ Sheet error_sheet(const Tables& tables) {
   return sheet;
 }
 
-Sheet turn_sheet(const Tables& tables) {
+Sheet transition_sheet(const Tables& tables) {
+  Sheet sheet{"transitions",
+              fmt::format("{}: scored episodes by their first and their last failing turn, rule {}", tables.run, to_string(tables.rule)),
+              data_columns({"cell", "first_error", "last_error", "#episodes"}),
+              {},
+              {"last_error pass: the episode passed in the end; none: no turn failed, or none was checked"}};
+  for (const auto& breakdown : tables.breakdowns) {
+    for (const auto& [words, episodes] : breakdown.first_to_last)
+      sheet.rows.push_back({breakdown.cell, words.first, words.second, std::to_string(episodes)});
+  }
+  return sheet;
+}
+
+Sheet display_turns(const Tables& tables) {
   Sheet sheet{"turns",
               fmt::format("{}: episodes that passed within so many turns, rule {}", tables.run,
                           to_string(tables.rule)),
@@ -52,6 +65,24 @@ Sheet turn_sheet(const Tables& tables) {
     std::vector<std::string> words{breakdown.cell, std::to_string(breakdown.scored)};
     for (const auto passed : breakdown.passed_by_turn) words.push_back(std::to_string(passed));
     sheet.rows.push_back(std::move(words));
+    // Are the turns enough? What the last one still won, of those it was needed for.
+    std::size_t last = breakdown.open_by_turn.size();
+    while (last > 0 && breakdown.open_by_turn[last - 1] == 0) --last;
+    if (last < 2) continue;
+    sheet.notes.push_back(fmt::format("{}: {} of {} episodes still open in turn {} passed in it", breakdown.cell,
+                                      breakdown.passed_by_turn[last - 1] - breakdown.passed_by_turn[last - 2],
+                                      breakdown.open_by_turn[last - 1], last));
+  }
+  return sheet;
+}
+
+Sheet data_turns(const Tables& tables) {
+  Sheet sheet{"turns", "", data_columns({"cell", "#scored", "#turn", "#passed", "#open"}), {}, {}};
+  for (const auto& breakdown : tables.breakdowns) {
+    for (std::size_t turn = 0; turn < breakdown.passed_by_turn.size(); ++turn) {
+      sheet.rows.push_back({breakdown.cell, std::to_string(breakdown.scored), std::to_string(turn + 1),
+                            std::to_string(breakdown.passed_by_turn[turn]), std::to_string(breakdown.open_by_turn[turn])});
+    }
   }
   return sheet;
 }

@@ -55,7 +55,7 @@ Sheet display_claims(const Tables& tables) {
 Sheet data_claims(const Tables& tables) {
   Sheet sheet{"claims",
               "",
-              {{"where"}, {"kind"}, {"a"}, {"b"}, {"subset"}, {"scope"}, {"printed"}, {"value"}, {"fits"}},
+              data_columns({"where", "kind", "a", "b", "subset", "scope", "printed", "#value", "#fits"}),
               {},
               {}};
   for (const auto& claim : tables.claims) {

@@ -1,88 +1,36 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "aggregate/intervals.hpp"
+#include "aggregate/estimates.hpp"
+#include "aggregate/population.hpp"
+#include "aggregate/rows.hpp"
 #include "aggregate/scores.hpp"
-#include "jobs/base/outcome.hpp"
+#include "aggregate/turn_facts.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
 
 namespace nkigrid::aggregate {
 
-struct Range {
-  double low = 0, high = 0;
-};
+/// How p values are adjusted for their number; verdicts go by it.
+enum class Adjust { holm, bh };
 
-/// One rate: of a cell, or of one level of it.
-struct Rate {
-  std::uint32_t tasks = 0, replicates = 0;  ///< replicates: the most that any of its tasks is planned with
-  std::uint64_t episodes = 0, passed = 0, outstanding = 0;  ///< episodes as planned
-  std::optional<double> rate;  ///< none with episodes outstanding, unless partial: then over the scored ones
-  std::optional<Interval> interval;  ///< present with the rate
-  std::optional<Range> bounds;       ///< [k/n, (k+u)/n]; only with episodes outstanding
-  std::optional<Range> run_to_run;   ///< tasks held fixed; only with two replicates or more
-};
-
-struct LevelRate {
-  std::string level;
-  Rate rate;
-};
-
-struct CellRow {
-  std::string cell, model, mode, prompt;
-  std::string subset;  ///< empty when unnamed
-  Rate total;
-  std::vector<LevelRate> levels;
-  std::vector<LevelRate> categories = {};  ///< the same by category; empty from counts
-  std::string printed =
-      {};  ///< counts files: the percentage that was printed elsewhere, as written; empty: none
-  bool printed_fits = true;  ///< false when it is not this rate at its own precision
-};
-
-/// A paired comparison a - b over the tasks that both cells have.
-struct PairRow {
-  std::string a, b, contrast, scope, family;
-  std::uint32_t tasks = 0;
-  std::uint64_t outstanding = 0;
-  std::optional<double> difference;  ///< none with episodes outstanding, unless partial
-  std::optional<Interval> interval;
-  std::string test;  ///< mcnemar-exact or sign-flip
-  std::optional<double> p, p_holm;
-  std::string verdict;  ///< a-better, b-better, not-separated; empty without a p; from counts: see counts.hpp
-  std::string subset = {};             ///< from counts: the subset of both cells
-  std::optional<Range> p_bounds = {};  ///< from counts: the least and the largest p over all pairings
-};
-
-/// A number that a text prints, held against the counts.
-struct ClaimRow {
-  std::string where, kind, a, b, scope, subset, printed;
-  double value = 0;  ///< as a fraction
-  bool fits = true;  ///< the printed number is the value at the printed precision
-};
-
-/// How the counted episodes of one cell ended.
-struct Breakdown {
-  std::string cell;
-  std::uint64_t scored = 0;
-  std::array<std::uint64_t, kOutcomes> outcomes{};  ///< by Outcome
-  std::map<std::string, std::uint64_t>
-      groups;  ///< error group of the final kernel's check, of episodes that did not pass
-  std::vector<std::uint64_t>
-      passed_by_turn;  ///< [t - 1]: episodes that passed and took at most t turns; one length for all cells
-};
+/// Scopes that pairs are tested in beside those of the contrasts.
+enum class ScopesBy { contrast, level, category };
 
 struct TableOptions {
   Rule rule = Rule::paper;
   std::optional<std::string> subset;
   bool partial = false;
   double level = 0.95;
+  Adjust adjust = Adjust::holm;
+  ScopesBy by = ScopesBy::contrast;
+  bool clopper_pearson = false;         ///< Clopper-Pearson in place of Wilson and BCa for rates
+  std::optional<std::string> baseline;  ///< the cell that costs are relative to; default: the first
 };
 
 /// What the tables say, before any layout. Holds no time, host, path or order of arrival.
@@ -99,14 +47,30 @@ struct Tables {
   std::vector<ClaimRow> claims;       ///< from counts files only
   std::vector<std::string> warnings;
   bool from_counts = false;
+  Adjust adjust = Adjust::holm;
+  std::string baseline;  ///< of the costs
+  std::vector<AblationRow> ablation;
+  std::vector<InteractionRow> interactions;
+  std::vector<MethodRow> methods;
+  std::vector<PairRow> method_pairs;
+  std::vector<FlipRow> flips;
+  std::vector<ReplicateRow> replicates;  ///< parallel to cells; empty from counts
+  std::vector<RuleRow> rules;            ///< as above
+  std::vector<EstimateRow> estimates;    ///< of runs only
+  std::vector<CostRow> costs;            ///< as above; empty when the turns were not read
 };
 
 /// Turns a run's counted rows into rates, intervals and comparisons. Rates come from the plan's denominator.
-/// @throws Error{usage} for an unknown subset, or when the subset leaves no cell.
-Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableOptions& options = {});
+/// @param facts of the same run; without them there are no costs, and no first errors
+/// @throws Error{usage} for an unknown subset or baseline, or when the subset leaves no cell.
+Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableOptions& options = {},
+                   const TurnFacts* facts = nullptr);
 
-/// Folds the run's log and writes cells, levels and pairs as .txt and .csv, and tables.json, into `folder`
-/// (made when absent; each file replaced as a whole). Same plan, seed and verdicts: same bytes. @returns what
+/// The same of several runs put together; their warnings come first.
+Tables make_tables(const Population& population, const TableOptions& options = {}, const TurnFacts* facts = nullptr);
+
+/// Folds the run's log and writes every table as .txt and .csv, and tables.json, into `folder` (made when absent;
+/// each file replaced as a whole). Same plan, seed and verdicts: same bytes, but for the costs. @returns what
 /// was written. @throws Error{io, corrupt}
 Tables write_tables(const jobs::Run& run, const std::filesystem::path& folder);
 

@@ -1,9 +1,11 @@
 #include "aggregate/tables.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +13,14 @@
 #include "aggregate/render.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
 struct Options {
   std::vector<std::string> runs;
-  std::string counts, table, subset, rule = "paper", format = "text";
+  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast", relative_to;
   bool partial = false, json = false, quiet = false, write = false;
 };
 
@@ -27,6 +30,15 @@ struct Request {
   aggregate::Format format;
   aggregate::TableOptions tables;
 };
+
+std::size_t read_choice(const char* option, const std::string& text, const std::vector<std::string>& words) {
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found == words.end()) {
+    throw Error(ErrorCode::usage, fmt::format("unknown word '{}' of {}{}; choose one of: {}", text, option, did_you_mean(text, words),
+                                              fmt::join(words, ", ")));
+  }
+  return static_cast<std::size_t>(found - words.begin());
+}
 
 Request read_request(const Options& options) {
   Request request;
@@ -41,6 +53,10 @@ Request read_request(const Options& options) {
   request.tables.rule = aggregate::parse_rule(options.rule);
   if (!options.subset.empty()) request.tables.subset = options.subset;
   request.tables.partial = options.partial;
+  request.tables.adjust = read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0 ? aggregate::Adjust::holm : aggregate::Adjust::bh;
+  request.tables.clopper_pearson = read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
+  request.tables.by = static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
+  if (!options.relative_to.empty()) request.tables.baseline = options.relative_to;
   return request;
 }
 
@@ -54,18 +70,39 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
     fmt::print(stderr, "nkigrid: warning: {}\n", warning);  // a csv file has no place for them
 }
 
-int tables_of_run(const std::string& folder, const Request& request, bool quiet, bool write) {
-  const auto run = jobs::load_run(folder);
-  if (write) aggregate::write_tables(run, run.folder / "tables");
-  const auto ledger = log::read_ledger(run);
-  const auto tables = aggregate::make_tables(run, ledger, request.tables);
-  print_tables(tables, request, quiet);
-  for (const auto& damage : quiet ? std::vector<std::string>{} : ledger.warnings)
-    fmt::print(stderr, "nkigrid: {}\n", damage);
+// Says what is outstanding and what was damaged, on stderr. @returns the exit code
+int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage, const Options& options) {
+  for (const auto& line : options.quiet ? std::vector<std::string>{} : damage) fmt::print(stderr, "nkigrid: {}\n", line);
   if (tables.outstanding == 0) return 0;
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}` continues them\n",
-             tables.outstanding, folder);
+  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}` continues them\n", tables.outstanding,
+             options.runs.size() == 1 ? options.runs.front() : "RUN");
   return 1;
+}
+
+int tables_of_run(const Options& options, const Request& request) {
+  const auto run = jobs::load_run(options.runs.front());
+  if (options.write) aggregate::write_tables(run, run.folder / "tables");
+  const auto ledger = log::read_ledger(run);
+  std::optional<aggregate::TurnFacts> facts;
+  if (aggregate::needs_turns(request.names)) facts = aggregate::read_turn_facts(run, ledger);
+  const auto tables = aggregate::make_tables(run, ledger, request.tables, facts ? &*facts : nullptr);
+  print_tables(tables, request, options.quiet);
+  return conclude(tables, ledger.warnings, options);
+}
+
+int tables_of_runs(const Options& options, const Request& request) {
+  std::vector<aggregate::ReadRun> sources;
+  for (const auto& folder : options.runs) {
+    auto run = jobs::load_run(folder);
+    auto ledger = log::read_ledger(run);
+    sources.push_back({std::move(run), std::move(ledger)});
+  }
+  const auto population = aggregate::merge_runs(sources);
+  std::optional<aggregate::TurnFacts> facts;
+  if (aggregate::needs_turns(request.names)) facts = aggregate::read_turn_facts(population, sources);
+  const auto tables = aggregate::make_tables(population, request.tables, facts ? &*facts : nullptr);
+  print_tables(tables, request, options.quiet);
+  return conclude(tables, population.ledger.warnings, options);
 }
 
 int tables(const Options& options) {
@@ -73,29 +110,26 @@ int tables(const Options& options) {
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
   if (!options.counts.empty()) {
-    if (options.rule != "paper" || !options.subset.empty())
+    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" || options.by != "contrast" ||
+        !options.relative_to.empty())
       throw Error(ErrorCode::usage,
-                  "--rule and --subset need a RUN (printed counts are of one rule, and name their subsets); "
-                  "leave them out");
+                  "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts are of one rule, "
+                  "name their subsets and have no episodes); leave them out");
     print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts)), request,
                  options.quiet);
     return 0;
   }
-  if (options.runs.size() > 1) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("cannot put {} runs in one table (merging runs is not in this version); give one RUN",
-                    options.runs.size()));
-  }
-  return tables_of_run(options.runs.front(), request, options.quiet, options.write);
+  if (options.runs.size() == 1) return tables_of_run(options, request);
+  if (options.write) throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
+  return tables_of_runs(options, request);
 }
 
 }  // namespace
 
 Verb tables_verb() {
-  return {"tables", "prints a run's tables, with intervals", [](CLI::App& app) -> Action {
+  return {"tables", "prints the tables of one run, or of several put together, with intervals", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("run", options->runs, "a frozen run")->type_name("RUN");
+            app.add_option("run", options->runs, "frozen runs: the same key and seed are the same episodes, another seed adds replicates, another key is kept apart")->type_name("RUN");
             app.add_option("--counts", options->counts,
                            "printed counts in place of a run (docs/formats/counts.md)")
                 ->type_name("FILE");
@@ -105,6 +139,17 @@ Verb tables_verb() {
                            "which verdict counts: paper, strict, best (of the best kernel)")
                 ->type_name("RULE")
                 ->capture_default_str();
+            app.add_option("--adjust", options->adjust, "how p values are adjusted: holm, or bh (false discovery rate)")
+                ->type_name("HOW")
+                ->capture_default_str();
+            app.add_option("--interval", options->interval, "intervals of rates: auto, or clopper-pearson")
+                ->type_name("METHOD")
+                ->capture_default_str();
+            app.add_option("--by", options->by, "scopes of pairs: those of the contrasts, and every level or category")
+                ->type_name("WHAT")
+                ->capture_default_str();
+            app.add_option("--relative-to", options->relative_to, "the cell that costs are relative to; default: the first")
+                ->type_name("CELL");
             app.add_option("--format", options->format, aggregate::format_names_help())
                 ->type_name("FORMAT")
                 ->capture_default_str();

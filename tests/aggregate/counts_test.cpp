@@ -103,6 +103,47 @@ TEST(Counts, ClaimsOfUnknownCellsAreRefused) {
   EXPECT_THROW(read_counts(file), Error);
 }
 
+const AblationRow& ablation_row(const std::string& value, const std::string& context, const std::string& subset) {
+  for (const auto& row : paper().ablation) {
+    if (row.value == value && row.context == context && row.subset == subset) return row;
+  }
+  throw std::runtime_error("no such row");
+}
+
+TEST(Counts, AblationHoldsTable5) {
+  // GRPO against base, the first model listed: 13.3 against 10.0 and 16.7 against 16.7 of 60.
+  EXPECT_NEAR(*ablation_row("grpo", "ss", "nkigen-60").relative, 2.0 / 6, 1e-12);
+  EXPECT_NEAR(*ablation_row("grpo", "agent", "nkigen-60").difference, 0, 1e-12);
+  EXPECT_EQ(ablation_row("grpo", "ss", "nkigen-60").interval->method, "newcombe");
+  EXPECT_FALSE(ablation_row("base", "ss", "nkigen-150").difference);
+}
+
+TEST(Counts, SftAndToolsAreNotSeenToHelpEachOther) {
+  // The paper calls 10.0, 15.0, 16.7 and 25.0 % of 60 super-additive: 15 - 9 - 10 + 6 = 2 tasks.
+  bool seen = false;
+  for (const auto& row : paper().interactions) {
+    if (row.first != "model: base -> sft" || row.second != "mode: ss -> agent" || row.context != "nkigen-60") continue;
+    seen = true;
+    EXPECT_NEAR(*row.difference, 2.0 / 60, 1e-12);
+    EXPECT_LT(row.interval->low, 0);
+    EXPECT_GT(row.interval->high, 0);
+    EXPECT_EQ(row.verdict, "not-separated");
+    EXPECT_FALSE(row.p);
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Counts, ThePapersTablesExistInEveryFormat) {
+  for (const auto name : {TableName::modes, TableName::levels, TableName::cells, TableName::ablation}) {
+    for (const auto format : {Format::text, Format::markdown, Format::latex, Format::csv})
+      EXPECT_THAT(render(paper(), {name}, format), HasSubstr(name == TableName::cells || name == TableName::levels ? "SFT" : "sft"));
+  }
+  EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown), HasSubstr("20.7 (31/150)"));
+  const auto document = nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
+  EXPECT_EQ(document["modes"][0]["agent_passed"], 30);
+  EXPECT_EQ(document["ablation"].size(), paper().ablation.size());
+}
+
 TEST(Counts, EveryFormatPrintsThem) {
   const auto document = nlohmann::json::parse(render(paper(), {}, Format::json));
   EXPECT_EQ(document["cells"].size(), 19u);

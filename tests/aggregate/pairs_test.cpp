@@ -100,6 +100,43 @@ TEST(Pairs, CompareCellsThatAgreeElsewhereInEachScope) {
   EXPECT_EQ(pairs[3].b, "m.ss.aware");
 }
 
+TEST(Pairs, AreTestedByLevelOrCategoryOnRequest) {
+  auto made = compared_run(1);
+  made.run.grid.contrasts[0].scope = {"all"};
+  const auto scopes = [&](ScopesBy by) {
+    std::vector<std::string> names;
+    for (const auto& row : make_tables(made.run, made.ledger, {.by = by}).pairs) {
+      if (row.b == "m.ss.naive") names.push_back(row.scope);
+    }
+    return names;
+  };
+  EXPECT_THAT(scopes(ScopesBy::contrast), ElementsAre("all"));
+  EXPECT_THAT(scopes(ScopesBy::level), ElementsAre("all", "L1", "L2"));
+  EXPECT_THAT(scopes(ScopesBy::category), ElementsAre("all", "matmul", "unary"));
+  const auto row = make_tables(made.run, made.ledger, {.by = ScopesBy::category}).pairs.at(1);
+  EXPECT_EQ(row.tasks, 20u);
+  EXPECT_NEAR(*row.difference, (9 - 3) / 20.0, 1e-12);  // of odd tasks agent passes 3, 5, .. 19 and ss 3, 5, 7
+}
+
+TEST(Pairs, BenjaminiHochbergDecidesOnRequest) {
+  const auto made = compared_run(1);
+  const auto by_holm = make_tables(made.run, made.ledger).pairs, by_bh = make_tables(made.run, made.ledger, {.adjust = Adjust::bh}).pairs;
+  EXPECT_FALSE(by_holm[0].p_bh);
+  EXPECT_NEAR(*by_bh[0].p_bh, 6.0 / 4 * *by_bh[0].p, 1e-15);  // four rows of six share this p
+  EXPECT_EQ(by_bh[0].p_holm, by_holm[0].p_holm);
+}
+
+TEST(Flips, ListTheTasksThatTwoCellsDoNotSolveAlike) {
+  const auto made = compared_run(3);
+  const auto flips = make_tables(made.run, made.ledger).flips;
+  ASSERT_EQ(flips.size(), 2u * 13);
+  EXPECT_EQ(flips[0].a, "m.agent.naive");
+  EXPECT_EQ(flips[0].b, "m.ss.naive");
+  EXPECT_EQ(flips[0].task, "L1/002");
+  EXPECT_EQ(flips[0].in_a.passed, 0u);
+  EXPECT_EQ(flips[0].in_b.passed, 3u);
+}
+
 TEST(Pairs, OneReplicateIsMcNemarWithHolmOverAllRows) {
   const auto made = compared_run(1);
   const auto pairs = make_tables(made.run, made.ledger).pairs;
