@@ -88,6 +88,8 @@ std::string failure_of(const CompileResult& compiled) {
 
 }  // namespace
 
+std::string canary_source() { return kSource; }
+
 CompileResult compile_canary(Backend& backend) { return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result; }
 
 std::string canary_failure_in(Session& session) {

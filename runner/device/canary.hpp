@@ -8,6 +8,7 @@ namespace nkigrid::device {
 
 /// The canary's task: a product of two matrices of small integers and a sum, exact in float32, none of its outputs all zeros.
 jobs::Task canary_task();
+std::string canary_source();
 CompileResult compile_canary(Backend& backend);
 /// Runs it in a session and checks every number. @returns why it failed, or ""
 std::string canary_failure_in(Session& session);

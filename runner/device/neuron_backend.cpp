@@ -1,5 +1,6 @@
 #include "runner/device/neuron_backend.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -54,12 +55,24 @@ NeuronChild::Spec runner_spec(const fs::path& libexec, const fs::path& libnrt, c
   return spec;
 }
 
+fs::path entry_rules_of(const DevicePaths& paths) { return paths.nkisim / "neuronxcc" / "nki" / "_entry.py"; }
+
+/// How long the compiler takes to be imported, which no time-out of a kernel holds, and to compile something small.
+std::string time_compiler(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const NeuronCompiler& compiler, const DevicePaths& paths) {
+  KernelToNeff to_neff(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths));
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = to_neff.compile(canary_task(), canary_source(), std::nullopt, check.compile_timeout).result;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (!result.ok()) throw Error(ErrorCode::external, fmt::format("the compiler of '{}' does not compile the canary kernel: {}", compiler.python.native(), result.diagnostic.message));
+  return fmt::format("imported in {:.1f} s, then the canary kernel in {:.1f} s", to_neff.import_seconds(), took.count() - to_neff.import_seconds());
+}
+
 class NeuronBackend final : public Backend {
  public:
   NeuronBackend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths, const NeuronCompiler& compiler, const fs::path& libnrt,
                 const NeuronDevices& devices)
       : compiler_name_("neuronx-cc " + compiler.version),
-        to_neff_(spec, check.strict_sandbox, compiler, libexec_of(paths), paths.nkisim / "neuronxcc" / "nki" / "_entry.py"),
+        to_neff_(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths)),
         runner_(runner_spec(libexec_of(paths), libnrt, compiler, devices, check)),
         cores_(cores_folder(), cores_or_refuse(devices), [this](std::uint32_t core) { return prove(core); }) {}
 
@@ -119,7 +132,7 @@ std::unique_ptr<Backend> make_neuron_backend(const jobs::DeviceSpec& spec, const
   return std::make_unique<NeuronBackend>(spec, check, paths, compiler, libnrt, devices);
 }
 
-std::string describe_neuron(const jobs::DeviceSpec& spec, const DevicePaths& paths, const NeuronRoots& roots) {
+std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths, const NeuronRoots& roots) {
   std::vector<std::string> findings;
   bool whole = true;
   const auto look = [&](const auto& part) {
@@ -132,7 +145,7 @@ std::string describe_neuron(const jobs::DeviceSpec& spec, const DevicePaths& pat
   };
   look([&] {
     const auto compiler = find_neuron_compiler(spec, libexec_of(paths), roots);
-    return fmt::format("neuronx-cc {} (SDK {}) of {}", compiler.version, compiler.sdk, compiler.python.native());
+    return fmt::format("neuronx-cc {} (SDK {}) of {}, {}", compiler.version, compiler.sdk, compiler.python.native(), time_compiler(spec, check, compiler, paths));
   });
   look([&] { return "runtime " + find_libnrt(spec, roots).native(); });
   look([&] {

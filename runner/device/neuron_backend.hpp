@@ -13,8 +13,8 @@ namespace nkigrid::device {
 std::unique_ptr<Backend> make_neuron_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
                                              const NeuronRoots& roots = {});
 
-/// What `doctor` says of this machine's Neuron parts, whichever backend a grid uses: compiler, runtime, cores.
-/// @throws Error{external} with the same words where one of them lacks
-std::string describe_neuron(const jobs::DeviceSpec& spec, const DevicePaths& paths, const NeuronRoots& roots = {});
+/// What `doctor` says of this machine's Neuron parts, whichever backend a grid uses: compiler, with the time of its import and of a
+/// small kernel; runtime; cores. @throws Error{external} with the same words where one of them lacks
+std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths, const NeuronRoots& roots = {});
 
 }  // namespace nkigrid::device

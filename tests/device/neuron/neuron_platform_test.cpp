@@ -76,6 +76,15 @@ TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
   EXPECT_THAT(refused(ErrorCode::config, [&] { node.backend(); }), HasSubstr("belongs to SDK 2.24, the grid says sdk \"2.26\""));
 }
 
+TEST(NeuronPlatform, DoctorsWordsNameWhatIsThereAndWhatLacks) {
+  FakeNode node;
+  EXPECT_THAT(describe_neuron(node.spec, node.check, test_paths(), node.roots),
+              AllOf(HasSubstr("neuronx-cc 2.19.8089.0 (SDK 2.24)"), HasSubstr("imported in"), HasSubstr("libnrt.so.1"), HasSubstr("1 NeuronCores by the grid's device.cores")));
+  node.spec.libnrt = "auto";
+  EXPECT_THAT(refused(ErrorCode::external, [&] { describe_neuron(node.spec, node.check, test_paths(), node.roots); }),
+              AllOf(HasSubstr("neuronx-cc 2.19.8089.0"), HasSubstr("install aws-neuronx-runtime-lib")));
+}
+
 TEST(NeuronPlatform, CoresAreFoundInOrderOfTrust) {
   FakeNode node;
   node.spec.cores.clear();
