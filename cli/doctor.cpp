@@ -27,6 +27,7 @@
 #include "runner/device/device.hpp"
 #include "runner/proc/child.hpp"
 #include "slurm/slurm.hpp"
+#include "runner/device/neuron_backend.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -64,6 +65,9 @@ std::string look_at_torch() {
 }
 
 std::string look_at_mpirun() {
+/// Whichever backend a grid uses: what of Neuron this machine has.
+std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) { return device::describe_neuron(spec, check, device::default_device_paths()); }
+
   for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
     const auto program = folder + "/mpirun";
     if (!std::filesystem::exists(program)) continue;
@@ -126,6 +130,7 @@ Address address_of(const std::string& endpoint) {
 std::string look_at_endpoint(const std::string& endpoint) {
   constexpr int kMilliseconds = 5000;
   const auto address = address_of(endpoint);
+      look("neuron", false, [&] { return look_at_neuron(check, spec); }),
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
