@@ -1,21 +1,27 @@
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/power_report.hpp"
+#include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast.hpp"
+#include "runner/log/costs.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
 struct Options {
-  std::string grid;
-  bool json = false, power = false;
+  std::string grid, pilot;
+  double difference = 5;
+  bool json = false;
+  ScheduleOptions schedule;
 };
 
 jobs::CellForecast total_of(const std::vector<jobs::CellForecast>& cells) {
@@ -40,51 +46,77 @@ nlohmann::ordered_json to_json(const jobs::CellForecast& cell) {
           {"usd_at_most", cell.usd ? nlohmann::ordered_json(*cell.usd) : nullptr}};
 }
 
-void print_json(const std::string& hash, const jobs::Plan& plan,
-                const std::vector<jobs::CellForecast>& cells) {
-  nlohmann::ordered_json out = {
-      {"version", 1}, {"grid_hash", hash}, {"shards", plan.shards}, {"basis", "prior"}};
+nlohmann::ordered_json to_json(const jobs::CellForecast& most, const jobs::ExpectedCost& expected) {
+  auto json = to_json(most);
+  json["expected"] = {{"seconds", expected.seconds},
+                      {"tokens_in", expected.tokens_in},
+                      {"tokens_out", expected.tokens_out},
+                      {"usd", most.usd ? nlohmann::ordered_json(expected.usd) : nullptr}};
+  return json;
+}
+
+jobs::ExpectedCost sum_of(const std::vector<jobs::ExpectedCost>& cells) {
+  jobs::ExpectedCost all;
+  for (const auto& cell : cells) {
+    all.seconds += cell.seconds;
+    all.tokens_in += cell.tokens_in;
+    all.tokens_out += cell.tokens_out;
+    all.usd += cell.usd;
+  }
+  return all;
+}
+
+void print_json(const std::string& hash, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells, const Schedule& schedule,
+                const std::string& power) {
+  nlohmann::ordered_json out = {{"version", 1},
+                                {"grid_hash", hash},
+                                {"shards", plan.shards},
+                                {"basis", schedule.model.learnt() ? "learnt" : "prior"},
+                                {"learnt_from", {{"episodes", schedule.model.episodes}, {"runs", schedule.model.runs}}}};
   out["cells"] = nlohmann::ordered_json::array();
-  for (const auto& cell : cells) out["cells"].push_back(to_json(cell));
-  out["all"] = to_json(total_of(cells));
+  for (std::size_t i = 0; i < cells.size(); ++i) out["cells"].push_back(to_json(cells[i], schedule.cells[i]));
+  out["all"] = to_json(total_of(cells), sum_of(schedule.cells));
+  out["schedule"] = to_json(schedule);
+  out["power"] = nlohmann::ordered_json::parse(power);
   fmt::print("{}\n", out.dump(1));
 }
 
-void print_row(const jobs::CellForecast& cell, std::size_t width) {
-  const auto usd = cell.usd ? fmt::format("{:.2f}", *cell.usd) : std::string("-");
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}\n", cell.cell, width, cell.episodes,
-             cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd);
+void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {
+  const auto usd = [&](double value) { return cell.usd ? fmt::format("{:.2f}", value) : std::string("-"); };
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes, cell.requests,
+             cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)), expected.seconds / 3600, usd(expected.usd));
 }
 
-void print_table(const jobs::Grid& grid, const jobs::Plan& plan,
-                 const std::vector<jobs::CellForecast>& cells) {
+void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells, const Schedule& schedule) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  fmt::print("{}: {} episodes in {} shards; at most, by a prior (nothing is measured yet)\n", grid.name,
-             plan.episodes.size(), plan.shards);
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
-             "Mtok out", "USD");
-  for (const auto& cell : cells) print_row(cell, width);
-  print_row(total_of(cells), width);
+  fmt::print("{}: {} episodes in {} shards; requests, tokens and USD at most, then what is expected {}\n", grid.name, plan.episodes.size(),
+             plan.shards, basis_text(schedule.model));
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in", "Mtok out", "USD",
+             "lane hours", "exp. USD");
+  for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
+  print_row(total_of(cells), sum_of(schedule.cells), width);
 }
 
 int plan(const Options& options) {
-  if (options.power) {
-    throw Error(ErrorCode::usage,
-                "--power is not in this version (it comes with the statistics); leave it out to see "
-                "episodes, requests and cost");
-  }
+  if (!(options.difference > 0 && options.difference < 100))
+    throw Error(ErrorCode::usage, fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
-  const auto plan = jobs::make_plan(grid, benchmark);
+  auto costs = log::learn_costs(options.schedule.costs);
+  const auto plan = jobs::make_plan(grid, benchmark, {}, &costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
+  const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
+  const auto pilot = read_pilot(options.pilot);
+  aggregate::PowerOptions wanted;
+  wanted.difference = options.difference / 100;
+  const auto power = aggregate::plan_power(grid, plan, pilot ? &*pilot : nullptr, wanted);
   if (options.json) {
-    print_json(jobs::grid_hash(plan), plan, cells);
+    print_json(jobs::grid_hash(plan), plan, cells, schedule, power_as_json(power, wanted));
   } else {
-    print_table(grid, plan, cells);
-    fmt::print(
-        stderr,
-        "what difference this grid can see is not forecast in this version; it comes with the statistics\n");
+    print_table(grid, plan, cells, schedule);
+    print_schedule(schedule);
+    print_power(power, wanted);
   }
   return 0;
 }
@@ -92,11 +124,16 @@ int plan(const Options& options) {
 }  // namespace
 
 Verb plan_verb() {
-  return {"plan", "forecasts a grid: episodes, requests and cost at most", [](CLI::App& app) -> Action {
+  return {"plan", "forecasts a grid: episodes, cost, time by layout, and the differences it can show", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
-            app.add_flag("--power", options->power, "what difference the grid can see (not in this version)");
+            app.add_option("--pilot", options->pilot, "a run whose variances replace the prior's in the forecast of visible differences")
+                ->type_name("RUN");
+            app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
+                ->type_name("POINTS")
+                ->capture_default_str();
+            add_schedule_options(app, options->schedule);
             return [options] { return plan(*options); };
           }};
 }

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "cli/run_session.hpp"
+#include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -18,6 +19,7 @@ struct Options {
   int shard = -1;
   std::uint32_t lanes = 0;
   bool quiet = false;
+  std::vector<std::string> costs;
 };
 
 std::optional<ShardId> shard_of(const Options& options) {
@@ -34,6 +36,7 @@ int run(const Options& options, ProgramArguments arguments) {
   SessionOptions session{.lanes = options.lanes, .quiet = options.quiet};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
+    if (!options.costs.empty()) throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
     session.run = options.subject;
     session.shard = shard_of(options);
   } else {
@@ -41,6 +44,7 @@ int run(const Options& options, ProgramArguments arguments) {
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
     session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
     session.run = options.run;
+    session.costs = options.costs;
   }
   return run_session(session, arguments);
 }
@@ -57,6 +61,7 @@ Verb run_verb(ProgramArguments arguments) {
                 ->check(CLI::NonNegativeNumber);
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
+            add_costs_option(app, options->costs);
             return [options, arguments] { return run(*options, arguments); };
           }};
 }

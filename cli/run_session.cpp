@@ -14,6 +14,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
+#include "runner/log/costs.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
 
@@ -42,7 +43,7 @@ void catch_stop_signals() {
 jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
   if (!options.grid) return jobs::load_run(options.run);
   std::optional<jobs::Run> run;
-  if (comm.rank() == 0) run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run);
+  if (comm.rank() == 0) run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run, log::learn_costs(options.costs));
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }

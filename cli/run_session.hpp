@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/verb.hpp"
 #include "jobs/base/ids.hpp"
@@ -14,6 +15,7 @@ namespace nkigrid::cli {
 struct SessionOptions {
   std::optional<jobs::Grid> grid;  ///< freeze this into `run` first; none: `run` is frozen already
   std::filesystem::path run;
+  std::vector<std::string> costs;  ///< earlier runs to learn costs from when a grid is frozen
   std::optional<ShardId> shard;
   std::uint32_t lanes = 0;
   bool with_parked = false;

@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 
 #include "cli/cluster.hpp"
+#include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/run_directory.hpp"
+#include "runner/log/costs.hpp"
 #include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
@@ -17,6 +19,7 @@ namespace {
 struct Options {
   std::string grid, run;
   bool dry_run = false, quiet = false;
+  std::vector<std::string> costs;
 };
 
 int submit(const Options& options) {
@@ -24,7 +27,7 @@ int submit(const Options& options) {
   slurm::check_submittable(grid);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
   auto client = options.dry_run ? nullptr : slurm::connect();
-  const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run);
+  const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));
   make_directories(run.log_folder());
   if (client == nullptr) {
     std::vector<std::uint32_t> shards(run.plan.shards);
@@ -44,6 +47,7 @@ Verb submit_verb() {
             app.add_option("-o,--output", options->run, "where the run lives, on a file system that all nodes share")->required()->type_name("RUN");
             app.add_flag("--dry-run", options->dry_run, "freezes RUN and prints the sbatch script(s); needs no Slurm");
             app.add_flag("-q,--quiet", options->quiet, "prints nothing when all goes well");
+            add_costs_option(app, options->costs);
             return [options] { return submit(*options); };
           }};
 }

@@ -32,14 +32,13 @@ void add_neighbours(std::vector<Layout>& layouts, const Layout& own) {
     change(layout);
     add(layouts, layout);
   };
+  if (own.shards % 4 == 0) with([](Layout& l) { l.shards /= 4; });
   if (own.shards % 2 == 0) {
     with([](Layout& l) { l.shards /= 2; });
     with([](Layout& l) { l.shards /= 2, l.nodes *= 2, l.throttle = (l.throttle + 1) / 2; });
   }
   with([](Layout& l) { l.shards *= 2; });
   with([](Layout& l) { l.shards *= 4; });
-  if (own.lanes >= 2) with([](Layout& l) { l.lanes /= 2; });
-  with([](Layout& l) { l.lanes *= 2; });
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+#include "cli/schedule_report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+namespace nkigrid::cli {
+namespace {
+
+/// Of the simulated draws; any number does, the same one every time.
+constexpr std::uint64_t kSimulationSeed = 1;
+
+std::string duration_text(double seconds) {
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.1f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+double node_hours(const jobs::SimulatedRun& run) { return run.node_seconds / 3600; }
+
+nlohmann::ordered_json row_of(const jobs::LayoutResult& result, const Schedule& schedule) {
+  const auto& [layout, run] = result;
+  return {{"shards", layout.shards},
+          {"throttle", layout.throttle},
+          {"nodes", layout.nodes},
+          {"ranks_per_node", layout.ranks_per_node},
+          {"lanes", layout.lanes},
+          {"makespan_s", run.makespan},
+          {"ideal_s", run.ideal},
+          {"longest_element_s", run.longest_element},
+          {"node_hours", node_hours(run)},
+          {"node_usd", schedule.node_price ? nlohmann::ordered_json(node_hours(run) * *schedule.node_price) : nullptr},
+          {"busy", run.busy},
+          {"in_time", run.longest_element <= schedule.limit},
+          {"limited_by", run.limited_by.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.limited_by)}};
+}
+
+}  // namespace
+
+void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
+  app.add_option("--costs", runs, "earlier runs to learn the cost of episodes from (order and balance of the work; never a result)")
+      ->type_name("RUN");
+}
+
+void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
+  add_costs_option(app, options.costs);
+  const auto list = [&](const char* name, std::vector<std::uint32_t>& values, const char* help) {
+    app.add_option(name, values, help)->delimiter(',')->check(CLI::Range(0, 1'000'000));
+  };
+  list("--shards", options.choices.shards, "shard counts to compare, e.g. 4,8,16");
+  list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
+  list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
+  list("--lanes", options.choices.lanes, "lanes a rank to compare");
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(CLI::NonNegativeNumber);
+}
+
+Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan, jobs::CostModel model,
+                       const ScheduleOptions& options) {
+  Schedule schedule{.model = std::move(model), .cells = std::vector<jobs::ExpectedCost>(plan.cells.size()), .layouts = {}, .recommendation = {},
+                    .limit = grid.slurm.time.count() - grid.slurm.warn.count(), .node_price = options.node_price};
+  const auto costs = jobs::expected_costs(grid, benchmark, plan, schedule.model);
+  for (const auto& episode : plan.episodes) {
+    const auto& cost = costs.at(episode);
+    auto& sum = schedule.cells[episode.cell];
+    sum.seconds += cost.seconds;
+    sum.tokens_in += cost.tokens_in;
+    sum.tokens_out += cost.tokens_out;
+    sum.usd += cost.usd;
+  }
+  const jobs::RunSimulator simulator(grid, plan, costs, kSimulationSeed);
+  for (const auto& layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
+    if (layout.shards == 0 || layout.ranks_per_node == 0 || layout.lanes == 0) continue;
+    schedule.layouts.push_back({layout, simulator.simulate(layout)});
+  }
+  schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
+  return schedule;
+}
+
+std::string basis_text(const jobs::CostModel& model) {
+  if (!model.learnt()) return "by a prior (nothing is measured yet; --costs RUN learns from an earlier run)";
+  return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(), model.runs.size() == 1 ? "" : "s");
+}
+
+nlohmann::ordered_json to_json(const Schedule& schedule) {
+  nlohmann::ordered_json out;
+  out["layouts"] = nlohmann::ordered_json::array();
+  for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
+  out["time_limit_s"] = schedule.limit;
+  out["recommended"] = schedule.recommendation.index;
+  out["reason"] = schedule.recommendation.reason;
+  return out;
+}
+
+void print_schedule(const Schedule& schedule) {
+  fmt::print("\ntime, {}; queue waits apart\n", basis_text(schedule.model));
+  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>4}  {:>10}{}\n", "shards", "throttle", "nodes", "ranks", "lanes",
+             "makespan", "/ideal", "node hours", "busy", "element", schedule.node_price ? "   node USD" : "");
+  for (std::size_t i = 0; i < schedule.layouts.size(); ++i) {
+    const auto& [layout, run] = schedule.layouts[i];
+    const auto usd = schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
+    const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
+    fmt::print("{:>2} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>3.0f}%  {:>10}{}{}\n",
+               i == schedule.recommendation.index ? "=>" : "", layout.shards, throttle, layout.nodes, layout.ranks_per_node, layout.lanes,
+               duration_text(run.makespan), run.makespan / run.ideal, node_hours(run), 100 * run.busy, duration_text(run.longest_element), usd,
+               run.longest_element > schedule.limit ? "  over the time limit" : "");
+  }
+  const auto& best = schedule.layouts[schedule.recommendation.index].layout;
+  fmt::print("recommended: shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}, lanes: {} ({})\n", best.shards, best.throttle, best.nodes,
+             best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/costs.hpp"
+#include "jobs/layouts.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace nkigrid::cli {
+
+/// `--costs RUN...` of plan, submit and run.
+void add_costs_option(CLI::App& app, std::vector<std::string>& runs);
+
+struct ScheduleOptions {
+  std::vector<std::string> costs;   ///< runs to learn from
+  jobs::LayoutChoices choices;
+  std::optional<double> node_price;  ///< USD an hour
+};
+
+void add_schedule_options(CLI::App& app, ScheduleOptions& options);
+
+/// What `plan` says of time: expected cost by cell, layouts side by side, and the one to take.
+struct Schedule {
+  jobs::CostModel model;
+  std::vector<jobs::ExpectedCost> cells;  ///< sums, parallel to plan.cells
+  std::vector<jobs::LayoutResult> layouts;
+  jobs::Recommendation recommendation;
+  double limit = 0;                       ///< of an element [s]
+  std::optional<double> node_price;
+};
+
+Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan, jobs::CostModel model,
+                       const ScheduleOptions& options);
+
+std::string basis_text(const jobs::CostModel& model);
+nlohmann::ordered_json to_json(const Schedule& schedule);
+void print_schedule(const Schedule& schedule);
+
+}  // namespace nkigrid::cli
