@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "cli/row_writer.hpp"
@@ -13,6 +12,7 @@
 #include "jobs/base/text.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 
 namespace nkigrid::cli {
@@ -99,14 +99,12 @@ void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger&
   }
 }
 
-/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record.
+/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the log's files. Memory holds the
+/// replies that wait for their turn: in a segment none, in a journal one a lane.
 class TurnExport {
  public:
   TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
-      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts) {
-    for (std::size_t i = 0; i < plan.episodes.size(); ++i)
-      places_.emplace(to_string(plan.id_of(plan.episodes[i])), i);
-  }
+      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts), index_(plan) {}
 
   void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
 
@@ -123,13 +121,11 @@ class TurnExport {
 
  private:
   void put(const log::Reply& reply, const log::Turn* turn) {
-    const auto place = places_.find(to_string(reply.id.episode));
-    if (place == places_.end()) return;
-    const auto& episode = plan_.episodes[place->second];
-    if (plan_.key(episode.cell, episode.task) != reply.id.key) return;
-    put_episode(rows_, plan_, episode);
+    const auto place = index_.find(reply.id);
+    if (place == log::PlanIndex::kUnplanned) return;
+    put_episode(rows_, plan_, plan_.episodes[place]);
     rows_.count("attempt", reply.id.attempt);
-    rows_.flag("counted", ledger_.states[place->second].counted_attempt == reply.id.attempt);
+    rows_.flag("counted", ledger_.states[place].counted_attempt == reply.id.attempt);
     rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
     put_checks(turn);
     rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
@@ -176,7 +172,7 @@ class TurnExport {
   const jobs::Plan& plan_;
   const log::Ledger& ledger_;
   bool texts_;
-  std::unordered_map<std::string, std::size_t> places_;
+  log::PlanIndex index_;
   std::map<std::pair<log::AttemptId, std::uint32_t>, log::Reply> replies_;
 };
 

@@ -89,6 +89,7 @@ double plain_seconds(const fs::path& folder, std::size_t bytes, int count) {
 }
 
 void append(const fs::path& folder, unsigned lanes, std::uint32_t turns) {
+  fs::create_directories(folder);
   const auto records = episode_records(1, 2);
   const auto& reply = records[1];
   const auto& turn = records[2];
