@@ -45,8 +45,8 @@ OF_CLASS = {
     "mutable-parameter-not-returned": "OUTPUT_CONTRACT",
     "shared-hbm-must-in-kernel-level": "OUTPUT_CONTRACT",
     "hbm-tensor-with-init-value-not-supported": "OUTPUT_CONTRACT",
-    "bias-tensor-must-be-specified-in-allocation": "CAPACITY",
-    "tensor-creation-on-scratchpad-with-init-value": "CAPACITY",
+    "bias-tensor-must-be-specified-in-allocation-kernel": "OUTPUT_CONTRACT",
+    "tensor-creation-on-scratchpad-with-init-value-not-supported": "OUTPUT_CONTRACT",
 }
 
 # Words of messages that come without a link.
@@ -74,8 +74,11 @@ def of_trace(error, in_kernel):
     link = _LINK.search(text)
     if link:
         code = OF_CLASS.get(link.group(1), "COMPILER_INTERNAL")
+        # One class of the manual, two codes of ours.
         if code == "SHAPE_BROADCAST" and "matmul" in text:
             code = "MATMUL_LAYOUT"
+        if code == "MATMUL_LIMIT" and "transpose" in text:
+            code = "RANK_LAYOUT"
         return code, "trace"
     for words, code in OF_WORDS:
         if words in text:

@@ -2,6 +2,7 @@
 import importlib.util
 import os
 import pathlib
+import re
 import unittest
 
 SOURCE = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
@@ -32,12 +33,19 @@ class OfTrace(unittest.TestCase):
             self.assertEqual(self.code(kind(f"some words.{LINK}{suffix}"), False), code)
         self.assertEqual(self.code(ValueError(f"in nc_matmul: sizes differ.{LINK}num-partition-mismatch")), "MATMUL_LAYOUT")
         self.assertEqual(self.code(ValueError(f"sizes differ.{LINK}num-partition-mismatch")), "SHAPE_BROADCAST")
+        self.assertEqual(self.code(ValueError(f"in transpose: 512 > 128.{LINK}size-of-dimension-exceed-arch-limit")), "RANK_LAYOUT")
         self.assertEqual(self.code(ValueError(f"new in a later SDK.{LINK}something-else")), "COMPILER_INTERNAL")
 
     def test_every_class_of_the_manual_has_a_code_of_the_taxonomy(self):
         codes = set((SOURCE / "jobs/base/outcome.cpp").read_text().replace('"', " ").replace(",", " ").split())
         self.assertGreaterEqual(len(diagnose.OF_CLASS), 36)
         self.assertLessEqual(set(diagnose.OF_CLASS.values()) | {c for _, c in diagnose.OF_WORDS} | {c for _, c in diagnose.OF_LOG}, codes)
+
+    def test_every_class_that_the_simulator_raises_is_known(self):
+        package = SOURCE / "runner/nkisim/package"
+        names = {name.replace("_", "-") for path in package.rglob("*.py") for name in re.findall(r'official="([a-z0-9_]+)"', path.read_text())}
+        self.assertGreater(len(names), 25)
+        self.assertLessEqual(names, set(diagnose.OF_CLASS))
 
     def test_without_a_link_the_kind_and_the_words_speak(self):
         self.assertEqual(self.code(AttributeError("module 'nl' has no attribute 'clip'")), "UNKNOWN_API")
