@@ -94,6 +94,10 @@ View Space::add(const Access& access) {
   return view;
 }
 
+bool Space::moves(std::uint32_t form) const {
+  return std::any_of(steps_.begin(), steps_.end(), [&](const std::vector<std::int64_t>& steps) { return steps[form] != 0; });
+}
+
 bool Space::joins(std::size_t outer, std::size_t inner) const {
   if (no_inner_[outer] || no_inner_[inner]) return false;
   return std::all_of(forms_.begin(), forms_.end(), [&](const Form& form) {
@@ -186,13 +190,17 @@ void Space::begin(const std::int64_t* atoms, std::vector<std::int64_t>& values) 
   }
 }
 
-int Space::spans(const std::int64_t* values, std::size_t axis, Spans& out) const {
+int Space::spans(const std::int64_t* values, std::size_t axis, Spans& out) const { return spans(values, axis, false, out); }
+int Space::own_spans(const std::int64_t* values, std::size_t axis, Spans& out) const { return spans(values, axis, true, out); }
+
+int Space::spans(const std::int64_t* values, std::size_t axis, bool own, Spans& out) const {
   std::int64_t lo = 0, hi = extents_[axis];
   std::array<std::int64_t, kMaxConditions> holes;
   std::size_t hole_count = 0;
   for (const MaskTerm& term : mask_) {
     const std::int64_t v = values[term.form], s = steps_[axis][term.form];
     if (s == 0) {
+      if (own && moves(term.form)) continue;
       const bool holds = term.kind == Condition::Kind::not_negative ? v >= 0 : (v == 0) == (term.kind == Condition::Kind::zero);
       if (!holds) return 0;
     } else if (term.kind == Condition::Kind::not_negative) {

@@ -85,8 +85,12 @@ class Space {
   /// The parts of row axis `axis` that the mask leaves, of [0, extent). @returns how many.
   using Spans = std::array<Span, kMaxConditions + 1>;
   int spans(const std::int64_t* values, std::size_t axis, Spans& out) const;
+  /// The same by the conditions that move along `axis` alone: of a space where each condition moves along one axis at most.
+  int own_spans(const std::int64_t* values, std::size_t axis, Spans& out) const;
 
  private:
+  int spans(const std::int64_t* values, std::size_t axis, bool own, Spans& out) const;
+  bool moves(std::uint32_t form) const;
   bool joins(std::size_t outer, std::size_t inner) const;
   void join(std::size_t outer, std::size_t inner);
   void reorder(const std::vector<std::size_t>& order);

@@ -64,6 +64,7 @@ class Validator {
   void function(Fn fn, Work work);
   void source(const Source& source, const std::vector<std::int64_t>& shape, const Use& use);
   void without_slots(const Head& head, std::string_view what);
+  void one_slot_each(const Head& head);
 
   // validate_access.cpp
   void affine(const Affine& affine);

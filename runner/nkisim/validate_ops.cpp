@@ -136,10 +136,18 @@ void Validator::without_slots(const Head& head, std::string_view what) {
   }
 }
 
+/// A matmul's conditions trim its axes, one axis each.
+void Validator::one_slot_each(const Head& head) {
+  for (const Condition& condition : head.mask) {
+    const auto& slots = condition.value.slots;
+    if (slots.size() - static_cast<std::size_t>(std::count(slots.begin(), slots.end(), 0)) > 1) fail("a matmul has a condition over two axes");
+  }
+}
+
 void Validator::check(const Matmul& matmul, double times) {
   if (matmul.head.shape.size() != 3) fail("a matmul's shape is not (K, M, N)");
   head(matmul.head, times);
-  without_slots(matmul.head, "matmul");
+  one_slot_each(matmul.head);
   const std::int64_t k = matmul.head.shape[0], m = matmul.head.shape[1], n = matmul.head.shape[2];
   if (k > kPartitions || m > kPartitions || n > kMovingFree) {
     fail(fmt::format("a matmul of K {}, M {}, N {} (at most 128, 128, 512)", k, m, n));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "jobs/base/error.hpp"
 #include "runner/nkisim/engine.hpp"
 #include "tests/nkisim/make.hpp"
 
@@ -31,6 +32,7 @@ struct Form {
   std::optional<double> fill;          ///< of PSUM
   bool accumulate = true;
   bool first_column_written = false;   ///< before the first matmul
+  std::vector<Condition> mask = {};    ///< over (K, M, N)
 };
 
 Floats matmul(Sizes s, const Form& form) {
@@ -47,6 +49,7 @@ Floats matmul(Sizes s, const Form& form) {
   op.head.instr = Instr::matmul;
   op.head.engine = Engine::tensor;
   op.head.shape = {s.k, s.m, s.n};
+  op.head.mask = form.mask;
   op.dst = access(psum, {at({0, 1, 0}), at({0, 0, 1})});
   op.stationary = form.transposed_stationary ? access(at_, {at({0, 1, 0}), at({1, 0, 0})}) : access(at_, {at({1, 0, 0}), at({0, 1, 0})});
   op.moving = form.transposed_moving ? access(bt, {at({0, 0, 1}), at({1, 0, 0})}) : access(bt, {at({1, 0, 0}), at({0, 0, 1})});
@@ -103,6 +106,36 @@ TEST(Matmul, VirginIsKnownElementByElement) {
   Floats want = expected({16, 8, 32}, 2, 0);
   for (std::size_t row = 0; row < 8; ++row) want[row * 32] += 1000;
   EXPECT_EQ(matmul({16, 8, 32}, {.trips = 2, .first_column_written = true}), want);
+}
+
+TEST(Matmul, MaskTrimsEachAxisAndLeavesTheRestAsItWas) {
+  const Sizes s{20, 12, 40};
+  const auto below = [](std::size_t axis, std::int64_t limit) {  // limit - 1 - point[axis] >= 0
+    Index index = at({0, 0, 0}, aff(limit - 1));
+    index.slots[axis] = -1;
+    return not_negative(index);
+  };
+  Index hole = at({1, 0, 0}, aff(-3));
+  const Form form{.trips = 2, .fill = 5, .mask = {below(0, 9), below(1, 7), below(2, 30), {Condition::Kind::not_zero, hole}}};
+  const Floats a = integers(s.k * s.m, 1), b = integers(s.k * s.n, 2);
+  Floats want(static_cast<std::size_t>(s.m * s.n), 5);
+  for (std::size_t i = 0; i < 7; ++i) {
+    for (std::size_t j = 0; j < 30; ++j) {
+      for (std::size_t k = 0; k < 9; ++k) want[i * 40 + j] += k == 3 ? 0 : 2 * a[k * 12 + i] * b[k * 40 + j];
+    }
+  }
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      Form each = form;
+      each.transposed_stationary = ta;
+      each.transposed_moving = tb;
+      EXPECT_EQ(matmul(s, each), want) << ta << tb;
+    }
+  }
+}
+
+TEST(Matmul, ConditionOverTwoAxesIsRefused) {
+  EXPECT_THROW(matmul({8, 8, 8}, {.mask = {not_negative(at({-1, -1, 0}, aff(9)))}}), Error);
 }
 
 }  // namespace

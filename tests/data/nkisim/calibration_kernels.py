@@ -165,7 +165,7 @@ def bmm_softmax(a, b):
 
 @nki.jit
 def transpose_matmul(lhs, rhs):
-    """[2048, 4096]^T by [2048, 10944]; the last block of columns is ragged (the measured kernel masks its products, this one its copies)."""
+    """[2048, 4096]^T by [2048, 10944]; the last block of columns is ragged: products, copies and stores are masked."""
     out = nl.ndarray((4096, 10944), dtype=nl.float32, buffer=nl.shared_hbm)
     i_p, i_w, i_f = nl.arange(P)[:, None], nl.arange(W)[None, :], nl.arange(F)[None, :]
     for m in nl.affine_range(4):
@@ -181,7 +181,7 @@ def transpose_matmul(lhs, rhs):
                 for h in nl.affine_range(2):
                     acc = psum()
                     for k in nl.affine_range(16):
-                        acc += nisa.nc_matmul(left[k, :, nl.ds(r * P, P)], right[k, :, nl.ds(h * F, F)])
+                        acc += nisa.nc_matmul(left[k, :, nl.ds(r * P, P)], right[k, :, nl.ds(h * F, F)], mask=n * W + h * F + i_f < 10944)
                     block[i_p, h * F + i_f] = nl.copy(acc[i_p, i_f], mask=n * W + h * F + i_f < 10944)
                 nl.store(out[m * W + r * P + i_p, n * W + i_w], value=block[i_p, i_w], mask=n * W + i_w < 10944)
     return out

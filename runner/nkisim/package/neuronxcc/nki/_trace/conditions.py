@@ -23,7 +23,9 @@ def foreign(value):
 
 
 class Cond:
-    """A conjunction of (kind, Aff): kind 0 e >= 0, 1 e == 0, 2 e != 0."""
+    """A conjunction of (kind, Aff): kind 0 e >= 0, 1 e == 0, 2 e != 0.
+
+    shape: None when the conditions do not broadcast to one; a matmul's may not, its axes K, M and N are three."""
 
     __slots__ = ("items", "shape")
     __array_ufunc__ = None
@@ -41,11 +43,8 @@ class Cond:
 
     def __and__(self, other):
         if isinstance(other, Cond):
-            shape = broadcast_shapes(self.shape, other.shape)
-            if shape is None:
-                fail("INDEXING", f"conditions over {list(self.shape)} and {list(other.shape)} do not broadcast",
-                     rule="conditions of one mask broadcast as numpy arrays do", fix="give each index its own axis")
-            return Cond(self.items + other.items, shape)
+            both = self.shape is not None and other.shape is not None
+            return Cond(self.items + other.items, broadcast_shapes(self.shape, other.shape) if both else None)
         if foreign(other):
             fail("INDEXING", "a mask is joined with a tensor value", operands=[("value", other)],
                  rule="a mask is a compile-time condition on indices", fix="use nl.where(condition, x, y) for values",

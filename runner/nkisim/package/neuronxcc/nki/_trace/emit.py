@@ -130,6 +130,7 @@ def emit_map(dst, values, steps, instr, engine="unknown", mask=None, api="", acc
              255 if accumulate is None else FN[accumulate], loops))
     if items:
         dst.mask = items
+        dst.buffer_.root.masks += (items,)
     return dst
 
 

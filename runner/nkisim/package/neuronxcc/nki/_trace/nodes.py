@@ -5,13 +5,14 @@ class Buffer:
     """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes (see stand_for)."""
 
     __slots__ = ("kind", "dtype", "name", "shape", "pdim", "alias", "line", "data", "region", "written", "number", "memory", "filled",
-                 "from_transpose", "declared_pdim", "shared", "writes", "all_reduce", "root", "on_chip")
+                 "from_transpose", "declared_pdim", "shared", "writes", "all_reduce", "root", "on_chip", "masks")
     PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
 
     def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
         self.kind, self.dtype, self.name, self.shape, self.pdim, self.memory = kind, dtype, name, shape, pdim, memory
         self.line, self.region = line, region
         self.alias, self.data, self.number, self.writes = None, b"", -1, 0
+        self.masks = ()  # of the operations that wrote it under one
         self.all_reduce = None  # (function, program axes) of a value that other programs add to
         self.written = self.filled = self.from_transpose = self.declared_pdim = self.shared = False
         self.root, self.on_chip = self, kind in (Buffer.SBUF, Buffer.PSUM)

@@ -77,7 +77,7 @@ def _merge(op, copy, uses, keep):
         return False
     if op.tag != Op.MATMUL and op.accumulate != _NONE:
         return False
-    if not _identity(source, copy.shape) or (copy.mask and not _same_mask(op.mask, copy.mask)):
+    if not _identity(source, copy.shape) or (copy.mask and not _same_mask(_result_mask(op), copy.mask)):
         return False
     if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(op, _compose(target, op.dst, op.shape)):
         return False
@@ -121,6 +121,13 @@ def _identity(access, shape):
         if a.c or a.terms or any(d != (1 if j == k and shape[k] > 1 else 0) for j, d in enumerate(a.slots)):
             return False
     return True
+
+
+def _result_mask(op):
+    """The conditions on what an operation writes; a matmul's also say what it reads."""
+    if op.tag != Op.MATMUL:
+        return op.mask
+    return [(kind, Aff(e.c, e.terms, e.slots[1:], e.shape[1:])) for kind, e in op.mask if not e.slots[0]]
 
 
 def _same_mask(a, b):

@@ -6,6 +6,7 @@ from ..emit import access, emit_map, emit_op, new_tile
 from ..names import api
 from ..nodes import Op
 from ..tensor import Tensor, need_dtype, whole_2d
+from .matmul_mask import K, M, N, PLAIN_READINGS, READINGS, of_result, over_kmn
 from .nl_memory import swap, swap_mask
 
 fail = context.fail
@@ -52,38 +53,31 @@ def _check_sizes(label, stationary, moving):
                  official="size_of_dimension_exceed_arch_limit")
 
 
-def _slotless(items, label):
-    for _, e in items:
-        if e.has_slots:
-            fail("INDEXING", f"{label}: the mask depends on an arange", rule="a matmul takes conditions on loop variables only; mask its operands",
-                 fix="index the operands to the valid part, or zero their tail (nl.zeros, then a masked load into it)")
+def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32, x=None):
+    """stationary^T @ moving in a new PSUM tile. Free axes count as one; the result keeps those of moving.
 
-
-def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32):
-    """stationary^T @ moving in a new PSUM tile. Free axes count as one; the result keeps those of moving."""
+    x: the (M, K) operand of nl.matmul that `stationary` is the transpose of; masks index it."""
     free = moving.shape[1:]
+    sides = (("stationary", stationary, (K, M)) if x is None else ("x", x, (M, K)), ("moving" if x is None else "y", moving, (K, N)))
     stationary, moving = (whole_2d(t, label) if t.ndim > 2 else t for t in (stationary, moving))
     _check_sizes(label, stationary, moving)
     _check_types(label, [("stationary", stationary), ("moving", moving)])
     (k, m), n = stationary.shape, moving.shape[1]
     shape = (k, m, n)
-    items = _matmul_mask(mask, (m, n), label)
+    items = over_kmn(mask, shape, sides, READINGS if x is None else PLAIN_READINGS, label)
     out = new_tile((m, n), dtype, "psum", api=label)
     place = lambda tile, slots: Tensor(tile.buffer_, [Aff(a.c, a.terms, tuple(a.slots[s] if s is not None else 0 for s in slots), shape)
                                                       for a in tile.dims], shape, tile.dyn)
-    lhs = access(place(stationary, (0, 1, None)), shape, (), label)
-    rhs = access(place(moving, (0, None, 1)), shape, (), label)
+    lhs = access(place(stationary, (0, 1, None)), shape, items, label)
+    rhs = access(place(moving, (0, None, 1)), shape, items, label)
     dst = access(place(out, (None, 0, 1)), shape, (), label, writes=True)
     if lhs.dyn is not None or rhs.dyn is not None:
         fail("INDEXING", f"{label}: an indirect operand", rule="matmul operands take compile-time indices", fix="load the rows first")
     emit_op(Op(Op.MATMUL, context.kernel_line(), "matmul", "tensor", shape, items, dst, accumulate=0, extra=(lhs, rhs)))
-    return out if len(free) == 1 else out.reshape((m,) + free)
-
-
-def _matmul_mask(mask, shape, label):
-    items = checks.check_mask(mask, shape, label)
-    _slotless(items, label)
-    return tuple((kind, Aff(e.c, e.terms, (0, 0, 0), (1, 1, 1))) for kind, e in items)
+    if len(free) > 1:
+        return out.reshape((m,) + free)
+    out.mask = of_result(items, out.shape) or None
+    return out
 
 
 def emit_transpose(label, data, engine, mask=None, dtype=None):
@@ -138,4 +132,4 @@ def matmul(x, y, *, transpose_x=False, mask=None):
              rule="x is (M, K), y is (K, N); with transpose_x=True x is (K, M)", fix=hint, official="num_partition_mismatch")
     _check_types(label, operands)
     turned = emit_transpose(label, x, "tensor")
-    return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask)
+    return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask, x=x)
