@@ -42,6 +42,10 @@ class Ablation {
       found->cells.push_back(&cell);
     }
     std::erase_if(groups, [](const auto& group) { return group.cells.size() < 2; });
+    for (auto& group : groups) {
+      std::stable_partition(group.cells.begin(), group.cells.end(),
+                            [&](const auto* cell) { return value_of(spec(*cell), factor) == options_.against; });
+    }
     return groups;
   }
 
@@ -114,7 +118,7 @@ std::vector<AblationRow> make_ablation(const jobs::Run& run, const std::vector<C
   return Ablation(run, scores, options).make();
 }
 
-std::vector<AblationRow> make_ablation(const Counts& counts, double level) {
+std::vector<AblationRow> make_ablation(const Counts& counts, double level, const std::string& against) {
   std::vector<AblationRow> rows;
   const auto add = [&](const std::string& factor, std::string CountedCell::*value, std::string CountedCell::*other) {
     std::vector<std::string> seen;
@@ -123,15 +127,21 @@ std::vector<AblationRow> make_ablation(const Counts& counts, double level) {
       const auto key = context + " " + first.subset;
       if ((first.*value).empty() || std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
       seen.push_back(key);
-      std::vector<AblationRow> group;
+      std::vector<const CountedCell*> cells;
       for (const auto& cell : counts.cells) {
-        if (cell.subset != first.subset || cell.*other != first.*other || cell.prompt != first.prompt || (cell.*value).empty()) continue;
-        const auto n = static_cast<double>(cell.n), n0 = static_cast<double>(first.n);
-        const double rate = static_cast<double>(cell.passed) / n, rate0 = static_cast<double>(first.passed) / n0;
-        AblationRow row{factor, cell.*value, first.*value, context, cell.cell, cell.subset, static_cast<std::uint32_t>(cell.n)};
+        if (cell.subset == first.subset && cell.*other == first.*other && cell.prompt == first.prompt && !(cell.*value).empty())
+          cells.push_back(&cell);
+      }
+      std::stable_partition(cells.begin(), cells.end(), [&](const auto* cell) { return cell->*value == against; });
+      std::vector<AblationRow> group;
+      for (const auto* cell : cells) {
+        const auto& base = *cells.front();
+        const auto n = static_cast<double>(cell->n), n0 = static_cast<double>(base.n);
+        const double rate = static_cast<double>(cell->passed) / n, rate0 = static_cast<double>(base.passed) / n0;
+        AblationRow row{factor, cell->*value, base.*value, context, cell->cell, cell->subset, static_cast<std::uint32_t>(cell->n)};
         row.rate = rate;
         row.rate_interval = wilson(rate, n, level);
-        if (&cell != &first) {
+        if (cell != &base) {
           row.difference = rate - rate0;
           row.interval = newcombe(rate, n, rate0, n0, level);
           if (rate0 > 0) row.relative = (rate - rate0) / rate0;

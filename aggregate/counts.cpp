@@ -229,7 +229,7 @@ bool printed_fits(const std::string& printed, double value) {
   return std::abs(std::strtod(printed.c_str(), nullptr) - value) <= 0.5 * std::pow(10.0, -decimals) + 1e-9;
 }
 
-Tables make_count_tables(const Counts& counts, double level) {
+Tables make_count_tables(const Counts& counts, double level, const std::string& against) {
   Tables tables;
   tables.run = counts.name;
   tables.level = level;
@@ -245,7 +245,7 @@ Tables make_count_tables(const Counts& counts, double level) {
   for (const auto& claim : counts.claims) check_claim(counts, claim, tables);
   drop_repeats(tables.pairs);
   compare_subsets(counts, level, tables.warnings);
-  tables.ablation = make_ablation(counts, level);
+  tables.ablation = make_ablation(counts, level, against);
   tables.interactions = make_interactions(counts, level);
   return tables;
 }

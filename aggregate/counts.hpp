@@ -46,7 +46,8 @@ Counts read_counts(const std::filesystem::path& file);
 /// pairings that the counts allow, and the verdict always-significant, never-significant or
 /// depends-on-pairing (exact McNemar at 1 - level, unadjusted). Warnings name printed numbers that do not fit
 /// and cells whose two task sets disagree.
-Tables make_count_tables(const Counts& counts, double level = 0.95);
+/// @param against the baseline of ablations where it is listed; empty: the first value
+Tables make_count_tables(const Counts& counts, double level = 0.95, const std::string& against = {});
 
 /// True when the printed number is `value` rounded to as many decimals as are printed; a sign and a % sign
 /// are left aside.

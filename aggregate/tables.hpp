@@ -30,6 +30,7 @@ struct TableOptions {
   Adjust adjust = Adjust::holm;
   ScopesBy by = ScopesBy::contrast;
   bool clopper_pearson = false;         ///< Clopper-Pearson in place of Wilson and BCa for rates
+  std::string against;                  ///< the value that ablations are held against where it was run; empty: the first listed
   std::optional<std::string> baseline;  ///< the cell that costs are relative to; default: the first
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> runs;
-  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast", relative_to;
+  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast", relative_to, against;
   bool partial = false, json = false, quiet = false, write = false;
 };
 
@@ -56,6 +56,7 @@ Request read_request(const Options& options) {
   request.tables.adjust = read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0 ? aggregate::Adjust::holm : aggregate::Adjust::bh;
   request.tables.clopper_pearson = read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
   request.tables.by = static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
+  request.tables.against = options.against;
   if (!options.relative_to.empty()) request.tables.baseline = options.relative_to;
   return request;
 }
@@ -115,8 +116,8 @@ int tables(const Options& options) {
       throw Error(ErrorCode::usage,
                   "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts are of one rule, "
                   "name their subsets and have no episodes); leave them out");
-    print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts)), request,
-                 options.quiet);
+    print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level, options.against),
+                 request, options.quiet);
     return 0;
   }
   if (options.runs.size() == 1) return tables_of_run(options, request);
@@ -148,6 +149,8 @@ Verb tables_verb() {
             app.add_option("--by", options->by, "scopes of pairs: those of the contrasts, and every level or category")
                 ->type_name("WHAT")
                 ->capture_default_str();
+            app.add_option("--against", options->against, "the model, mode or prompt that ablations are held against; default: the first listed")
+                ->type_name("VALUE");
             app.add_option("--relative-to", options->relative_to, "the cell that costs are relative to; default: the first")
                 ->type_name("CELL");
             app.add_option("--format", options->format, aggregate::format_names_help())

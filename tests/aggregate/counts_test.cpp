@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -103,19 +104,30 @@ TEST(Counts, ClaimsOfUnknownCellsAreRefused) {
   EXPECT_THROW(read_counts(file), Error);
 }
 
-const AblationRow& ablation_row(const std::string& value, const std::string& context, const std::string& subset) {
-  for (const auto& row : paper().ablation) {
+const AblationRow& ablation_row(const Tables& tables, const std::string& value, const std::string& context, const std::string& subset) {
+  for (const auto& row : tables.ablation) {
     if (row.value == value && row.context == context && row.subset == subset) return row;
   }
   throw std::runtime_error("no such row");
 }
 
-TEST(Counts, AblationHoldsTable5) {
-  // GRPO against base, the first model listed: 13.3 against 10.0 and 16.7 against 16.7 of 60.
-  EXPECT_NEAR(*ablation_row("grpo", "ss", "nkigen-60").relative, 2.0 / 6, 1e-12);
-  EXPECT_NEAR(*ablation_row("grpo", "agent", "nkigen-60").difference, 0, 1e-12);
-  EXPECT_EQ(ablation_row("grpo", "ss", "nkigen-60").interval->method, "newcombe");
-  EXPECT_FALSE(ablation_row("base", "ss", "nkigen-150").difference);
+TEST(Counts, AblationAgainstOneVersionIsTable4) {
+  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft-v2");
+  const auto& row = ablation_row(tables, "sft", "ss", "nkigen-60");
+  EXPECT_EQ(row.baseline, "sft-v2");
+  EXPECT_NEAR(*row.relative, 0.80, 1e-12);  // the paper prints +81 %
+  EXPECT_EQ(row.interval->method, "newcombe");
+  EXPECT_FALSE(ablation_row(tables, "sft-v2", "ss", "nkigen-60").difference);
+  EXPECT_EQ(ablation_row(tables, "sft", "ss", "nkigen-150").baseline, "base");  // v2 was not run on the 150
+}
+
+TEST(Counts, AblationAgainstSftIsTable5) {
+  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft");
+  const auto percent = [&](const char* mode, const char* subset) { return std::round(100 * *ablation_row(tables, "grpo", mode, subset).relative); };
+  EXPECT_EQ(percent("ss", "nkigen-60"), -11);
+  EXPECT_EQ(percent("agent", "nkigen-60"), -33);
+  EXPECT_EQ(percent("ss", "nkigen-150"), -21);
+  EXPECT_EQ(percent("agent", "nkigen-150"), -16);
 }
 
 TEST(Counts, SftAndToolsAreNotSeenToHelpEachOther) {

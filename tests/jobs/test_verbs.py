@@ -73,14 +73,23 @@ class Verbs(unittest.TestCase):
         priced = cells["strong.agent.careful"]
         self.assertAlmostEqual(priced["usd_at_most"], (5 * priced["tokens_in_at_most"] + 25 * priced["tokens_out_at_most"]) / 1e6)
 
-    def test_plan_lists_cells_and_refuses_power(self):
+    def test_plan_lists_cells_and_what_differences_they_can_show(self):
         done = run("plan", self.grid)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"(?m)^weak\.agent\.careful +8 +32 ")
         self.assertRegex(done.stdout, r"(?m)^all +32 +80 ")
-        refused = run("plan", self.grid, "--power")
+        self.assertIn("more replicates cannot help", done.stdout)
+        power = json.loads(run("plan", self.grid, "--json", "--difference", "50").stdout)["power"]
+        self.assertEqual(power["difference"], 0.5)
+        self.assertTrue(power["pairs"])
+        for pair in power["pairs"]:
+            # (z_0.975 + z_0.8) sqrt((omega^2 + sigma_a^2/K_a + sigma_b^2/K_b)/n)
+            variance = pair["variance_between_tasks"] + pair["variance_replicate_a"] / pair["replicates_a"] + pair["variance_replicate_b"] / pair["replicates_b"]
+            self.assertAlmostEqual(pair["smallest_difference"], 2.801585218 * (variance / pair["tasks"]) ** 0.5, places=5)
+            self.assertEqual(pair["basis"], "prior")
+        refused = run("plan", self.grid, "--difference", "0")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--power is not in this version", refused.stderr)
+        self.assertIn("--difference is 0 (above 0 and below 100 points is wanted)", refused.stderr)
 
     def test_bench_list_and_show(self):
         done = run("bench", "list", "--benchmark", self.box / "bench", "--subset", "ones")

@@ -1,0 +1,97 @@
+"""Tables of one run and of several: every table in every format, runs put together by key and seed."""
+import csv
+import io
+import json
+import unittest
+
+import harness
+from harness import Case, nkigrid
+
+SMOKE = harness.SOURCE / "configs/smoke.yaml"
+
+
+class Tables(Case):
+    @classmethod
+    def setUpClass(cls):
+        import pathlib
+        import tempfile
+        cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-test-"))
+        changes = {"one": [], "two": [("seed: 7", "seed: 8")], "old": [('sdk: "2.24"', 'sdk: "2.23"'), ("name: smoke", "name: older")]}
+        for name, edits in changes.items():
+            text = SMOKE.read_text()
+            for was, now in edits:
+                assert was in text
+                text = text.replace(was, now)
+            (cls.box / f"{name}.yaml").write_text(text)
+            done = nkigrid("run", cls.box / f"{name}.yaml", "-o", cls.box / name, "--quiet")
+            if done.returncode != 0:
+                raise AssertionError(done.stderr)
+
+    @classmethod
+    def tearDownClass(cls):
+        import shutil
+        shutil.rmtree(cls.box, ignore_errors=True)
+
+    def tables(self, *runs, options=()):
+        done = nkigrid("tables", *(self.box / run for run in runs), "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_every_table_in_every_format(self):
+        names = [path.stem for path in sorted((self.box / "one/tables").glob("*.csv"))]
+        for name in ["cells", "levels", "ablation", "pairs", "categories", "errors", "turns", "cost", "rules"]:
+            self.assertIn(name, names)
+        for name in names:
+            rows = list(csv.reader(io.StringIO((self.box / f"one/tables/{name}.csv").read_text())))
+            self.assertTrue(rows and all(len(row) == len(rows[0]) for row in rows), name)
+        for form in ("text", "markdown", "latex", "json"):
+            whole = nkigrid("tables", self.box / "one", "--table", "all", "--format", form)
+            self.assertEqual(whole.returncode, 0, whole.stderr)
+            self.assertIn('"usd_per_pass"' if form == "json" else "what a pass costs", whole.stdout)
+        one = nkigrid("tables", self.box / "one", "--table", "rules", "--format", "csv")
+        self.assertEqual(one.stdout, (self.box / "one/tables/rules.csv").read_text())
+
+    def test_another_seed_adds_replicates(self):
+        one, two, both = self.tables("one"), self.tables("two"), self.tables("one", "two")
+        for a, b, together in zip(one["cells"], two["cells"], both["cells"], strict=True):
+            self.assertEqual(together["cell"], a["cell"])
+            self.assertEqual(together["replicates"], 2)
+            self.assertEqual(together["episodes"], 8)
+            self.assertEqual(together["passed"], a["passed"] + b["passed"])
+
+    def test_the_same_run_twice_counts_once(self):
+        self.assertEqual(self.tables("one")["cells"], self.tables("one", "one")["cells"])
+
+    def test_another_key_is_kept_apart_and_compared(self):
+        both = self.tables("one", "old", options=["--table", "cost"])
+        self.assertEqual([cell["cell"] for cell in both["cells"]],
+                         ["expert.ss.rank-aware", "expert.agent.rank-aware", "expert.ss.rank-aware@older", "expert.agent.rank-aware@older"])
+        runs = [(pair["a"], pair["b"]) for pair in both["pairs"] if pair["contrast"] == "runs"]
+        self.assertEqual(runs, [("expert.ss.rank-aware@older", "expert.ss.rank-aware"), ("expert.agent.rank-aware@older", "expert.agent.rank-aware")])
+        self.assertTrue(any("kept apart" in warning for warning in both["warnings"]))
+        self.assertEqual(len(both["cost"]), 4)
+        self.assertGreater(both["cost"][3]["tokens_out"], 0)
+
+    def test_adjustment_and_interval_on_request(self):
+        plain = self.tables("one")
+        asked = self.tables("one", options=["--adjust", "bh", "--interval", "clopper-pearson"])
+        self.assertEqual(plain["cells"][0]["interval"]["method"], "wilson")
+        self.assertEqual(asked["cells"][0]["interval"]["method"], "clopper-pearson")
+        self.assertEqual(asked["adjust"], "bh")
+        self.assertIn("p_bh", asked["pairs"][0])
+        self.assertIn("p_holm", asked["pairs"][0])
+        for option, word, hint in (("--adjust", "hom", "holm"), ("--interval", "clopper", "clopper-pearson"), ("--by", "levels", "level")):
+            refused = nkigrid("tables", self.box / "one", option, word)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"unknown word '{word}' of {option}", refused.stderr)
+            self.assertIn(hint, refused.stderr)
+
+    def test_a_pilot_gives_the_plan_its_variances(self):
+        done = nkigrid("plan", self.box / "one.yaml", "--pilot", self.box / "one", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pairs = json.loads(done.stdout)["power"]["pairs"]
+        self.assertEqual([pair["basis"] for pair in pairs], ["pilot-total"])  # one replicate
+
+
+if __name__ == "__main__":
+    unittest.main()
