@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/diagnose.hpp"
 #include "runner/nkisim/engine.hpp"
 
 namespace {
@@ -29,11 +30,21 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+std::string quoted(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ",") + quoted(text);
+  return "[" + out + "]";
+}
+
 std::string json(const RunReport& report) {
-  std::string hints;
-  for (const std::string& hint : report.hints) hints += (hints.empty() ? "" : ",") + quoted(hint);
-  return fmt::format(R"({{"code":{},"line":{},"message":{},"hints":[{}],"unwritten":[{}]}})", quoted(to_string(report.code)), report.line,
-                     quoted(report.message), hints, fmt::join(report.unwritten, ","));
+  return fmt::format(R"({{"code":{},"line":{},"message":{},"hints":{},"unwritten":[{}]}})", quoted(to_string(report.code)), report.line,
+                     quoted(report.message), quoted(report.hints), fmt::join(report.unwritten, ","));
+}
+
+std::vector<std::span<const std::byte>> spans(const void* const* data, const size_t* bytes, size_t count) {
+  std::vector<std::span<const std::byte>> out;
+  for (std::size_t k = 0; k < count; ++k) out.emplace_back(static_cast<const std::byte*>(data[k]), bytes[k]);
+  return out;
 }
 
 void put(char* to, std::size_t size, std::string_view text, bool cut) {
@@ -82,9 +93,8 @@ int nkisim_run(const void* program, size_t size, const void* const* inputs, cons
   return guarded(
       [&] {
         const Program parsed = load(program, size);
-        std::vector<std::span<const std::byte>> in;
+        const auto in = spans(inputs, input_bytes, input_count);
         std::vector<std::span<std::byte>> out;
-        for (std::size_t k = 0; k < input_count; ++k) in.emplace_back(static_cast<const std::byte*>(inputs[k]), input_bytes[k]);
         for (std::size_t k = 0; k < output_count; ++k) out.emplace_back(static_cast<std::byte*>(outputs[k]), output_bytes[k]);
         const RunReport result = run_program(parsed, in, out, {poison_nan_bits, poison_int_byte});
         put(report, report_size, json(result), false);
@@ -95,6 +105,19 @@ int nkisim_run(const void* program, size_t size, const void* const* inputs, cons
         failed.message = text;
         put(report, report_size, json(failed), false);
       });
+}
+
+int nkisim_diagnose(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes, size_t input_count,
+                    uint32_t poison_nan_bits, uint8_t poison_int_byte, char* causes, size_t causes_size) {
+  put(causes, causes_size, "", true);
+  return guarded(
+      [&] {
+        const Program parsed = load(program, size);
+        const auto in = spans(inputs, input_bytes, input_count);
+        put(causes, causes_size, quoted(diagnose(parsed, in, {poison_nan_bits, poison_int_byte}).causes), false);
+        return NKISIM_OK;
+      },
+      [](std::string_view) {});
 }
 
 double nkisim_estimate_us(const void* program, size_t size) {

@@ -23,6 +23,11 @@ int nkisim_run(const void* program, size_t size, const void* const* inputs, cons
                const size_t* output_bytes, size_t output_count, uint32_t poison_nan_bits, uint8_t poison_int_byte, char* report,
                size_t report_size);
 
+/// Runs again, watched, and says why results may be wrong (diagnose.hpp); for outputs with NaN or with elements that were never stored.
+/// @param causes JSON list of texts that name variable, index and line; empty when it does not fit
+int nkisim_diagnose(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes, size_t input_count,
+                    uint32_t poison_nan_bits, uint8_t poison_int_byte, char* causes, size_t causes_size);
+
 /// Latency estimate [us]; negative for no valid program.
 double nkisim_estimate_us(const void* program, size_t size);
 

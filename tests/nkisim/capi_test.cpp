@@ -17,11 +17,13 @@ struct Library {
   void* handle = dlopen(NKIGRID_BUILD_DIR "/nkisim/neuronxcc/_engine.so", RTLD_NOW | RTLD_LOCAL);
   decltype(&nkisim_validate) validate = nullptr;
   decltype(&nkisim_run) run = nullptr;
+  decltype(&nkisim_diagnose) diagnose = nullptr;
   decltype(&nkisim_estimate_us) estimate_us = nullptr;
   Library() {
     if (handle == nullptr) return;
     validate = reinterpret_cast<decltype(validate)>(dlsym(handle, "nkisim_validate"));
     run = reinterpret_cast<decltype(run)>(dlsym(handle, "nkisim_run"));
+    diagnose = reinterpret_cast<decltype(diagnose)>(dlsym(handle, "nkisim_diagnose"));
     estimate_us = reinterpret_cast<decltype(estimate_us)>(dlsym(handle, "nkisim_estimate_us"));
   }
 };
@@ -63,6 +65,18 @@ TEST_F(CApi, WrongSizesAreMisuse) {
   char report[512];
   EXPECT_EQ(library->run(bytes.data(), bytes.size(), nullptr, nullptr, 0, nullptr, nullptr, 0, 0, 0, report, sizeof report), NKISIM_MISUSE);
   EXPECT_THAT(report, HasSubstr("0 inputs for 2 parameters"));
+}
+
+TEST_F(CApi, DiagnosisIsAListOfTexts) {
+  Made m;
+  const auto out = m.output({4, 8}), tile = m.tile(BufferKind::sbuf, {4, 8});
+  m.program.body.push_back({2, map(Instr::store, {4, 8}, whole(out, 2), {from(whole(tile, 2))}, {}, Work::raw)});
+  const std::string bytes = to_bytes(m.program);
+  char causes[512];
+  ASSERT_EQ(library->diagnose(bytes.data(), bytes.size(), nullptr, nullptr, 0, 0x7fc0dead, 0xa5, causes, sizeof causes), NKISIM_OK);
+  EXPECT_STREQ(causes, R"(["variable `b1` (line 1) was read before it was written, first at [0, 0] by line 2"])");
+  EXPECT_EQ(library->diagnose("x", 1, nullptr, nullptr, 0, 0, 0, causes, sizeof causes), NKISIM_CORRUPT);
+  EXPECT_STREQ(causes, "");
 }
 
 }  // namespace

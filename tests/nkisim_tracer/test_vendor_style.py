@@ -2,6 +2,7 @@
 
 import unittest
 import unittest.mock
+import warnings
 
 import numpy as np
 
@@ -239,6 +240,37 @@ class VendorStyle(unittest.TestCase):
             simulate_kernel(too_wide, self.draw(200, 4))
         with self.assertRaisesRegex(TypeError, "float64"):
             simulate_kernel(too_wide, np.zeros((4, 4)))
+
+    def warned(self, kernel, x):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            simulate_kernel(kernel, x)
+        self.assertTrue(all(w.category is RuntimeWarning and w.filename == __file__ for w in seen))
+        return [str(w.message) for w in seen]
+
+    def test_undefined_results_come_with_warnings_that_name_their_cause(self):
+        @nki.jit
+        def half_filled(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            half = nl.ndarray(x.shape, dtype=x.dtype)
+            half[:, 0:32] = nl.log(nl.load(x[:, 0:32]))
+            nl.store(out[:, 0:63], value=half[:, 0:63])
+            return out
+
+        line = half_filled.func.__code__.co_firstlineno
+        texts = self.warned(half_filled, -np.ones((128, 64), np.float32))
+        self.assertEqual(texts[:2], ["output 0: 128 of 8192 elements were never written, first at [0, 63]",
+                                     f"variable `half` (line {line + 3}) was read before it was written, first at [0, 32] by line {line + 5}"])
+        self.assertRegex(texts[2], f"log at line {line + 4} needs values above 0: 4096 of 4096 values .*lie outside")
+
+    def test_sound_results_come_without_warnings(self):
+        @nki.jit
+        def copied(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.load(x))
+            return out
+
+        self.assertEqual(self.warned(copied, self.draw(8, 4)), [])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ def library():
         lib.nkisim_validate.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
         lib.nkisim_run.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t,
                                    ctypes.c_uint32, ctypes.c_uint8, ctypes.c_char_p, ctypes.c_size_t]
+        lib.nkisim_diagnose.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_uint8,
+                                        ctypes.c_char_p, ctypes.c_size_t]
         lib.nkisim_estimate_us.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         lib.nkisim_estimate_us.restype = ctypes.c_double
         _library = lib
@@ -77,15 +79,28 @@ def _pointers(arrays):
 
 
 def run(program, inputs):
-    """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written."""
+    """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written, and, with
+    those or with NaN in an output, of what may have caused it: undefined reads, functions outside of their range, lost results."""
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):
         raise make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
-    if report.get("hints"):
+    results = [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
+    hints = report.get("hints") or []
+    if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
         import warnings
-        for hint in report["hints"]:
-            warnings.warn(hint, RuntimeWarning, stacklevel=4)
-    return [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
+        for text in hints + causes(program.data, inputs):
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
+    return results
+
+
+def causes(data, inputs):
+    """Why a run gives undefined results, as texts that name variable, index and line."""
+    import numpy as np
+    values = [np.ascontiguousarray(v) for v in inputs]
+    pointers, sizes = _pointers(values)
+    text = ctypes.create_string_buffer(_REPORT_BYTES)
+    library().nkisim_diagnose(data, len(data), pointers, sizes, len(values), POISON_NAN_BITS, POISON_INT_BYTE, text, _REPORT_BYTES)
+    return json.loads(text.value.decode() or "[]")
 
 
 def run_raw(data, inputs, outputs, nan_bits=POISON_NAN_BITS, int_byte=POISON_INT_BYTE):
