@@ -12,7 +12,6 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/text.hpp"
-#include "runner/device/neuron_child.hpp"
 #include "runner/device/tracer_client.hpp"
 
 namespace nkigrid::device {
@@ -104,7 +103,7 @@ double KernelToNeff::import_seconds() const {
   return import_seconds_;
 }
 
-std::optional<CompileAttempt> KernelToNeff::compile_in_child(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry, Seconds timeout) {
+NeuronChild::Spec KernelToNeff::child_spec() const {
   const auto script = libexec_ / "neuron_compile.py";
   const auto flags = fmt::format("{}", fmt::join(spec_.compiler_flags, " "));
   NeuronChild::Spec spec{libexec_ / "nkigrid_confine", strict_, compiler_.folders, {}, {}, neuron_environment(compiler_.python)};
@@ -113,43 +112,44 @@ std::optional<CompileAttempt> KernelToNeff::compile_in_child(const jobs::Task& t
   // fp32 stays fp32; nothing is shared with other attempts. NEURON_RT_VISIBLE_CORES is not there: no core is this child's.
   spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags.empty() ? "" : " " + flags));
   spec.environment.emplace_back("NEURON_COMPILE_CACHE_URL={scratch}/cache");
-  NeuronChild child(spec);
+  return spec;
+}
 
+/// Waits for the compiler's import. @returns what speaks against going on, "" when nothing does
+std::string KernelToNeff::import_fault(NeuronChild& child) {
   const auto hello = proc::read_frame(child.work(), proc::deadline_after(kMostImportSeconds));
+  if (hello.end == proc::ReadEnd::late) return fmt::format("the compiler's package was not imported within {:.0f} s", kMostImportSeconds);
   if (hello.end != proc::ReadEnd::frame) {
-    const bool late = hello.end == proc::ReadEnd::late;
-    const auto& end = late ? child.kill() : child.finish(Seconds(kEndSeconds));
-    if (!late && child.was_stopped()) return std::nullopt;
-    return failed(Code::infra, Stage::infra, late ? fmt::format("the compiler's package was not imported within {:.0f} s", kMostImportSeconds)
-                                                  : fmt::format("the compile child ended before it was ready: {}; it said: {}", end, child.last_words()));
+    const auto& end = child.finish(Seconds(kEndSeconds));
+    return fmt::format("the compile child ended before it was ready: {}; it said: {}", end, child.last_words());
   }
   const auto said = json::parse(hello.frame.head);
-  if (!said.at("imported").get<bool>()) return failed(Code::infra, Stage::infra, "the compiler's package cannot be imported: " + said.at("why").get<std::string>());
-  {
-    const std::lock_guard lock(mutex_);
-    import_seconds_ = std::max(import_seconds_, said.at("seconds").get<double>());
-  }
+  if (!said.at("imported").get<bool>()) return "the compiler's package cannot be imported: " + said.at("why").get<std::string>();
+  const std::lock_guard lock(mutex_);
+  import_seconds_ = std::max(import_seconds_, said.at("seconds").get<double>());
+  return {};
+}
+
+std::optional<CompileAttempt> KernelToNeff::compile_in_child(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry, Seconds timeout) {
+  NeuronChild child(child_spec());
+  if (auto fault = import_fault(child); !fault.empty()) return failed(Code::infra, Stage::infra, std::move(fault));
   const auto deadline = proc::deadline_after(timeout.count());
   static_cast<void>(proc::write_frame(child.work(), tracer_request(spec_, task, entry), source, {}, deadline));  // a child that is gone shows at the read
   // Said before the kernel's first line runs, so this may be believed.
-  const auto ready = proc::read_frame(child.work(), deadline);
-  if (ready.end == proc::ReadEnd::frame) {
+  if (const auto ready = proc::read_frame(child.work(), deadline); ready.end == proc::ReadEnd::frame) {
     const auto words = json::parse(ready.frame.head);
     if (!words.at("ready").get<bool>()) return failed(Code::infra, Stage::infra, "the compiler cannot be given this task's arguments: " + words.at("why").get<std::string>());
   }
   auto reply = proc::read_frame(child.work(), deadline, kLimits);
-  const bool gone = reply.end == proc::ReadEnd::closed;
-  const auto& end = gone ? child.finish(Seconds(kEndSeconds)) : child.kill();
+  const auto& end = reply.end == proc::ReadEnd::closed ? child.finish(Seconds(kEndSeconds)) : child.kill();
   switch (reply.end) {
     case proc::ReadEnd::frame: return accept(std::move(reply.frame), source);
-    case proc::ReadEnd::late:
-      return failed(Code::compile_timeout, Stage::backend, fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
-    default: {
-      if (child.was_stopped()) return std::nullopt;
-      const auto words = fmt::format("the compiler process ended without an answer ({})", end);
-      return failed(Code::compiler_internal, Stage::backend, words, words);
-    }
+    case proc::ReadEnd::late: return failed(Code::compile_timeout, Stage::backend, fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
+    default: break;
   }
+  if (child.was_stopped()) return std::nullopt;
+  const auto words = fmt::format("the compiler process ended without an answer ({})", end);
+  return failed(Code::compiler_internal, Stage::backend, words, words);
 }
 
 }  // namespace nkigrid::device

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runner/device/backend.hpp"
+#include "runner/device/neuron_child.hpp"
 #include "runner/device/neuron_platform.hpp"
 
 namespace nkigrid::device {
@@ -26,6 +27,8 @@ class KernelToNeff {
 
  private:
   class Slot;
+  NeuronChild::Spec child_spec() const;
+  std::string import_fault(NeuronChild& child);
   /// Nothing when a stop signal ended the child: it says nothing of the kernel the first time.
   std::optional<CompileAttempt> compile_in_child(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry, Seconds timeout);
 

@@ -185,11 +185,11 @@ TEST(NeuronDevice, RuntimeStatusesBecomeOutcomes) {
 
 TEST(NeuronDevice, KernelThatHangsIsKilledAtRunTimeout) {
   FakeNode node;
-  node.check.run_timeout = Seconds(1);
+  node.check.run_timeout = Seconds(2);
   const auto device = node.device();
   const auto why = verified(*device, data_file("good.py"), "hang");
   EXPECT_EQ(why.code, Code::runtime_device);
-  EXPECT_THAT(why.message, HasSubstr("did not finish within 1 s"));
+  EXPECT_THAT(why.message, HasSubstr("did not finish within 2 s"));
   EXPECT_EQ(verified(*device, data_file("good.py")).code, Code::none) << "the core is trusted again after its canary";
 }
 
