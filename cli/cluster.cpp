@@ -25,8 +25,10 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
     if (!options.quiet) fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
     return ledger.outstanding() == 0 ? 0 : 1;
   }
-  const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path());
+  const auto bad = ledger.bad_nodes();
+  const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path(), bad);
   if (options.quiet) return 0;
+  for (const auto& node : bad) fmt::print("left out: node {}, which failed {} attempts and scored {}\n", node, ledger.nodes.at(node).failures, ledger.nodes.at(node).scored);
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
     return 0;

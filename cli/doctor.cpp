@@ -20,13 +20,14 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/doctor_slurm.hpp"
+#include "cli/finding.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/grid.hpp"
 #include "runner/device/device.hpp"
 #include "runner/proc/child.hpp"
-#include "slurm/slurm.hpp"
 #include "runner/device/neuron_backend.hpp"
 
 namespace nkigrid::cli {
@@ -34,26 +35,9 @@ namespace {
 
 struct Options {
   std::string grid;
-  bool json = false;
+  bool json = false, probe = false;
+  double patience = 300;  ///< [s]
 };
-
-/// One thing looked at. `needed`: without it a run here cannot work (the exit code says so); else it is good to know.
-struct Finding {
-  std::string what;
-  bool ok = false, needed = true;
-  std::string text;  ///< what was found, or what lacks and what to do
-};
-
-/// Runs a check whose trouble is its answer.
-Finding look(std::string what, bool needed, const std::function<std::string()>& check) {
-  try {
-    return {std::move(what), true, needed, check()};
-  } catch (const std::exception& error) {
-    return {std::move(what), false, needed, error.what()};
-  }
-}
-
-[[noreturn]] void lacks(std::string text) { throw Error(ErrorCode::external, std::move(text)); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -75,12 +59,6 @@ std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec&
     if (proc::is_success(result.end)) return first_line(result.out);
   }
   lacks("no mpirun found; install openmpi-bin, or load the site's module (single-process runs work without)");
-}
-
-std::string look_at_slurm() {
-  const auto client = slurm::connect();
-  const auto limits = client->limits();
-  return fmt::format("the controller answers; MaxArraySize {}, MaxJobCount {}", limits.max_array_size, limits.max_job_count);
 }
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
@@ -157,8 +135,8 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
       look("locks", false, look_at_locks),
       look("disk", false, look_at_space),
       look("mpi", false, look_at_mpirun),
-      look("slurm", false, look_at_slurm),
   };
+  for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
     if (!model.endpoint.empty()) findings.push_back(look("model " + model.name, true, [&] { return look_at_endpoint(model.endpoint); }));
   }
@@ -168,7 +146,10 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
 int doctor(const Options& options) {
   std::optional<jobs::Grid> grid;
   if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  const auto findings = look_at_everything(grid);
+  auto findings = look_at_everything(grid);
+  if (options.probe) {
+    for (auto& finding : probe_slurm(grid.value_or(jobs::Grid{}), Seconds(options.patience))) findings.push_back(std::move(finding));
+  }
   int code = 0;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& finding : findings) {
@@ -187,6 +168,8 @@ Verb doctor_verb() {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "also looks at this grid's endpoints and device settings")->type_name("GRID");
             app.add_flag("--json", options->json, "machine readable");
+            app.add_flag("--probe", options->probe, "submits a one-minute array with the grid's Slurm settings that looks at two nodes from the inside");
+            app.add_option("--patience", options->patience, "how long to wait for the probe [s]")->capture_default_str()->check(CLI::PositiveNumber);
             return [options] { return doctor(*options); };
           }};
 }

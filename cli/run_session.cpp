@@ -4,12 +4,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "aggregate/tables.hpp"
-#include "cli/status_report.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -17,6 +18,7 @@
 #include "runner/log/costs.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
+#include "slurm/slurm.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -39,6 +41,14 @@ void catch_stop_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+/// Before MPI_Init only the launcher's environment knows.
+bool is_first_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* rank = std::getenv(name); rank != nullptr) return std::string_view(rank) == "0";
+  }
+  return true;
+}
+
 /// Rank 0 freezes; the others find it frozen.
 jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
   if (!options.grid) return jobs::load_run(options.run);
@@ -49,7 +59,6 @@ jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
 }
 
 int finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
-  write_stopped_by(run, result.stopped_by);
   if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
     fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n", result.outstanding,
@@ -59,12 +68,13 @@ int finish(const jobs::Run& run, const runner::RunResult& result, const SessionO
   return result.exit_code;
 }
 
-int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths) {
+int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths,
+             std::optional<double> ends_at) {
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
   const SystemClock clock;
   const auto result = runner::run_shard(run, comm, std::move(device), clock,
-                                        {options.shard, options.lanes, options.with_parked, options.quiet}, stop_signal);
+                                        {options.shard, options.lanes, options.with_parked, options.quiet, ends_at}, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
 }
 
@@ -72,13 +82,15 @@ int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<dev
 
 int run_session(const SessionOptions& options, ProgramArguments arguments) {
   catch_stop_signals();
-  const auto check = options.grid ? options.grid->check : jobs::load_run(options.run).grid.check;
+  const auto grid = options.grid ? *options.grid : jobs::load_run(options.run).grid;
+  const auto check = grid.check;
+  const auto ends_at = is_first_rank() ? slurm::allocation_end(grid.slurm.time) : std::nullopt;
   const auto paths = device::default_device_paths();
   // Before MPI and before any thread: the servers' children must hold nothing of ours.
-  auto servers = device::start_fork_servers(paths, check, options.lanes > 0 ? options.lanes : options.grid ? options.grid->lanes : 0);
+  auto servers = device::start_fork_servers(paths, check, options.lanes > 0 ? options.lanes : grid.lanes);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
-    return run_rank(options, *comm, std::move(servers), paths);
+    return run_rank(options, *comm, std::move(servers), paths, ends_at);
   } catch (const Error& error) {
     if (comm->size() == 1) throw;
     fmt::print(stderr, "nkigrid: rank {}: {}\n", comm->rank(), error.what());

@@ -3,12 +3,16 @@
 #include <string>
 #include <thread>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "cli/status_report.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "runner/progress.hpp"
 #include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
@@ -22,27 +26,37 @@ struct Options {
   bool json = false, follow = false, quiet = false;
 };
 
-/// The elements of a submitted run; a cluster that cannot be asked costs a warning, never the status.
-void add_elements(const jobs::Run& run, StatusReport& report) {
-  if (slurm::read_submissions(run).empty()) return;
-  try {
-    const auto client = slurm::connect();
-    for (auto& element : slurm::element_states(run, *client)) report.elements.push_back({element.shard, element.job, element.state, element.reason});
-  } catch (const Error& error) {
-    fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
-  }
-}
+double unix_now() { return SystemClock().unix_seconds(); }
 
-StatusReport look(const std::string& folder) {
-  const auto run = jobs::load_run(folder);
-  auto report = make_status(run, log::read_ledger(run));
-  add_elements(run, report);
-  return report;
-}
+/// The cluster behind a run, asked once a look; one that cannot be asked costs a warning, never the status.
+class Cluster {
+ public:
+  void add_elements(const jobs::Run& run, StatusReport& report) {
+    if (slurm::read_submissions(run).empty()) return;
+    try {
+      if (client_ == nullptr) client_ = slurm::connect();
+      for (auto& element : slurm::element_states(run, *client_)) {
+        report.elements.push_back({element.shard, element.job, element.state, element.reason, element.advice,
+                                   element.submitted > 0 ? unix_now() - element.submitted : -1});
+      }
+    } catch (const Error& error) {
+      client_ = nullptr;  // probed anew at the next look
+      fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
+    }
+  }
+
+ private:
+  std::unique_ptr<slurm::Client> client_;
+};
 
 int status(const Options& options) {
+  Cluster cluster;
+  const bool rewrite = options.follow && !options.json && runner::is_terminal(STDOUT_FILENO);
   for (;;) {
-    const auto report = look(options.run);
+    const auto run = jobs::load_run(options.run);
+    auto report = make_status(run, log::read_ledger(run), unix_now());
+    cluster.add_elements(run, report);
+    if (rewrite) fmt::print("\x1b[H\x1b[2J");
     if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
     std::fflush(stdout);
     if (!options.follow || report.outstanding == 0) return report.outstanding == 0 ? 0 : 1;

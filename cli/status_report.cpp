@@ -1,20 +1,74 @@
 #include "cli/status_report.hpp"
 
 #include <algorithm>
-#include <filesystem>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "jobs/base/files.hpp"
+#include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
 
-StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger) {
+namespace {
+
+constexpr double kRateWindow = 600;  ///< [s]
+constexpr std::size_t kListedElements = 12;
+
+/// Episodes scored an hour over the window, or since the first of them began if that is later.
+double scored_per_hour(const log::Ledger& ledger, double now) {
+  std::uint64_t count = 0;
+  double since = now;
+  for (const auto& end : ledger.ends) {
+    if (!end || end->started + end->seconds < now - kRateWindow) continue;
+    ++count;
+    since = std::min(since, std::max(end->started, now - kRateWindow));
+  }
+  return count == 0 || now - since < 1 ? 0 : 3600.0 * static_cast<double>(count) / (now - since);
+}
+
+std::string long_time(double seconds) {
+  const auto minutes = static_cast<std::uint64_t>(seconds / 60 + 0.5);
+  if (minutes < 1) return "under a minute";
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  return fmt::format("{:.1f} days", static_cast<double>(minutes) / (24 * 60));
+}
+
+std::string element_text(const ElementStatus& element) {
+  auto text = element.state;
+  if (!element.reason.empty()) text += ", " + element.reason;
+  if (element.state == "PENDING" && element.age_seconds >= 0) text += ", submitted " + long_time(element.age_seconds) + " ago";
+  if (!element.advice.empty()) text += "; " + element.advice;
+  return text;
+}
+
+/// A line an element; where there are many, a line for all of one state and reason, with the age of the oldest.
+std::string elements_text(const std::vector<ElementStatus>& elements) {
+  std::string text;
+  if (elements.size() <= kListedElements) {
+    for (const auto& element : elements) text += fmt::format("shard {} (job {}): {}\n", element.shard, element.job, element_text(element));
+    return text;
+  }
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, ElementStatus>> groups;
+  for (const auto& element : elements) {
+    auto& [count, oldest] = groups[{element.state, element.reason}];
+    if (count++ == 0 || element.age_seconds > oldest.age_seconds) oldest = element;
+  }
+  for (const auto& [key, group] : groups) {
+    text += fmt::format("{} elements (oldest: shard {}, job {}): {}\n", group.first, group.second.shard, group.second.job, element_text(group.second));
+  }
+  return text;
+}
+
+}  // namespace
+
+StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double now) {
   StatusReport report;
   report.run = run.grid.name;
   report.grid_hash = run.grid_hash;
-  report.stopped_by = read_stopped_by(run);
+  report.stopped_by = log::read_stopped_by(run.log_folder());
   report.episodes = run.plan.episodes.size();
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
@@ -32,7 +86,14 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger) {
     cell.passed += outcome == Outcome::pass ? 1 : 0;
     ++report.outcomes[std::string(nkigrid::to_string(outcome))];
   }
+  report.per_hour = scored_per_hour(ledger, now);
+  for (const auto& node : ledger.bad_nodes()) report.bad_nodes.emplace(node, ledger.nodes.at(node));
   return report;
+}
+
+double StatusReport::eta_seconds() const noexcept {
+  if (outstanding == 0) return 0;
+  return per_hour > 0 ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
 }
 
 std::string to_json(const StatusReport& report) {
@@ -51,8 +112,13 @@ std::string to_json(const StatusReport& report) {
     json["cells"].push_back({{"cell", cell.cell}, {"episodes", cell.episodes}, {"scored", cell.scored}, {"passed", cell.passed}});
   }
   for (const auto& element : report.elements) {
-    json["elements"].push_back({{"shard", element.shard}, {"job", element.job}, {"state", element.state}, {"reason", element.reason}});
+    json["elements"].push_back({{"shard", element.shard}, {"job", element.job}, {"state", element.state}, {"reason", element.reason},
+                                {"advice", element.advice}, {"age_seconds", element.age_seconds}});
   }
+  json["per_hour"] = report.per_hour;
+  json["eta_seconds"] = report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
+  json["bad_nodes"] = nlohmann::ordered_json::array();
+  for (const auto& [name, node] : report.bad_nodes) json["bad_nodes"].push_back({{"node", name}, {"failures", node.failures}, {"scored", node.scored}});
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -72,20 +138,16 @@ std::string to_text(const StatusReport& report) {
   };
   list("outcomes", report.outcomes);
   list("outstanding", report.reasons);
-  for (const auto& element : report.elements) {
-    text += fmt::format("shard {} (job {}): {}{}\n", element.shard, element.job, element.state, element.reason.empty() ? "" : ", " + element.reason);
+  if (report.per_hour > 0) {
+    text += fmt::format("\nrate: {:.0f} episodes an hour{}\n", report.per_hour,
+                        report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");
+  }
+  text += elements_text(report.elements);
+  for (const auto& [name, node] : report.bad_nodes) {
+    text += fmt::format("node {} eats episodes ({} attempts failed, {} scored); `resume` leaves it out\n", name, node.failures, node.scored);
   }
   if (!report.stopped_by.empty()) text += fmt::format("\nstopped by {}\n", report.stopped_by);
   return text;
-}
-
-std::string read_stopped_by(const jobs::Run& run) {
-  const auto path = run.log_folder() / "stopped_by";
-  return std::filesystem::exists(path) ? read_file(path) : std::string();
-}
-
-void write_stopped_by(const jobs::Run& run, const std::string& reason) {
-  if (reason != read_stopped_by(run)) write_file_atomic(run.log_folder() / "stopped_by", reason);
 }
 
 }  // namespace nkigrid::cli

@@ -13,7 +13,8 @@ namespace nkigrid::cli {
 /// One array element as `status` shows it; filled by the verb from Slurm, empty for a local run.
 struct ElementStatus {
   std::uint32_t shard = 0, job = 0;
-  std::string state, reason;
+  std::string state, reason, advice;
+  double age_seconds = -1;  ///< since it was submitted; negative: unknown
 };
 
 /// What `status` knows of a run: the ledger's states counted.
@@ -27,14 +28,14 @@ struct StatusReport {
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
   std::vector<ElementStatus> elements;
+  double per_hour = 0;                 ///< episodes scored an hour, over the last ten minutes
+  double eta_seconds() const noexcept; ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 
-StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger);
+/// @param now Unix time [s]
+StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double now);
 std::string to_json(const StatusReport& report);  ///< the contract's `status --json`
 std::string to_text(const StatusReport& report);
-
-/// Where a run notes why its last session stopped early ("" when it did not): RUN/log/stopped_by.
-std::string read_stopped_by(const jobs::Run& run);
-void write_stopped_by(const jobs::Run& run, const std::string& reason);
 
 }  // namespace nkigrid::cli

@@ -17,7 +17,7 @@ Coordinator::Coordinator(const jobs::Run& run, mpi::Comm& comm, Dealer dealer, P
 
 void Coordinator::handle(const mpi::Incoming& message) {
   switch (static_cast<Tag>(message.tag)) {
-    case Tag::want: wants_[message.source] = decode_want(message.bytes); break;
+    case Tag::want: take_want(message.source, decode_want(message.bytes)); break;
     case Tag::done:
       for (const auto& done : decode_done(message.bytes)) dealer_.take(done);
       break;
@@ -44,7 +44,7 @@ void Coordinator::handle(const mpi::Incoming& message) {
 
 void Coordinator::tick() {
   dealer_.set_elapsed(clock_.monotonic() - started_);
-  if (dealer_.stopped()) drain();
+  if (dealer_.stopped()) drain(false);  // a budget: what is in flight is paid for and may end
   progress_.show(state());
   maybe_finish();
 }
@@ -52,28 +52,53 @@ void Coordinator::tick() {
 void Coordinator::take_trouble(const Trouble& trouble) {
   exit_code_ = worse_exit_code(exit_code_, trouble.exit_code);
   if (stopped_by_.empty()) stopped_by_ = trouble.reason;
-  if (trouble.model.empty()) {
-    dealer_.stop_all(trouble.reason);
-    drain();
-  } else {
+  if (!trouble.model.empty()) {
     dealer_.stop_model(trouble.model, trouble.reason);
+  } else if (!trouble.cell.empty()) {
+    dealer_.stop_cell(trouble.cell, trouble.reason);
+  } else {
+    dealer_.stop_all(trouble.reason);
+    drain(trouble.at_once);
   }
 }
 
 void Coordinator::stop(const std::string& reason, int exit_code) { take_trouble({.exit_code = exit_code, .reason = reason, .model = {}}); }
 
-void Coordinator::drain() {
-  if (std::exchange(draining_, true)) return;
-  send_all(Tag::drain, {}, "drain");
+void Coordinator::start(double seconds_left) {
+  send_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
 }
 
+void Coordinator::drain(bool at_once) {
+  if (std::exchange(draining_, true) && (at_once_ || !at_once)) return;
+  at_once_ = at_once_ || at_once;
+  send_all(Tag::drain, encode(Drain{at_once}), "drain");
+}
+
+void Coordinator::take_want(int rank, const Want& want) {
+  auto& desk = desks_[rank];
+  // What was dealt since the rank asked is on its way: it counts against what it asks for.
+  const auto on_the_way = static_cast<std::uint32_t>(desk.dealt - want.received);
+  desk.node = want.node;
+  desk.wants = want.episodes > on_the_way ? want.episodes - on_the_way : 0;
+  const auto all = want.episodes + want.ahead;
+  desk.ahead = (all > on_the_way ? all - on_the_way : 0) - desk.wants;
+}
+
+/// Lanes without work come first. What a rank wants ahead is given while every rank has as much again to come: near the end a queue on
+/// one rank would be another's idleness.
 void Coordinator::deal_to_hungry() {
   if (draining_) return;
-  for (auto& [rank, want] : wants_) {
-    if (want.episodes == 0) continue;
-    auto work = dealer_.deal(want.episodes, want.node);
+  for (auto& [rank, desk] : desks_) {
+    if (desk.wants + desk.ahead == 0) continue;
+    const auto share = dealer_.waiting() / (2 * static_cast<std::uint64_t>(comm_.size()));
+    const auto ahead = static_cast<std::uint32_t>(std::min<std::uint64_t>(desk.ahead, share));
+    if (desk.wants + ahead == 0) continue;
+    const auto work = dealer_.deal(desk.wants + ahead, desk.node);
     if (work.empty()) continue;
-    want.episodes -= static_cast<std::uint32_t>(work.size());
+    const auto count = static_cast<std::uint32_t>(work.size());
+    desk.dealt += count;
+    desk.ahead -= count > desk.wants ? count - desk.wants : 0;
+    desk.wants -= std::min(count, desk.wants);
     comm_.send(rank, static_cast<int>(Tag::work), encode(work), "deal episodes");
   }
 }

@@ -23,6 +23,8 @@ class Coordinator {
   /// What time brings: budgets, the progress line.
   void tick();
   void stop(const std::string& reason, int exit_code);  ///< drain everything
+  /// What every rank must know before its first episode; sent once.
+  void start(double seconds_left);
 
   /// True once every rank has sealed its journal.
   bool all_sealed() const noexcept { return sealed_ == comm_.size(); }
@@ -33,9 +35,10 @@ class Coordinator {
   void finish_progress();
 
  private:
+  void take_want(int rank, const Want& want);
   void deal_to_hungry();
   void send_all(Tag tag, const std::string& bytes, std::string_view hint);
-  void drain();
+  void drain(bool at_once);
   void take_trouble(const Trouble& trouble);
   void maybe_finish();
   Progress::State state() const;
@@ -46,9 +49,15 @@ class Coordinator {
   Progress progress_;
   const Clock& clock_;
   Seconds started_;
-  std::map<int, Want> wants_;  ///< rank -> what it still waits for
+  /// What a rank still waits for, and what it was dealt in all.
+  struct Desk {
+    std::string node;
+    std::uint32_t wants = 0, ahead = 0;
+    std::uint64_t dealt = 0;
+  };
+  std::map<int, Desk> desks_;  ///< by rank
   int sealed_ = 0;
-  bool draining_ = false, finishing_ = false;
+  bool draining_ = false, at_once_ = false, finishing_ = false;
   int exit_code_ = 0;
   std::string stopped_by_;
 };

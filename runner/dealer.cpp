@@ -1,5 +1,7 @@
 #include "runner/dealer.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -22,104 +24,153 @@ std::string used_up(const jobs::Budget& budget, const Spent& spent, Seconds elap
 
 }  // namespace
 
-Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked)
-    : plan_(plan), grid_(grid), episodes_(order.size()) {
+Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked,
+               std::uint32_t owner)
+    : plan_(plan), grid_(grid), first_attempt_(owner), spent_models_(grid.models.size()), spent_cells_(plan.cells.size()),
+      stopped_models_(grid.models.size()), stopped_cells_(plan.cells.size()), episodes_(order.size()) {
+  for (const auto& cell : plan.cells) {
+    const auto at = std::find_if(grid.models.begin(), grid.models.end(), [&](const auto& model) { return model.name == cell.model; });
+    model_of_cell_.push_back(static_cast<std::uint32_t>(at - grid.models.begin()));
+  }
   for (const auto episode : order) {
     const auto& state = ledger.states[episode];
     if (const auto& end = ledger.ends[episode]; state.counted_attempt > 0 && end) {
       ++scored_;
       passed_ += end->outcome == Outcome::pass ? 1 : 0;
-      spend(episode, Done{.episode = episode, .tokens = end->tokens_in + end->tokens_out, .cost_usd = end->cost_usd});
+      spend(episode, end->cost_usd, end->tokens_in + end->tokens_out);
       continue;
     }
-    Progress progress{.attempts = state.attempts, .infra_failures = state.infra_failures,
-                      .dead_attempt = state.unfinished ? state.attempts : 0, .last_node = state.last_node};
-    if (state.outstanding == log::Outstanding::parked) {
-      if (!with_parked) continue;
-      progress.infra_failures = 0;  // asked for again: it gets its tries anew, away from the node that failed it
+    const bool parked = state.outstanding == log::Outstanding::parked;
+    if (parked && !with_parked) continue;
+    if (state.attempts > 0) {
+      // A parked one that is asked for again gets its tries anew, away from the node that failed it.
+      progress_.emplace(episode, Progress{.attempts = std::max(state.attempts, owner - 1), .infra_failures = parked ? 0 : state.infra_failures,
+                                          .dead_attempt = state.unfinished ? state.attempts : 0, .has_history = true, .last_node = state.last_node});
     }
-    progress_.emplace(episode, std::move(progress));
-    waiting_.push_back(episode);
+    waiting_.add(episode);
   }
-  check_budgets();
+  const auto has_wall = [](const auto& of) { return of.budget.wall.has_value(); };
+  has_wall_budget_ = grid.budget.wall || std::any_of(grid.models.begin(), grid.models.end(), has_wall) || std::any_of(plan.cells.begin(), plan.cells.end(), has_wall);
+  for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) check_budgets(cell);
 }
 
 bool Dealer::may_deal(std::uint32_t episode) const {
-  const auto& cell = plan_.cells[plan_.episodes[episode].cell];
-  return !stopped_models_.contains(cell.model) && !stopped_cells_.contains(cell.id);
+  const auto cell = plan_.episodes[episode].cell;
+  return !stopped_models_[model_of(cell)] && !stopped_cells_[cell];
 }
 
-bool Dealer::exhausted() const {
-  if (stopped_) return true;
-  for (const auto episode : waiting_) {
-    if (may_deal(episode)) return false;
-  }
-  return true;
+const std::string& Dealer::failed_on(std::uint32_t episode) const {
+  static const std::string none;
+  const auto at = progress_.find(episode);
+  return at != progress_.end() && at->second.infra_failures > 0 ? at->second.last_node : none;
 }
 
 std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& node) {
-  nodes_.insert(node);
+  const auto& tally = nodes_[node];
   std::vector<Assignment> work;
-  if (stopped_) return work;
-  for (auto it = waiting_.begin(); it != waiting_.end() && work.size() < count;) {
-    auto& progress = progress_.at(*it);
-    const bool failed_here = progress.infra_failures > 0 && progress.last_node == node && nodes_.size() > 1;
-    if (!may_deal(*it) || failed_here) {
-      ++it;
-      continue;
-    }
-    work.push_back({.episode = *it, .attempt = ++progress.attempts, .dead_attempt = std::exchange(progress.dead_attempt, 0),
-                    .dead_node = progress.last_node});
-    in_flight_.insert(*it);
-    it = waiting_.erase(it);
+  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.first != node && !log::eats_episodes(n.second); });
+  if (stopped_ || (other_node && log::eats_episodes(tally))) return work;
+  const auto avoided = other_node ? std::optional(node) : std::nullopt;
+  while (work.size() < count) {
+    const auto episode = waiting_.take(avoided, [&](std::uint32_t e) -> const std::string& { return failed_on(e); });
+    if (!episode) break;
+    auto& progress = progress_.try_emplace(*episode, Progress{.attempts = first_attempt_ - 1}).first->second;
+    progress.in_flight = true;
+    ++in_flight_;
+    work.push_back({.episode = *episode, .attempt = ++progress.attempts, .dead_attempt = std::exchange(progress.dead_attempt, 0),
+                    .dead_node = progress.last_node, .resumed = progress.has_history});
   }
   return work;
 }
 
 void Dealer::take(const Done& done) {
-  in_flight_.erase(done.episode);
-  spend(done.episode, done);
+  spend(done.episode, done.cost_usd, done.tokens);
+  if (done.ended) tally(done);
   auto& progress = progress_.at(done.episode);
+  if (std::exchange(progress.in_flight, false)) --in_flight_;
+  progress.has_history = progress.has_history || done.begun;
+  bool waits = true;  // outstanding; dealt again only if nothing stops the run
   if (!done.ended) {
-    if (!done.begun) --progress.attempts;
-    else progress.dead_attempt = progress.attempts;
-    waiting_.push_back(done.episode);  // outstanding; dealt again only if nothing stops the run
+    if (!done.begun) {
+      --progress.attempts;
+      progress.dead_attempt = done.dead_attempt;  // its row is still to be written
+    } else {
+      progress.dead_attempt = progress.attempts;
+    }
   } else if (is_scored(done.outcome)) {
     ++scored_;
     passed_ += done.outcome == Outcome::pass ? 1 : 0;
     progress_.erase(done.episode);
+    waits = false;
   } else {
     ++failed_attempts_;
     progress.last_node = done.node;
     last_failure_ = fmt::format("{}: {}", to_string(done.outcome), done.reason);
-    if (++progress.infra_failures < grid_.infra_retries) waiting_.push_back(done.episode);
+    waits = ++progress.infra_failures < grid_.infra_retries;
     // else parked: outstanding with its reason in the log, until `resume --parked`
   }
-  check_budgets();
+  if (waits && may_deal(done.episode)) waiting_.add_back(done.episode, failed_on(done.episode));
+  check_budgets(plan_.episodes[done.episode].cell);
 }
 
-void Dealer::spend(std::uint32_t episode, const Done& done) {
-  const auto& cell = plan_.cells[plan_.episodes[episode].cell];
-  add(spent_, done.cost_usd, done.tokens);
-  add(spent_models_[cell.model], done.cost_usd, done.tokens);
-  add(spent_cells_[cell.id], done.cost_usd, done.tokens);
+void Dealer::tally(const Done& done) {
+  auto& node = nodes_[done.node];
+  if (is_scored(done.outcome)) {
+    ++node.scored;
+    return;
+  }
+  ++node.failures;
+  if (done.outcome == Outcome::api_error) return;
+  ++node.own_failures;
+  // Alone with a device that fails all it is given: stop before every episode has used up its tries here. `resume` excludes the node.
+  if (nodes_.size() == 1 && node.scored == 0 && node.own_failures >= log::kNodeFailures && waiting_.size() >= log::kNodeFailures) {
+    stop_all(fmt::format("node {}: {} attempts failed and none was scored; the last one: {}: {}", done.node, node.failures,
+                         to_string(done.outcome), done.reason));
+  }
 }
 
-void Dealer::check_budgets() {
+std::vector<std::uint32_t> Dealer::resumed() const {
+  auto episodes = waiting_.rest_of_order();
+  std::erase_if(episodes, [&](std::uint32_t episode) {
+    const auto at = progress_.find(episode);
+    return at == progress_.end() || !at->second.has_history;
+  });
+  return episodes;
+}
+
+void Dealer::spend(std::uint32_t episode, double usd, std::uint64_t tokens) {
+  const auto cell = plan_.episodes[episode].cell;
+  add(spent_, usd, tokens);
+  add(spent_models_[model_of(cell)], usd, tokens);
+  add(spent_cells_[cell], usd, tokens);
+}
+
+void Dealer::check_budgets(std::uint32_t cell) {
+  const auto& spec = plan_.cells[cell];
+  const auto& model = grid_.models[model_of(cell)];
   if (const auto limit = used_up(grid_.budget, spent_, elapsed_); !limit.empty()) stop_all("budget: " + limit + " is used up");
-  for (const auto& model : grid_.models) {
-    const auto limit = used_up(model.budget, spent_models_[model.name], elapsed_);
-    if (!limit.empty()) stop_model(model.name, fmt::format("budget: {} of model {} is used up", limit, model.name));
-  }
-  for (const auto& cell : plan_.cells) {
-    const auto limit = used_up(cell.budget, spent_cells_[cell.id], elapsed_);
-    if (limit.empty() || !stopped_cells_.insert(cell.id).second) continue;
-    if (stopped_by_.empty()) stopped_by_ = fmt::format("budget: {} of cell {} is used up", limit, cell.id);
-  }
+  if (const auto limit = used_up(model.budget, spent_models_[model_of(cell)], elapsed_); !limit.empty())
+    stop(stopped_models_[model_of(cell)], fmt::format("budget: {} of model {} is used up", limit, model.name));
+  if (const auto limit = used_up(spec.budget, spent_cells_[cell], elapsed_); !limit.empty())
+    stop(stopped_cells_[cell], fmt::format("budget: {} of cell {} is used up", limit, spec.id));
+}
+
+void Dealer::stop(bool& stopped, std::string reason) {
+  if (std::exchange(stopped, true)) return;
+  if (stopped_by_.empty()) stopped_by_ = std::move(reason);
+  waiting_.erase_if([&](std::uint32_t episode) { return !may_deal(episode); });
 }
 
 void Dealer::stop_model(const std::string& model, std::string reason) {
-  if (stopped_models_.insert(model).second && stopped_by_.empty()) stopped_by_ = std::move(reason);
+  for (std::size_t i = 0; i < grid_.models.size(); ++i) {
+    if (grid_.models[i].name == model) stop(stopped_models_[i], reason);
+  }
+}
+
+void Dealer::stop_cell(const std::string& cell, std::string reason) {
+  for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+    if (plan_.cells[i].id == cell) stop(stopped_cells_[i], reason);
+  }
 }
 
 void Dealer::stop_all(std::string reason) {
@@ -129,7 +180,8 @@ void Dealer::stop_all(std::string reason) {
 
 void Dealer::set_elapsed(Seconds wall) {
   elapsed_ = wall;
-  check_budgets();
+  if (!has_wall_budget_) return;
+  for (std::uint32_t cell = 0; cell < plan_.cells.size(); ++cell) check_budgets(cell);
 }
 
 }  // namespace nkigrid::runner

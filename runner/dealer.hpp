@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "jobs/grid.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/messages.hpp"
+#include "runner/waiting_list.hpp"
 
 namespace nkigrid::runner {
 
@@ -22,13 +22,17 @@ struct Spent {
 };
 
 /// Rank 0's book: which episodes wait, which are in flight, which are parked. Pure state, no communication, no clock.
+/// Dealing and taking back cost O(1) an episode, whatever has stopped or failed; stopping a model or a cell costs one pass.
 class Dealer {
  public:
   /// @param order episodes of this shard, in the order to deal them
   /// @param ledger states at the start; spent budgets are read from its counted rows
-  Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked);
+  /// @param owner the lowest number that a new attempt may have (ShardLock::owner)
+  Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked,
+         std::uint32_t owner = 1);
 
-  /// Up to `count` episodes for a rank on `node`, never one that failed on that node while another node is at work.
+  /// Up to `count` episodes for a rank on `node`, never one that failed on that node while another node is at work, and none at all for
+  /// a node that eats episodes while another one does not.
   std::vector<Assignment> deal(std::uint32_t count, const std::string& node);
 
   /// Takes a result: a scored episode is finished, an infrastructure failure is dealt again until it is parked, a drained one
@@ -36,12 +40,13 @@ class Dealer {
   void take(const Done& done);
 
   void stop_model(const std::string& model, std::string reason);  ///< its episodes are dealt no more
+  void stop_cell(const std::string& cell, std::string reason);
   void stop_all(std::string reason);                              ///< nothing is dealt any more
   void set_elapsed(Seconds wall);                                 ///< for wall budgets
 
-  bool idle() const noexcept { return in_flight_.empty(); }
+  bool idle() const noexcept { return in_flight_ == 0; }
   /// True when nothing that may be dealt waits.
-  bool exhausted() const;
+  bool exhausted() const noexcept { return stopped_ || waiting_.empty(); }
   bool stopped() const noexcept { return stopped_; }
   /// Why episodes were left: the first reason given, or "".
   const std::string& stopped_by() const noexcept { return stopped_by_; }
@@ -52,30 +57,40 @@ class Dealer {
   std::uint64_t failed_attempts() const noexcept { return failed_attempts_; }
   /// The reason of the newest infrastructure failure, or "".
   const std::string& last_failure() const noexcept { return last_failure_; }
-  std::uint64_t in_flight() const noexcept { return in_flight_.size(); }
+  std::uint64_t in_flight() const noexcept { return in_flight_; }
+  std::uint64_t waiting() const noexcept { return waiting_.size(); }
+  /// Waiting episodes that an earlier session's attempts may have left turns of.
+  std::vector<std::uint32_t> resumed() const;
 
  private:
+  /// Of an episode that was dealt, or that earlier sessions began.
   struct Progress {
     std::uint32_t attempts = 0, infra_failures = 0, dead_attempt = 0;
+    bool has_history = false, in_flight = false;
     std::string last_node;
   };
+  std::uint32_t model_of(std::uint32_t cell) const { return model_of_cell_[cell]; }
   bool may_deal(std::uint32_t episode) const;
-  void spend(std::uint32_t episode, const Done& done);
-  void check_budgets();
+  const std::string& failed_on(std::uint32_t episode) const;
+  void tally(const Done& done);
+  void spend(std::uint32_t episode, double usd, std::uint64_t tokens);
+  void check_budgets(std::uint32_t cell);
+  void stop(bool& stopped, std::string reason);
 
   const jobs::Plan& plan_;
   const jobs::Grid& grid_;
-  std::deque<std::uint32_t> waiting_;
-  std::map<std::uint32_t, Progress> progress_;  ///< of every unscored episode of the shard
-  std::set<std::uint32_t> in_flight_;
-  std::set<std::string> nodes_;
-  std::set<std::string> stopped_models_, stopped_cells_;
-  std::map<std::string, Spent> spent_models_, spent_cells_;
+  std::uint32_t first_attempt_;  ///< of an episode that nobody began
+  WaitingList waiting_;          ///< only what may be dealt
+  std::unordered_map<std::uint32_t, Progress> progress_;
+  std::map<std::string, log::NodeTally> nodes_;  ///< of the nodes at work, in this session
+  std::vector<std::uint32_t> model_of_cell_;
+  std::vector<Spent> spent_models_, spent_cells_;  ///< parallel to grid.models and plan.cells
+  std::deque<bool> stopped_models_, stopped_cells_;
   Spent spent_;
   Seconds elapsed_{0};
-  bool stopped_ = false;
+  bool has_wall_budget_ = false, stopped_ = false;
   std::string stopped_by_, last_failure_;
-  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0;
+  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0;
 };
 
 }  // namespace nkigrid::runner

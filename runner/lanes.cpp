@@ -2,30 +2,60 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "runner/agent/agent.hpp"
-#include "runner/log/reader.hpp"
 
 namespace nkigrid::runner {
 namespace {
 
-/// Sees every record of one attempt on its way to the journal.
-struct Tally {
-  Done done;
+/// Sees every record of one attempt on its way to the journal: what it spent, and how long turns and the final check took.
+class Tally {
+ public:
+  Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell)
+      : done_(done), turns_(turns), clock_(clock), cell_(cell), last_(clock.monotonic()) {}
+
   void see(const log::Record& record) {
+    const auto now = clock_.monotonic();
     if (const auto* reply = std::get_if<log::Reply>(&record)) {
-      done.tokens += reply->tokens_in + reply->tokens_out;
-      done.cost_usd += reply->cost_usd;
-    } else if (const auto* end = std::get_if<log::End>(&record)) {
-      done.ended = true;
-      done.outcome = end->outcome;
-      done.reason = end->reason;
+      done_.tokens += reply->tokens_in + reply->tokens_out;
+      done_.cost_usd += reply->cost_usd;
+      return;
     }
+    if (std::holds_alternative<log::Turn>(record)) turns_.saw_turn(cell_, now - last_);
+    if (const auto* end = std::get_if<log::End>(&record)) {
+      done_.ended = true;
+      done_.outcome = end->outcome;
+      done_.reason = end->reason;
+      turns_.saw_judge(cell_, now - last_);
+    }
+    last_ = now;
   }
+
+ private:
+  Done& done_;
+  TurnClock& turns_;
+  const Clock& clock_;
+  const std::string& cell_;
+  Seconds last_;  ///< of the begin, or of the last turn
+};
+
+/// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left.
+class GatedModel final : public model::ChatModel {
+ public:
+  GatedModel(model::ChatModel& inner, std::function<bool()> may_begin) : inner_(inner), may_begin_(std::move(may_begin)) {}
+  model::ChatReply complete(const model::ChatRequest& request, std::stop_token stop) override {
+    if (!may_begin_()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
+    return inner_.complete(request, stop);
+  }
+
+ private:
+  model::ChatModel& inner_;
+  std::function<bool()> may_begin_;
 };
 
 /// The row of an attempt whose owner died: its next owner writes it.
@@ -41,6 +71,10 @@ log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std:
       std::count_if(history.begin(), history.end(), [&](const auto& turn) { return turn.reply.id.attempt < id.attempt; }));
   end.node = node;
   return end;
+}
+
+Done not_begun(const Assignment& assignment, const std::string& node) {
+  return {.episode = assignment.episode, .ended = false, .begun = false, .dead_attempt = assignment.dead_attempt, .node = node};
 }
 
 }  // namespace
@@ -74,7 +108,7 @@ void LanePool::give(std::vector<Assignment> work) {
     std::lock_guard lock(mutex_);
     for (auto& assignment : work) waiting_.push_back(std::move(assignment));
   }
-  if (drain_.stop_requested()) drain();  // it crossed the drain on its way: goes back
+  if (closed_) close();  // it crossed the stop on its way: goes back
   else arrived_.notify_all();
 }
 
@@ -82,14 +116,30 @@ std::uint32_t LanePool::hungry() const {
   std::lock_guard lock(mutex_);
   const auto busy = running_ + static_cast<std::uint32_t>(waiting_.size());
   const auto lanes = static_cast<std::uint32_t>(threads_.size());
-  return busy >= lanes ? 0 : lanes - busy;
+  return closed_ || busy >= lanes ? 0 : lanes - busy;
+}
+
+std::uint32_t LanePool::queued() const {
+  std::lock_guard lock(mutex_);
+  const auto busy = running_ + static_cast<std::uint32_t>(waiting_.size());
+  return busy > lanes() ? busy - lanes() : 0;
+}
+
+std::uint32_t LanePool::running() const {
+  std::lock_guard lock(mutex_);
+  return running_;
+}
+
+void LanePool::close() {
+  closed_ = true;
+  std::lock_guard lock(mutex_);
+  for (const auto& assignment : std::exchange(waiting_, {})) events_.done.push_back(not_begun(assignment, context_.node));
+  bell_.ring();
 }
 
 void LanePool::drain() {
+  close();
   drain_.request_stop();
-  std::lock_guard lock(mutex_);
-  for (const auto& assignment : std::exchange(waiting_, {})) events_.done.push_back({.episode = assignment.episode, .ended = false, .begun = false, .node = context_.node});
-  bell_.ring();
 }
 
 LanePool::Events LanePool::take_events() {
@@ -119,35 +169,54 @@ void LanePool::work(std::stop_token stop) {
   }
 }
 
+bool LanePool::may_begin(const jobs::CellSpec& cell) {
+  if (closed_) return false;
+  if (context_.turns.fits(cell, context_.clock.monotonic())) return true;
+  report(Trouble{.exit_code = 1, .reason = fmt::format("time limit: no turn of cell {} can end in the time left", cell.id), .cell = cell.id});
+  return false;
+}
+
 void LanePool::run_one(const Assignment& assignment) {
+  const auto& planned = context_.run.plan.episodes[assignment.episode];
+  const auto& cell = context_.run.plan.cells[planned.cell];
+  if (!may_begin(cell)) {
+    report(not_begun(assignment, context_.node));
+    return;
+  }
+  Done done{.episode = assignment.episode, .node = context_.node};
+  try {
+    run_attempt(assignment, done);
+  } catch (const model::ChatError& error) {
+    if (error.failure != model::ChatFailure::interrupted) report(Trouble{.exit_code = 4, .reason = error.what(), .model = cell.model});
+  } catch (const Error& error) {
+    report(Trouble{.exit_code = exit_code(error.code()), .reason = error.what()});
+  } catch (const std::exception& error) {
+    report(Trouble{.exit_code = 70, .reason = fmt::format("internal error in {}: {}", to_string(context_.run.plan.id_of(planned)), error.what())});
+  }
+  report(std::move(done));
+}
+
+void LanePool::run_attempt(const Assignment& assignment, Done& done) {
   const auto& run = context_.run;
   const auto& planned = run.plan.episodes[assignment.episode];
   const auto& cell = run.plan.cells[planned.cell];
   const auto& task = *run.benchmark.find(run.plan.tasks[planned.task].id);
   log::AttemptId id{run.plan.id_of(planned), run.plan.key(planned.cell, planned.task), assignment.attempt};
-  Tally tally{.done = {.episode = assignment.episode, .node = context_.node}};
+  Tally tally(done, context_.turns, context_.clock, cell.id);
   const auto append = [&](const log::Record& record) {
     context_.journal.append(record);
     tally.see(record);
   };
-  try {
-    std::vector<log::LoggedTurn> history;
-    if (assignment.attempt > 1) history = log::read_history(run.log_folder(), id.episode, id.key);
-    if (assignment.dead_attempt > 0) {
-      context_.journal.append(killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
-    }
-    const agent::EpisodeJob job{.id = id, .grid = run.grid, .model = run.grid.model(cell.model), .mode = run.grid.mode(cell.mode),
-                                .prompt = run.grid.prompt(cell.prompt), .task = task, .history = std::move(history),
-                                .node = context_.node, .rank = context_.rank};
-    agent::run_episode(job, *context_.models.at(cell.model), context_.device, append, context_.clock, drain_.get_token());
-  } catch (const model::ChatError& error) {
-    if (error.failure != model::ChatFailure::interrupted) report(Trouble{.exit_code = 4, .reason = error.what(), .model = cell.model});
-  } catch (const Error& error) {
-    report(Trouble{.exit_code = exit_code(error.code()), .reason = error.what(), .model = {}});
-  } catch (const std::exception& error) {
-    report(Trouble{.exit_code = 70, .reason = fmt::format("internal error in {}: {}", to_string(id.episode), error.what()), .model = {}});
+  std::vector<log::LoggedTurn> history;
+  if (assignment.resumed) history = context_.histories.take(assignment.episode);
+  if (assignment.dead_attempt > 0) {
+    context_.journal.append(killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
   }
-  report(std::move(tally.done));
+  const agent::EpisodeJob job{.id = id, .grid = run.grid, .model = run.grid.model(cell.model), .mode = run.grid.mode(cell.mode),
+                              .prompt = run.grid.prompt(cell.prompt), .task = task, .history = std::move(history),
+                              .node = context_.node, .rank = context_.rank};
+  GatedModel gated(*context_.models.at(cell.model), [&] { return may_begin(cell); });
+  agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
 }
 
 void LanePool::report(Done done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,8 +15,10 @@
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
 #include "runner/log/journal.hpp"
+#include "runner/histories.hpp"
 #include "runner/messages.hpp"
 #include "runner/model/model.hpp"
+#include "runner/stop.hpp"
 
 namespace nkigrid::runner {
 
@@ -28,6 +31,8 @@ struct LaneContext {
   std::map<std::string, std::unique_ptr<model::ChatModel>> models;
   std::string node;
   std::uint32_t rank = 0;
+  TurnClock& turns;
+  Histories& histories;
 };
 
 /// The main thread's bell: lanes ring, the main thread sleeps until someone does or a time has passed.
@@ -51,7 +56,12 @@ class LanePool {
   void give(std::vector<Assignment> work);
   /// Lanes without work, less what waits for them.
   std::uint32_t hungry() const;
-  /// Begins nothing more, stops between turns; what waits comes back as not begun.
+  /// Episodes that wait here for a lane.
+  std::uint32_t queued() const;
+  std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(threads_.size()); }
+  /// Begins nothing more, no turn either; turns in flight run on, what waits comes back as not begun.
+  void close();
+  /// close(), and waits for retries and permits end, requests in flight get their grace.
   void drain();
 
   struct Events {
@@ -60,10 +70,13 @@ class LanePool {
   };
   Events take_events();
   bool idle() const;  ///< nothing waits, nothing runs
+  std::uint32_t running() const;
 
  private:
   void work(std::stop_token stop);
   void run_one(const Assignment& assignment);
+  void run_attempt(const Assignment& assignment, Done& done);
+  bool may_begin(const jobs::CellSpec& cell);
   void report(Done done);
   void report(Trouble trouble);
 
@@ -74,6 +87,7 @@ class LanePool {
   std::deque<Assignment> waiting_;
   std::uint32_t running_ = 0;
   Events events_;
+  std::atomic<bool> closed_{false};
   std::stop_source drain_;
   std::vector<std::jthread> threads_;
 };

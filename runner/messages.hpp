@@ -19,13 +19,28 @@ enum class Tag : int {
   sealed,           ///< worker: Trouble (empty reason: sealed well)
   work,             ///< rank 0: Assignment[]
   permit_granted,   ///< rank 0: model name
-  drain,            ///< rank 0: begin nothing, stop between turns
+  drain,            ///< rank 0: Drain
   finish,           ///< rank 0: nothing is left in flight; close and seal
-  result            ///< rank 0: Result
+  result,           ///< rank 0: Result
+  start             ///< rank 0, first of all: Start
 };
 
+/// What every rank must know before its first episode.
+struct Start {
+  double seconds_left = -1;            ///< until the batch system ends the allocation; negative: no limit
+  std::vector<std::uint32_t> resumed;  ///< episodes that earlier attempts left turns of, to be read in one pass over the log
+};
+
+/// Begin nothing, stop between turns.
+struct Drain {
+  bool at_once = false;  ///< also end waits for retries, and give requests in flight their grace only
+};
+
+/// What a rank can take. Work may be on its way to it: `received` says how much it knew of when it asked.
 struct Want {
-  std::uint32_t episodes = 0;
+  std::uint32_t episodes = 0;  ///< lanes without work
+  std::uint32_t ahead = 0;     ///< beyond them, to wait on the rank (Appetite)
+  std::uint64_t received = 0;  ///< episodes received so far, in all
   std::string node;
 };
 
@@ -35,12 +50,14 @@ struct Assignment {
   std::uint32_t attempt = 1;
   std::uint32_t dead_attempt = 0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
   std::string dead_node;
+  bool resumed = false;            ///< an earlier attempt may have left turns to continue from
 };
 
 struct Done {
   std::uint32_t episode = 0;
   bool ended = false;              ///< false: drained or never begun; the episode stays outstanding
   bool begun = true;
+  std::uint32_t dead_attempt = 0;  ///< not begun: the assignment's, whose row is still to be written
   Outcome outcome = Outcome::killed;
   std::string node;
   std::string reason;              ///< of an infrastructure outcome
@@ -48,11 +65,13 @@ struct Done {
   double cost_usd = 0;
 };
 
-/// Something that stops the run or, where `model` is named, that model's episodes.
+/// Something that stops the run or, where `model` or `cell` is named, that model's or cell's episodes.
 struct Trouble {
   int exit_code = 0;
   std::string reason;
-  std::string model;
+  std::string model = {};
+  std::string cell = {};
+  bool at_once = true;  ///< of a stop of the whole run: see Drain
 };
 
 struct Result {
@@ -66,10 +85,14 @@ std::string encode(const std::vector<Assignment>&);
 std::string encode(const std::vector<Done>&);
 std::string encode(const Trouble&);
 std::string encode(const Result&);
+std::string encode(const Start&);
+std::string encode(const Drain&);
 Want decode_want(std::string_view);
 std::vector<Assignment> decode_work(std::string_view);
 std::vector<Done> decode_done(std::string_view);
 Trouble decode_trouble(std::string_view);
 Result decode_result(std::string_view);
+Start decode_start(std::string_view);
+Drain decode_drain(std::string_view);
 
 }  // namespace nkigrid::runner

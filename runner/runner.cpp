@@ -13,16 +13,22 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/version.hpp"
+#include "jobs/simulation.hpp"
+#include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/histories.hpp"
 #include "runner/lanes.hpp"
+#include "runner/log/costs.hpp"
 #include "runner/log/segment.hpp"
+#include "runner/log/stopped_by.hpp"
 #include "runner/shard_lock.hpp"
+#include "runner/stop.hpp"
 
 namespace nkigrid::runner {
 namespace {
 
-/// Longest sleep between two looks at MPI. A lane that has something to say rings the bell at once.
-constexpr Seconds kPoll{0.002};
+/// How long an element waits for an earlier owner of its shard to end: Slurm kills it after KillWait.
+constexpr Seconds kPredecessor{60};
 
 /// Where this rank runs, for provenance and for keeping a retry away from a bad node. On one machine that plays several Slurm
 /// nodes the host name is the same for all, hence SLURMD_NODENAME first.
@@ -43,10 +49,7 @@ std::string journal_name(const RunOptions& options, int rank) {
 std::uint32_t auto_lanes(const jobs::Grid& grid) {
   const char* text = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   const auto ranks_here = static_cast<std::uint32_t>(std::max(1, text != nullptr ? std::atoi(text) : 1));
-  const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  const bool waits = std::any_of(grid.models.begin(), grid.models.end(), [](const auto& model) { return model.api != "synthetic"; });
-  // A lane that waits for tokens costs nothing; one that compiles costs a core.
-  return std::max(1U, cores * (waits ? 8 : 2) / ranks_here);
+  return jobs::auto_lanes(grid, std::max(1U, std::thread::hardware_concurrency()), ranks_here);
 }
 
 std::map<std::string, std::unique_ptr<model::ChatModel>> make_models(const jobs::Run& run, RankPermits& permits) {
@@ -64,31 +67,34 @@ std::string signal_text(int signal) {
 /// The main thread of one rank between its lanes and rank 0.
 class Worker {
  public:
-  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node) : comm_(comm), lanes_(lanes), permits_(permits), node_(std::move(node)) {}
+  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node, std::function<void(const Start&)> start)
+      : comm_(comm), lanes_(lanes), permits_(permits), node_(std::move(node)), start_(std::move(start)) {}
 
   /// @returns true when something moved.
-  bool pump() {
+  bool pump(Seconds now) {
     auto events = lanes_.take_events();
     for (const auto& trouble : events.troubles) send(Tag::trouble, encode(trouble), "report trouble");
     if (!events.done.empty()) send(Tag::done, encode(events.done), "report results");
     const auto permits = permits_.take_outgoing();
     for (const auto& model : permits.wanted) send(Tag::permit_wanted, model, "ask for a permit");
     for (const auto& model : permits.returned) send(Tag::permit_returned, model, "return a permit");
-    const auto hungry = lanes_.hungry();
-    const bool ask = hungry > 0 && hungry != last_want_ && !finishing_;
-    if (ask) send(Tag::want, encode(Want{hungry, node_}), "ask for episodes");
-    last_want_ = hungry;
-    return ask || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() || !permits.returned.empty();
+    asker_.ended(static_cast<std::uint32_t>(events.done.size()), now);
+    const auto want = started_ && !finishing_ ? asker_.ask(lanes_.lanes(), lanes_.hungry(), lanes_.queued(), node_, now) : std::nullopt;
+    if (want) send(Tag::want, encode(*want), "ask for episodes");
+    return want || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() || !permits.returned.empty();
   }
 
   void handle(const mpi::Incoming& message) {
     switch (static_cast<Tag>(message.tag)) {
       case Tag::work:
-        lanes_.give(decode_work(message.bytes));
-        last_want_ = lanes_.hungry();
+        give(decode_work(message.bytes));
         break;
       case Tag::permit_granted: permits_.grant(message.bytes); break;
-      case Tag::drain: lanes_.drain(); break;
+      case Tag::start:
+        start_(decode_start(message.bytes));
+        started_ = true;
+        break;
+      case Tag::drain: decode_drain(message.bytes).at_once ? lanes_.drain() : lanes_.close(); break;
       case Tag::finish: finishing_ = true; break;
       case Tag::result: result_ = decode_result(message.bytes); break;
       default: break;
@@ -99,12 +105,18 @@ class Worker {
   void send(Tag tag, const std::string& bytes, std::string_view hint) { comm_.send(0, static_cast<int>(tag), bytes, hint); }
 
  private:
+  void give(std::vector<Assignment> work) {
+    asker_.received(work.size());
+    lanes_.give(std::move(work));
+  }
+
   mpi::Comm& comm_;
   LanePool& lanes_;
   RankPermits& permits_;
   std::string node_;
-  std::uint32_t last_want_ = 0;
-  bool finishing_ = false;
+  std::function<void(const Start&)> start_;
+  Asker asker_;
+  bool started_ = false, finishing_ = false;
   std::optional<Result> result_;
 };
 
@@ -120,6 +132,55 @@ Trouble seal(log::Journal& journal) {
     return {exit_code(error.code()), error.what(), {}};
   }
 }
+
+/// Carries a stop from its stage to the lanes, and ends the process when its time is over.
+class Stopper {
+ public:
+  Stopper(const jobs::Run& run, const RunOptions& options, int rank, LanePool& lanes) : run_(run), options_(options), rank_(rank), lanes_(lanes) {}
+
+  void set_end(Seconds end) { plan_.set_end(end); }
+
+  /// @returns a trouble to report when `signal` is news
+  std::optional<Trouble> look(int signal, Seconds now) {
+    std::optional<Trouble> news;
+    if (signal != std::exchange(seen_, signal)) {
+      plan_.signal(signal, now);
+      reason_ = signal_text(signal);
+      news = Trouble{.exit_code = signal == SIGINT ? 130 : 1, .reason = reason_, .at_once = signal != SIGUSR1};
+    }
+    const auto stage = plan_.stage(now);
+    if (stage == StopStage::abandon) abandon();
+    if (stage != std::exchange(stage_, stage)) stage == StopStage::closed ? lanes_.close() : lanes_.drain();
+    if (stage == StopStage::last_call && reason_.empty()) {
+      reason_ = "time limit";
+      news = Trouble{.exit_code = 1, .reason = reason_};
+    }
+    return news;
+  }
+
+ private:
+  /// Threads may be stuck in a compile or a request: what is durable stays, the rest belongs to the next attempt.
+  [[noreturn]] void abandon() {
+    if (reason_.empty()) reason_ = "time limit";
+    fmt::print(stderr, "nkigrid: rank {}: {} turns in flight did not end in time and are left to the next attempt\nnkigrid: stopped by {}\n", rank_,
+               lanes_.running(), reason_);
+    try {
+      if (rank_ == 0) log::note_stopped_by(run_.log_folder(), options_.shard, reason_);
+    } catch (const Error& error) {
+      fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
+    }
+    std::_Exit(1);
+  }
+
+  const jobs::Run& run_;
+  const RunOptions& options_;
+  int rank_;
+  LanePool& lanes_;
+  StopPlan plan_;
+  StopStage stage_ = StopStage::none;
+  int seen_ = 0;
+  std::string reason_;
+};
 
 /// What the log says at the end: the truth that `tables` will see.
 Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& order, const Coordinator& coordinator) {
@@ -137,23 +198,33 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
   return result;
 }
 
+/// Rank 0 before the run: owns the shard, knows what is left of it.
+struct Leader {
+  ShardLock lock;
+  std::vector<std::uint32_t> order;
+  Coordinator coordinator;
+
+  static Leader make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options) {
+    ShardLock lock(run.folder, options.shard, run.plan.shards, options.ends_at ? kPredecessor : Seconds(0));
+    log::note_stopped_by(run.log_folder(), options.shard, {});
+    const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
+    // What this run's episodes took so far corrects the costs it was frozen with.
+    const auto seconds = jobs::expected_seconds(run.grid, run.plan, log::relearn_costs(run, ledger));
+    auto order = jobs::dealing_order(run.plan, seconds, options.shard);
+    for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+    Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
+    return {std::move(lock), std::move(order),
+            Coordinator(run, comm, std::move(dealer), Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
+  }
+};
+
 }  // namespace
 
 RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
                     const RunOptions& options, const std::atomic<int>& stop) {
   make_directories(run.log_folder());
-  const bool leader = comm.rank() == 0;
-  std::optional<ShardLock> lock;
-  std::vector<std::uint32_t> order;
-  std::optional<Coordinator> coordinator;
-  if (leader) {
-    lock.emplace(run.folder, options.shard, run.plan.shards);
-    order = jobs::dealing_order(run.plan, run.grid, options.shard);
-    const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
-    for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
-    coordinator.emplace(run, comm, Dealer(run.plan, run.grid, order, ledger, options.with_parked),
-                        Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock);
-  }
+  std::optional<Leader> leader;
+  if (comm.rank() == 0) leader.emplace(Leader::make(run, comm, clock, options));
 
   const auto node = node_name();
   Bell bell;
@@ -161,35 +232,47 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
   log::Journal journal(run.log_folder(), journal_name(options, comm.rank()),
                        {run.grid_hash, run.run_id, kVersion, run.grid.device.sdk, device->backend(), device->compiler(), node});
   if (!journal.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal.warning());
-  LaneContext context{run, *device, journal, clock, make_models(run, permits), node, static_cast<std::uint32_t>(comm.rank())};
+  TurnClock turns(run.grid);
+  Histories histories(run);
+  LaneContext context{run, *device, journal, clock, make_models(run, permits), node, static_cast<std::uint32_t>(comm.rank()), turns, histories};
   const auto lanes = options.lanes > 0 ? options.lanes : run.grid.lanes > 0 ? run.grid.lanes : auto_lanes(run.grid);
   std::optional<LanePool> pool(std::in_place, context, bell, lanes);
-  Worker worker(comm, *pool, permits, node);
+  Stopper stopper(run, options, comm.rank(), *pool);
+  Worker worker(comm, *pool, permits, node, [&](const Start& start) {
+    histories.expect(start.resumed);
+    if (start.seconds_left < 0) return;
+    const auto now = clock.monotonic();
+    turns.set_end(now, now + Seconds(start.seconds_left));
+    stopper.set_end(now + Seconds(start.seconds_left));
+  });
+  if (leader) leader->coordinator.start(options.ends_at ? std::max(0.0, *options.ends_at - clock.unix_seconds()) : -1.0);
 
-  bool told_stop = false, sealed = false, told_result = false;
+  bool sealed = false, told_result = false;
+  PollPause pause;
   while (!worker.result()) {
     bool moved = false;
     while (auto message = comm.poll("run")) {
       moved = true;
-      if (is_for_coordinator(message->tag)) coordinator->handle(*message);
+      if (is_for_coordinator(message->tag)) leader->coordinator.handle(*message);
       else worker.handle(*message);
     }
-    if (const int signal = stop.load(); signal != 0 && !std::exchange(told_stop, true)) {
-      worker.send(Tag::trouble, encode(Trouble{signal == SIGINT ? 130 : 1, signal_text(signal), {}}), "report a signal");
+    if (!sealed) {
+      if (const auto news = stopper.look(stop.load(), clock.monotonic())) worker.send(Tag::trouble, encode(*news), "report a stop");
+      moved = worker.pump(clock.monotonic()) || moved;
     }
-    if (!sealed) moved = worker.pump() || moved;
-    if (leader) coordinator->tick();
+    if (leader) leader->coordinator.tick();
     if (worker.finishing() && !sealed && pool->idle()) {
       sealed = true;
       worker.send(Tag::sealed, encode(seal(journal)), "report the seal");
     }
-    if (leader && coordinator->all_sealed() && !std::exchange(told_result, true)) {
+    if (leader && leader->coordinator.all_sealed() && !std::exchange(told_result, true)) {
       log::seal_all(run.log_folder());
-      coordinator->finish_progress();
-      const auto result = encode(final_result(run, order, *coordinator));
-      for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::result), result, "tell the result");
+      leader->coordinator.finish_progress();
+      const auto result = final_result(run, leader->order, leader->coordinator);
+      log::note_stopped_by(run.log_folder(), options.shard, result.stopped_by);
+      for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::result), encode(result), "tell the result");
     }
-    if (!moved) bell.wait(kPoll);
+    moved ? pause.moved() : bell.wait(pause.next());
   }
   pool.reset();
   comm.barrier("end of the run");

@@ -21,6 +21,7 @@ struct RunOptions {
   std::uint32_t lanes = 0;            ///< a rank; 0: auto
   bool with_parked = false;
   bool quiet = false;
+  std::optional<double> ends_at;      ///< Unix time [s] at which the batch system ends this allocation (rank 0's counts); none: no limit
 };
 
 /// What run_shard() came to, the same on every rank.
@@ -33,7 +34,9 @@ struct RunResult {
 };
 
 /// Runs the outstanding episodes of a frozen run: rank 0 deals, every rank's lanes work, each rank journals and seals.
-/// @param stop becomes true on SIGTERM, SIGINT or SIGUSR1: no turn is begun, what runs is drained
+/// Notes in the log's folder why it stopped early. Turns that cannot end before the allocation does are not begun; where turns in
+/// flight outlast it all the same, or SIGTERM's grace, the process ends at once with code 1 and does not return (docs/decisions/stopping.md).
+/// @param stop becomes the number of SIGTERM, SIGINT or SIGUSR1: no turn is begun, what runs is drained
 /// @ranks collective; the main thread of each calls it
 RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
                     const RunOptions& options, const std::atomic<int>& stop);

@@ -2,9 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -12,7 +17,32 @@
 
 namespace nkigrid::runner {
 
-ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards) {
+namespace {
+
+/// Reads and raises the count of owners that the lock file holds.
+std::uint32_t next_owner(const Fd& fd, const std::filesystem::path& path) {
+  char text[16] = {};
+  if (::pread(fd.get(), text, sizeof text - 1, 0) < 0) throw_errno(errno, "read", path.native());
+  const auto owner = static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) + 1;
+  const auto line = fmt::format("{:010}\n", owner);
+  if (::pwrite(fd.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) throw_errno(errno, "write", path.native());
+  return owner;
+}
+
+/// @returns false with errno set when it is still held at the deadline, or cannot be locked at all
+bool lock_until(const Fd& fd, std::chrono::steady_clock::time_point deadline) {
+  constexpr std::chrono::milliseconds kLook{200};
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kLook);
+  }
+  return true;
+}
+
+}  // namespace
+
+ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards, Seconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(patience);
   const auto folder = run / "log" / "locks";
   make_directories(folder);
   const std::uint32_t first = shard ? shard->value : 0;
@@ -21,12 +51,13 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
     const auto path = folder / fmt::format("shard-{}", s);
     Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!fd) throw_errno(errno, "open", path.native());
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_until(fd, deadline)) {
       if (errno == EWOULDBLOCK) {
         throw Error(ErrorCode::config, fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
       }
       fmt::print(stderr, "nkigrid: warning: '{}' has no file locks; do not start this shard twice\n", folder.native());
     }
+    owner_ = std::max(owner_, next_owner(fd, path));
     held_.push_back(std::move(fd));
   }
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/ids.hpp"
 
@@ -14,10 +15,16 @@ namespace nkigrid::runner {
 class ShardLock {
  public:
   /// @param shard one shard, or none: all `shards`
+  /// @param patience how long to wait for another owner to end: a requeued element may start before its predecessor is dead
   /// @throws Error{config} naming the shard when another process holds it; Error{io}.
-  ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards);
+  ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards, Seconds patience = Seconds(0));
+
+  /// The how-many-th owner of these shards this process is, from 1 (the highest of several shards'): an owner's attempts are numbered
+  /// from it on, so that an earlier owner that lives on unseen (its node was cut off, its stepd killed) never shares an attempt with it.
+  std::uint32_t owner() const noexcept { return owner_; }
 
  private:
+  std::uint32_t owner_ = 1;
   std::vector<Fd> held_;
 };
 

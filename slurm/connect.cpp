@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -60,12 +62,13 @@ PluginEntry load_plugin() {
 }
 
 /// Runs in the child: whatever libslurm does here, it does it to itself.
-[[noreturn]] void probe_in_child(int output) {
+[[noreturn]] void answer_in_child(int output, const std::function<std::string(Client&)>& question) {
   ::dup2(output, STDERR_FILENO);
   ::dup2(output, STDOUT_FILENO);
   try {
     const std::unique_ptr<Client> client(load_plugin()());
-    client->limits();
+    fmt::print("{}", question(*client));
+    std::fflush(stdout);
     std::_Exit(0);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}", error.what());
@@ -90,13 +93,15 @@ bool read_until_closed(int fd, std::string& text) {
   }
 }
 
-void probe() {
+/// Asks a controller in a child with a deadline: libslurm may exit or stall for a minute. @returns the answer
+std::string ask_in_child(const std::function<std::string(Client&)>& question) {
+  check_configuration();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno(errno, "make a pipe");
   Fd read_end(ends[0]), write_end(ends[1]);
   const auto child = ::fork();
   if (child < 0) throw_errno(errno, "fork");
-  if (child == 0) probe_in_child(write_end.get());
+  if (child == 0) answer_in_child(write_end.get(), question);
   write_end = Fd();
   std::string said;
   const bool in_time = read_until_closed(read_end.get(), said);
@@ -109,14 +114,33 @@ void probe() {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     unavailable(said.empty() ? "libslurm ended its process while it started; look at slurm.conf" : "Slurm is not usable here: " + said);
   }
+  return said;
 }
+
+double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
 std::unique_ptr<Client> connect() {
-  check_configuration();
-  probe();
+  ask_in_child([](Client& client) {
+    client.limits();
+    return std::string();
+  });
   return std::unique_ptr<Client>(load_plugin()());
+}
+
+std::optional<double> allocation_end(Seconds asked) {
+  if (const char* end = std::getenv("SLURM_JOB_END_TIME"); end != nullptr && std::atof(end) > 0) return std::atof(end);
+  const char* job = std::getenv("SLURM_JOB_ID");
+  if (job == nullptr || *job == '\0') return std::nullopt;
+  const auto id = static_cast<std::uint32_t>(std::strtoul(job, nullptr, 10));
+  try {
+    const auto left = std::atol(ask_in_child([id](Client& client) { return std::to_string(client.seconds_left(id)); }).c_str());
+    if (left >= 0) return unix_now() + static_cast<double>(left);
+  } catch (const Error& error) {
+    fmt::print(stderr, "nkigrid: warning: the time left is taken from the grid: {}\n", error.what());
+  }
+  return unix_now() + asked.count();
 }
 
 }  // namespace nkigrid::slurm

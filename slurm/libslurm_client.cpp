@@ -1,5 +1,5 @@
 // The only file that includes slurm.h. Built as a plugin. Uses calls whose signatures are the same from 22.05 on:
-// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, load_ctl_conf, ping.
+// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, load_ctl_conf; where a call changed, a guard says since when.
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
@@ -60,17 +62,43 @@ std::string state_text(std::uint32_t state) {
   return found == kNames.end() ? fmt::format("UNKNOWN({})", base) : found->second;
 }
 
-std::string reason_text(std::uint32_t reason) {
-  static const std::map<std::uint32_t, const char*> kWords = {
-      {WAIT_NO_REASON, ""}, {WAIT_PRIORITY, "waits behind jobs of higher priority"}, {WAIT_DEPENDENCY, "waits for the array to end"},
-      {WAIT_RESOURCES, "waits for free nodes"}, {WAIT_PART_NODE_LIMIT, "asks for more nodes than the partition has"},
-      {WAIT_PART_TIME_LIMIT, "asks for more time than the partition allows"}, {WAIT_PART_DOWN, "the partition is down"},
-      {WAIT_PART_INACTIVE, "the partition is inactive"}, {WAIT_HELD, "held by an administrator"}, {WAIT_HELD_USER, "held by its user"},
-      {WAIT_TIME, "its start time has not come"}, {WAIT_LICENSES, "waits for licenses"}, {WAIT_RESERVATION, "waits for its reservation"},
-      {WAIT_NODE_NOT_AVAIL, "a node it needs is not available"}, {WAIT_ARRAY_TASK_LIMIT, "the array's throttle is reached"},
-      {WAIT_DEP_INVALID, "its dependency can never be satisfied"}, {WAIT_FRONT_END, "waits for a front end"}};
-  const auto found = kWords.find(reason);
-  return found == kWords.end() ? fmt::format("Slurm's reason {}", reason) : found->second;
+/// Why a job waits, and what its user can do about it.
+struct Reason {
+  const char* words;
+  const char* advice;
+};
+
+Reason reason_of(std::uint32_t reason) {
+  static const std::map<std::uint32_t, Reason> kReasons = {
+      {WAIT_NO_REASON, {"", ""}},
+      {WAIT_PRIORITY, {"waits behind jobs of higher priority", "wait, or ask for less: fewer nodes, a shorter slurm.time"}},
+      {WAIT_DEPENDENCY, {"waits for the arrays to end", ""}},
+      {WAIT_RESOURCES, {"waits for free nodes", ""}},
+      {WAIT_PART_NODE_LIMIT, {"asks for more nodes than the partition gives a job", "lower slurm.nodes, then cancel and resume"}},
+      {WAIT_PART_TIME_LIMIT, {"asks for more time than the partition allows", "lower slurm.time, then cancel and resume"}},
+      {WAIT_PART_DOWN, {"the partition is down", "ask the administrators, or name another slurm.partition"}},
+      {WAIT_PART_INACTIVE, {"the partition is inactive", "ask the administrators, or name another slurm.partition"}},
+      {WAIT_HELD, {"held by an administrator", "ask the administrators"}},
+      {WAIT_HELD_USER, {"held by its user", "scontrol release JOB"}},
+      {WAIT_TIME, {"its start time has not come", ""}},
+      {WAIT_LICENSES, {"waits for licenses", ""}},
+      {WAIT_RESERVATION, {"waits for its reservation", ""}},
+      {WAIT_NODE_NOT_AVAIL, {"a node it needs is down, drained or reserved", "sinfo -R says why; drop slurm.reservation or a node list"}},
+      {WAIT_ARRAY_TASK_LIMIT, {"the array's throttle is reached", "raise slurm.throttle for more at once"}},
+      {WAIT_DEP_INVALID, {"its dependency can never be satisfied", "cancel and resume"}},
+      {WAIT_QOS, {"its quality of service is not to be had", "look at slurm.qos"}},
+      {WAIT_ACCOUNT, {"its account may not run here", "look at slurm.account"}},
+      {WAIT_ASSOC_JOB_LIMIT, {"the account's limit on jobs is reached", "wait, or ask for a higher limit"}},
+      {WAIT_ASSOC_RESOURCE_LIMIT, {"the account's limit on resources is reached", "wait, or ask for a higher limit"}},
+      {WAIT_ASSOC_TIME_LIMIT, {"asks for more time than the account has", "lower slurm.time"}}};
+  const auto found = kReasons.find(reason);
+  return found == kReasons.end() ? Reason{nullptr, "squeue -j JOB -o %r names it"} : found->second;
+}
+
+std::string reason_words(std::uint32_t reason, const char* description) {
+  const auto known = reason_of(reason);
+  if (known.words != nullptr) return known.words;
+  return description != nullptr && *description != '\0' ? fmt::format("Slurm says '{}'", description) : fmt::format("Slurm's reason {}", reason);
 }
 
 std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
@@ -99,6 +127,41 @@ std::vector<std::string> with_submit_environment(const JobRequest& request) {
   return environment;
 }
 
+/// "65536M", "64G" or "0" (all of a node's memory), as the grid writes slurm.mem. @returns [MB]
+std::uint64_t megabytes(const std::string& mem) {
+  const auto number = std::strtoull(mem.c_str(), nullptr, 10);
+  switch (mem.back()) {
+    case 'T': return number << 20;
+    case 'G': return number << 10;
+    case 'K': return number >> 10;
+    default: return number;
+  }
+}
+
+/// Options that slurm.extra may name and libslurm takes; what is not here is refused, never dropped.
+void apply_extra(job_desc_msg_t& job, const std::string& line, Strings& strings) {
+  const auto equals = std::min(line.find_first_of("= "), line.size());
+  const auto name = line.substr(0, equals);
+  const auto value = equals < line.size() ? line.substr(equals + 1) : std::string();
+  const std::map<std::string, std::function<void()>> known = {
+      {"--exclusive", [&] { job.shared = 0; }},
+      {"--no-requeue", [&] { job.requeue = 0; }},
+      {"--hold", [&] { job.priority = 0; }},
+      {"--nice", [&] { job.nice = NICE_OFFSET + static_cast<std::uint32_t>(std::atoi(value.empty() ? "100" : value.c_str())); }},
+      {"--nodelist", [&] { job.req_nodes = strings.hold(value); }},
+      {"--licenses", [&] { job.licenses = strings.hold(value); }},
+      {"--wckey", [&] { job.wckey = strings.hold(value); }},
+      {"--network", [&] { job.network = strings.hold(value); }}};
+  const auto found = known.find(name);
+  if (found == known.end()) {
+    std::string names;
+    for (const auto& [option, apply] : known) names += (names.empty() ? "" : ", ") + option;
+    throw Error(ErrorCode::config, fmt::format("slurm.extra '{}' cannot be sent through libslurm (legal: {}); leave it out, or send the scripts of "
+                                               "`submit --dry-run` with sbatch", line, names));
+  }
+  found->second();
+}
+
 void fill_resources(job_desc_msg_t& job, const JobRequest& request, Strings& strings) {
   const auto& r = request.resources;
   job.partition = strings.hold(r.partition);
@@ -114,11 +177,42 @@ void fill_resources(job_desc_msg_t& job, const JobRequest& request, Strings& str
   job.cpus_per_task = static_cast<std::uint16_t>(request.cpus_per_task);
   job.min_cpus = request.tasks * request.cpus_per_task;
   job.time_limit = request.time_minutes;
+  if (!r.mem.empty()) job.pn_min_memory = megabytes(r.mem);
+  if (!r.mail_user.empty()) {
+    job.mail_user = strings.hold(r.mail_user);
+    job.mail_type = MAIL_JOB_END | MAIL_JOB_FAIL;
+  }
+  for (const auto& line : r.extra) apply_extra(job, line, strings);
+}
+
+/// What Slurm says beside an accepted job that waits for a node or partition to come back: `status` tells it.
+bool may_pass(int error) {
+  return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_PARTITION_DOWN || error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
+}
+
+/// How many elements "0-7,9%4" names.
+std::uint32_t elements_in(const std::string& array) {
+  std::uint32_t count = 0;
+  const char* at = array.c_str();
+  while (*at != '\0' && *at != '%') {
+    char* end = nullptr;
+    const auto first = std::strtoul(at, &end, 10);
+    auto last = first;
+    if (end == at) break;
+    if (*end == '-') last = std::strtoul(end + 1, &end, 10);
+    count += static_cast<std::uint32_t>(last - first + 1);
+    at = *end == ',' ? end + 1 : end;
+  }
+  return count;
 }
 
 class LibslurmClient final : public Client {
  public:
-  LibslurmClient() { slurm_init(nullptr); }
+  LibslurmClient() {
+    // Else libslurm cuts the element list of a pending array at 64 characters, and living elements would look free.
+    ::setenv("SLURM_BITSTR_LEN", "0", 1);
+    slurm_init(nullptr);
+  }
   ~LibslurmClient() override { slurm_fini(); }
 
   std::uint32_t submit(const JobRequest& request) override {
@@ -163,7 +257,11 @@ class LibslurmClient final : public Client {
       if (record.array_job_id != 0 && record.array_task_id != NO_VAL) state.element = record.array_task_id;
       state.pending_elements = text(record.array_task_str);
       state.state = state_text(record.job_state);
-      if ((record.job_state & JOB_STATE_BASE) == JOB_PENDING) state.reason = reason_text(record.state_reason);
+      if ((record.job_state & JOB_STATE_BASE) == JOB_PENDING) {
+        state.reason = reason_words(record.state_reason, record.state_desc);
+        state.advice = reason_of(record.state_reason).advice;
+      }
+      state.submitted = static_cast<double>(record.submit_time);
       state.nodes = text(record.nodes);
       state.name = text(record.name);
       state.comment = comment;
@@ -183,9 +281,56 @@ class LibslurmClient final : public Client {
   Limits limits() override {
     slurm_conf_t* conf = nullptr;
     if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS) fail("read the controller's limits", errno);
-    const Limits limits{conf->max_array_sz, conf->max_job_cnt};
+    Limits limits{.max_array_size = conf->max_array_sz, .max_job_count = conf->max_job_cnt, .max_array_tasks = 0};
+    constexpr std::string_view kTasks = "max_array_tasks=";
+    const auto parameters = text(conf->sched_params);
+    if (const auto at = parameters.find(kTasks); at != std::string::npos) {
+      limits.max_array_tasks = static_cast<std::uint32_t>(std::strtoul(parameters.c_str() + at + kTasks.size(), nullptr, 10));
+    }
     free_conf(conf);
     return limits;
+  }
+
+  std::uint32_t jobs_in_use() override {
+    job_info_msg_t* message = nullptr;
+    if (slurm_load_jobs(0, &message, SHOW_ALL) != SLURM_SUCCESS) fail("count jobs", errno);
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < message->record_count; ++i) {
+      const auto& record = message->job_array[i];
+      const bool whole_array = record.array_job_id != 0 && record.array_task_id == NO_VAL;
+      count += whole_array ? elements_in(text(record.array_task_str)) : 1;
+    }
+    slurm_free_job_info_msg(message);
+    return count;
+  }
+
+  std::vector<Partition> partitions() override {
+    partition_info_msg_t* message = nullptr;
+    if (slurm_load_partitions(0, &message, SHOW_ALL) != SLURM_SUCCESS) fail("list partitions", errno);
+    std::vector<Partition> found;
+    for (std::uint32_t i = 0; i < message->record_count; ++i) {
+      const auto& record = message->partition_array[i];
+      found.push_back({.name = text(record.name), .max_minutes = record.max_time == INFINITE ? 0 : record.max_time, .nodes = record.total_nodes,
+                       .up = record.state_up == PARTITION_UP, .is_default = (record.flags & PART_FLAG_DEFAULT) != 0});
+    }
+    slurm_free_partition_info_msg(message);
+    return found;
+  }
+
+  std::string version() override {
+    const auto number = slurm_api_version();
+    return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(number), SLURM_VERSION_MINOR(number), SLURM_VERSION_MICRO(number));
+  }
+
+  long seconds_left(std::uint32_t job) override {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+    slurm_step_id_t id = {};
+    id.job_id = job;
+    id.step_id = id.step_het_comp = NO_VAL;
+    return slurm_get_rem_time(id);
+#else
+    return slurm_get_rem_time(job);
+#endif
   }
 
  private:
@@ -205,7 +350,7 @@ class LibslurmClient final : public Client {
       } else if (error == 0) {
         error = SLURM_UNEXPECTED_MSG_ERROR;
       }
-      if (error == 0) return id;
+      if (error == 0 || (id != 0 && may_pass(error))) return id;
       if (rc == SLURM_SUCCESS && id != 0) {
         cancel(id);  // accepted, but it can never start ("impossible request"): do not leave it pending for ever
         fail(fmt::format("start job '{}' as asked", request.name), error);
@@ -216,6 +361,10 @@ class LibslurmClient final : public Client {
       const bool again = error == EAGAIN || error == ESLURM_NODES_BUSY || error == ESLURM_ERROR_ON_DESC_TO_RECORD_COPY ||
                          error == SLURM_COMMUNICATIONS_CONNECTION_ERROR || error == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
                          error == SLURM_UNEXPECTED_MSG_ERROR;
+      if (error == EAGAIN && attempt == kTries) {
+        throw Error(ErrorCode::external, fmt::format("Slurm has no room for job '{}' (MaxJobCount is reached); `resume` when other jobs have ended, or "
+                                                     "use fewer slurm.shards", request.name));
+      }
       if (!again || attempt == kTries) fail(fmt::format("submit job '{}'", request.name), error);
       std::this_thread::sleep_for(wait);
     }

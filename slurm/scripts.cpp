@@ -44,18 +44,27 @@ std::string option(std::string_view name, const std::string& value) {
 
 }  // namespace
 
-std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits) {
-  if (shards.size() + 1 > limits.max_job_count) {
-    throw Error(ErrorCode::config, fmt::format("{} array elements and the aggregation are more jobs than this controller takes (MaxJobCount {}); "
-                                               "use fewer `slurm.shards`, each with more nodes", shards.size(), limits.max_job_count));
+std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits, std::uint32_t in_use) {
+  // The controller counts an array as its elements, and refuses when jobs and elements together reach MaxJobCount.
+  const auto room = limits.max_job_count > in_use + 1 ? limits.max_job_count - in_use - 1 : 0;
+  if (shards.size() + 1 > room) {
+    throw Error(ErrorCode::config, fmt::format("{} array elements and the aggregation are more jobs than this controller has room for (MaxJobCount {}, {} in use, "
+                                               "{} free); use fewer `slurm.shards`, each with more nodes, or wait", shards.size(), limits.max_job_count,
+                                               in_use, room));
   }
   std::vector<Chunk> chunks;
   for (const auto shard : shards) {
     const auto offset = shard - shard % limits.max_array_size;
-    if (chunks.empty() || chunks.back().offset != offset) chunks.push_back({.offset = offset, .elements = {}});
+    const bool full = !chunks.empty() && limits.max_array_tasks > 0 && chunks.back().elements.size() >= limits.max_array_tasks;
+    if (chunks.empty() || chunks.back().offset != offset || full) chunks.push_back({.offset = offset, .elements = {}});
     chunks.back().elements.push_back(shard - offset);
   }
   return chunks;
+}
+
+std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::uint32_t chunks) {
+  if (throttle == 0) return 0;
+  return std::max(1U, throttle / chunks + (chunk < throttle % chunks ? 1 : 0));
 }
 
 std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t throttle) {
@@ -80,7 +89,7 @@ JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32
   request.comment = fmt::format("{}elements {}.{} from {}", comment_prefix(run), generation, chunk_number, chunk.offset);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "element-%A_%a.out").native();
   // The throttle bounds the whole run: each chunk gets its share.
-  request.array = array_text(chunk.elements, slurm.throttle > 0 ? std::max(1U, slurm.throttle / chunks) : 0);
+  request.array = array_text(chunk.elements, throttle_share(slurm.throttle, chunk_number, chunks));
   request.nodes = slurm.nodes;
   request.tasks = slurm.nodes * slurm.ranks_per_node;
   request.tasks_per_node = slurm.ranks_per_node;
@@ -106,6 +115,19 @@ JobRequest aggregation_request(const jobs::Run& run, const std::vector<std::uint
   request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program), shell_word(request.work_folder),
                                shell_word(program), shell_word(request.work_folder));
   return request;
+}
+
+void check_request(const JobRequest& request) {
+  const auto refuse = [&](std::string_view why) {
+    throw Error(ErrorCode::config, fmt::format("job '{}' cannot be submitted: {}", request.name, why));
+  };
+  if (request.name.empty()) refuse("it has no name; give the grid one");
+  if (request.script.rfind("#!", 0) != 0) refuse("its script does not begin with #!");
+  if (request.environment.empty()) refuse("its environment is empty; set at least PATH");
+  if (request.time_minutes == 0 || request.tasks == 0 || request.nodes == 0) refuse("it asks for no time, task or node; look at the grid's slurm section");
+  if (!std::filesystem::is_directory(request.work_folder)) refuse(fmt::format("its folder '{}' does not exist", request.work_folder));
+  const auto folder = std::filesystem::path(request.output).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(fmt::format("'{}' cannot be written, where its output goes; Slurm would fail it without a log", folder.native()));
 }
 
 std::string sbatch_script(const JobRequest& request) {

@@ -16,9 +16,14 @@ struct Chunk {
   std::vector<std::uint32_t> elements;  ///< array indices, ascending
 };
 
-/// Splits shards (ascending) into arrays of at most `max_array_size` indices.
-/// @throws Error{config} with the numbers when there are more elements than the controller takes.
-std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits);
+/// Splits shards (ascending) into arrays whose indices and counts the controller takes.
+/// @param in_use jobs that the controller holds already
+/// @throws Error{config} with the numbers when there are more elements than it has room for.
+std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits, std::uint32_t in_use = 0);
+
+/// How many elements of chunk `chunk` may run at once so that all chunks together keep to `throttle` (0: no limit). With more chunks than
+/// that, chunk c waits for chunk c - throttle to end.
+std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::uint32_t chunks);
 
 /// "0-3,5%2": ranges, and the throttle's share of this chunk (0: none).
 std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t throttle);
@@ -28,12 +33,17 @@ std::string comment_prefix(const jobs::Run& run);
 
 /// The array job of one chunk.
 /// @param program absolute path of nkigrid @param generation counts submissions of this run, from 1 @param chunks how many share the throttle
+/// Throws nothing on what Slurm would only find out later: see check_request().
 JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t chunk_number, std::uint32_t chunks,
                            std::uint32_t generation, const std::string& program);
 
 /// The aggregation job, which waits for all arrays to end, however they end, and checks completeness itself.
 JobRequest aggregation_request(const jobs::Run& run, const std::vector<std::uint32_t>& arrays, std::uint32_t generation,
                                const std::string& program);
+
+/// What Slurm would accept and then fail without a word: a script without #!, an output folder that cannot be written, no environment, no
+/// name, no work folder. @throws Error{config}
+void check_request(const JobRequest& request);
 
 /// The same request as a script that `sbatch` accepts by hand.
 std::string sbatch_script(const JobRequest& request);

@@ -24,7 +24,7 @@ struct JobRequest {
   jobs::SlurmSpec resources;             ///< partition, account, qos, ...
   std::uint32_t nodes = 1, tasks = 1, tasks_per_node = 1, cpus_per_task = 1;
   std::uint32_t time_minutes = 60;
-  std::uint32_t warn_seconds = 0;        ///< USR1 to the batch script this long before the limit; 0: none
+  std::uint32_t warn_seconds = 0;        ///< USR1 to the batch script this long before the limit; 0: none (Slurm may send it a minute early)
 };
 
 /// One record of the controller's job table.
@@ -34,6 +34,8 @@ struct JobState {
   std::string pending_elements;          ///< of a pending array record: "0-7%4"
   std::string state;                     ///< PENDING, RUNNING, COMPLETED, ...; UNKNOWN(n) for a state we do not know
   std::string reason;                    ///< why a pending job waits, in words
+  std::string advice;                    ///< what to do about it, "" when there is nothing but to wait
+  double submitted = 0;                  ///< Unix time [s]; 0: unknown
   std::string nodes, name, comment;
   bool active() const noexcept;          ///< pending, running, suspended or completing
 };
@@ -41,6 +43,14 @@ struct JobState {
 struct Limits {
   std::uint32_t max_array_size = 1001;   ///< one more than the highest index
   std::uint32_t max_job_count = 10000;
+  std::uint32_t max_array_tasks = 0;     ///< SchedulerParameters' limit on the elements of one array; 0: none
+};
+
+struct Partition {
+  std::string name;
+  std::uint32_t max_minutes = 0;         ///< 0: no limit
+  std::uint32_t nodes = 0;
+  bool up = true, is_default = false;
 };
 
 /// A Slurm controller. Every call returns within seconds.
@@ -54,10 +64,22 @@ class Client {
   /// Ends a job or a whole array. An unknown or finished id is no error.
   virtual void cancel(std::uint32_t job) = 0;
   virtual Limits limits() = 0;
+  /// Jobs of everybody that count towards max_job_count, each element of an array one.
+  virtual std::uint32_t jobs_in_use() = 0;
+  virtual std::vector<Partition> partitions() = 0;
+  /// The library's release: "22.05.8".
+  virtual std::string version() = 0;
+  /// Seconds that a running job has left, -1 when it has no limit or is unknown.
+  virtual long seconds_left(std::uint32_t job) = 0;
 };
 
 /// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then loads the plugin.
 /// @throws Error{external} within 5 s, naming what lacks.
 std::unique_ptr<Client> connect();
+
+/// When the allocation ends in which this process runs [Unix s]: SLURM_JOB_END_TIME (Slurm 23.02 on), else what the controller says,
+/// else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one rank.
+/// @param asked the time limit that the element was submitted with
+std::optional<double> allocation_end(Seconds asked);
 
 }  // namespace nkigrid::slurm

@@ -107,6 +107,23 @@ std::vector<std::uint32_t> living_arrays(const jobs::Run& run, const std::vector
   return {ids.begin(), ids.end()};
 }
 
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, std::uint32_t generation, const std::string& program) {
+  std::vector<JobRequest> requests;
+  const auto count = static_cast<std::uint32_t>(chunks.size());
+  for (std::uint32_t c = 0; c < count; ++c) requests.push_back(element_request(run, chunks[c], c, count, generation, program));
+  return requests;
+}
+
+/// With more chunks than the throttle allows elements, chunk c waits for an earlier one.
+std::optional<std::size_t> waits_for(const jobs::Run& run, std::size_t chunk) {
+  const auto throttle = run.grid.slurm.throttle;
+  return throttle > 0 && chunk >= throttle ? std::optional(chunk - throttle) : std::nullopt;
+}
+
+void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
+  for (const auto& node : nodes) request.resources.exclude += (request.resources.exclude.empty() ? "" : ",") + node;
+}
+
 }  // namespace
 
 bool JobState::active() const noexcept {
@@ -131,7 +148,8 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   return submissions;
 }
 
-SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program) {
+SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
+                           const std::vector<std::string>& exclude) {
   const auto lock = lock_submits(run);
   auto submissions = read_submissions(run);
   const auto jobs = client.jobs(comment_prefix(run));
@@ -145,15 +163,20 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
     if (!submissions.empty()) report.submission = submissions.back();
     return report;
   }
-  const auto chunks = split(wanted, client.limits());
+  const auto chunks = split(wanted, client.limits(), client.jobs_in_use());
   std::uint32_t generation = 1;
   for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
+  auto requests = element_requests(run, chunks, generation, program);
+  for (auto& request : requests) {
+    add_excluded(request, exclude);
+    check_request(request);
+  }
   submissions.push_back({.generation = generation});
   auto& submission = submissions.back();
   auto arrays = living_arrays(run, jobs);
-  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
-    const auto request = element_request(run, chunks[c], c, static_cast<std::uint32_t>(chunks.size()), generation, program);
-    submission.arrays.push_back({client.submit(request), chunks[c].offset, array_text(chunks[c].elements, 0)});
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    if (const auto before = waits_for(run, c)) requests[c].dependency = fmt::format("afterany:{}", submission.arrays[*before].job);
+    submission.arrays.push_back({client.submit(requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
     arrays.push_back(submission.arrays.back().job);
     write_submissions(run, submissions);
   }
@@ -165,11 +188,8 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
 
 std::vector<std::string> dry_run_scripts(const jobs::Run& run, const std::vector<std::uint32_t>& shards, const Limits& limits,
                                          const std::string& program) {
-  const auto chunks = split(shards, limits);
   std::vector<std::string> scripts;
-  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
-    scripts.push_back(sbatch_script(element_request(run, chunks[c], c, static_cast<std::uint32_t>(chunks.size()), 1, program)));
-  }
+  for (const auto& request : element_requests(run, split(shards, limits), 1, program)) scripts.push_back(sbatch_script(request));
   return scripts;
 }
 
@@ -191,7 +211,7 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
     for (const auto& array : submission.arrays) {
       for (const auto element : parse_elements(array.elements)) {
         const auto shard = array.offset + element;
-        states[shard] = {shard, array.job, "ENDED", "no longer known to the controller"};
+        states[shard] = {shard, array.job, "ENDED", "no longer known to the controller", "", 0};
       }
     }
   }
@@ -200,7 +220,7 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
     const auto elements = job.element ? std::vector<std::uint32_t>{*job.element} : parse_elements(job.pending_elements);
     for (const auto element : elements) {
       const auto shard = offsets.at(job.job) + element;
-      if (states[shard].job == job.job) states[shard] = {shard, job.job, job.state, job.reason};
+      if (states[shard].job == job.job) states[shard] = {shard, job.job, job.state, job.reason, job.advice, job.submitted};
     }
   }
   std::vector<ElementState> list;

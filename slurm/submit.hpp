@@ -31,8 +31,10 @@ struct SubmitReport {
 
 /// Submits the shards that no living job of this run works on, as arrays, and the aggregation behind every array that lives.
 /// Each job is noted in RUN/jobs.json as soon as its id is known, and found again by its comment when a crash lost the note.
-/// @param shards ascending @throws Error{config} when the site's limits refuse them, before the first submit; Error{external}.
-SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program);
+/// @param shards ascending @param program absolute path of nkigrid @param exclude nodes to leave out, besides slurm.exclude
+/// @throws Error{config} when the site's limits refuse them, before the first submit; Error{external}.
+SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
+                           const std::vector<std::string>& exclude = {});
 
 /// The scripts that submit_shards() would send, for `submit --dry-run`; needs no Slurm.
 std::vector<std::string> dry_run_scripts(const jobs::Run& run, const std::vector<std::uint32_t>& shards, const Limits& limits,
@@ -44,7 +46,8 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client);
 /// How an element stands, for `status`.
 struct ElementState {
   std::uint32_t shard = 0, job = 0;
-  std::string state, reason;
+  std::string state, reason, advice;
+  double submitted = 0;  ///< Unix time [s]; 0: unknown
 };
 std::vector<ElementState> element_states(const jobs::Run& run, Client& client);
 

@@ -57,6 +57,7 @@ class Folder {
     }
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
+    tally(end);
     if (!is_scored(end.outcome)) {
       add_failure(i, end);
     } else if (end.id.attempt > state.counted_attempt) {
@@ -79,6 +80,17 @@ class Folder {
   static void forget_names(End& end) {
     end.id.episode = {};
     end.id.key = end.level = end.category = end.reason = {};
+  }
+
+  void tally(const End& end) {
+    if (end.outcome == Outcome::killed) return;  // a takeover's row says nothing of the node
+    auto& node = ledger_.nodes[end.node];
+    if (is_scored(end.outcome)) {
+      ++node.scored;
+      return;
+    }
+    ++node.failures;
+    if (end.outcome != Outcome::api_error) ++node.own_failures;
   }
 
   void add_failure(std::uint32_t i, const End& end) {
@@ -131,6 +143,14 @@ std::string_view to_string(Outstanding reason) noexcept {
 std::uint64_t Ledger::scored() const noexcept {
   return static_cast<std::uint64_t>(std::count_if(
       states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+}
+
+std::vector<std::string> Ledger::bad_nodes() const {
+  std::vector<std::string> bad;
+  for (const auto& [name, node] : nodes) {
+    if (eats_episodes(node)) bad.push_back(name);
+  }
+  return bad.size() < nodes.size() ? bad : std::vector<std::string>{};
 }
 
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,19 @@ struct EpisodeState {
   bool unfinished = false;  ///< the newest attempt has a begin and no end
 };
 
+/// What became of the attempts that a node ran to their end.
+struct NodeTally {
+  std::uint32_t scored = 0;
+  std::uint32_t failures = 0;       ///< api_error, verifier_error, device_error
+  std::uint32_t own_failures = 0;   ///< of these, verifier_error and device_error: no endpoint's fault
+};
+
+/// True when a node fails more of what it runs than it scores, often enough to be no accident: what such a node is given is eaten.
+inline constexpr std::uint32_t kNodeFailures = 5;
+inline bool eats_episodes(const NodeTally& node) noexcept {
+  return node.failures >= kNodeFailures && node.failures > node.scored;
+}
+
 /// The one place that knows which attempt counts: folds the log's records into the state of every planned
 /// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
@@ -47,6 +61,10 @@ struct Ledger {
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;     ///< damage found while reading
   std::uint64_t ignored_rows = 0;        ///< rows of other keys
+  std::map<std::string, NodeTally> nodes;
+
+  /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no node's fault.
+  std::vector<std::string> bad_nodes() const;
 
   std::uint64_t scored() const noexcept;
   std::uint64_t outstanding() const noexcept { return states.size() - scored(); }

@@ -39,12 +39,15 @@ struct Options {
   Options& operator=(const Options&) = delete;
 };
 
-/// A child starts with no blocked and no ignored signal, whatever our own threads do with theirs.
-void reset_signals(posix_spawnattr_t& attributes, short& flags) {
-  sigset_t none, all;
-  sigemptyset(&none);
+/// A child starts with no ignored signal, whatever our own threads do with theirs, and with the stop signals blocked: a batch system
+/// sends TERM or USR1 to every process of a job, and a compile that died of it would look like a kernel's fault. What ends a child is
+/// its owner: SIGKILL, or the end of its socket.
+void set_signals(posix_spawnattr_t& attributes, short& flags) {
+  sigset_t blocked, all;
+  sigemptyset(&blocked);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&blocked, signal);
   sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigmask(&attributes, &blocked);
   posix_spawnattr_setsigdefault(&attributes, &all);
   flags |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
 }
@@ -62,7 +65,7 @@ Process spawn(const std::vector<std::string>& argv, const std::vector<std::strin
   Options options;
   short flags = group == Group::own_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
   if (group == Group::own_group) posix_spawnattr_setpgroup(&options.attributes, 0);
-  reset_signals(options.attributes, flags);
+  set_signals(options.attributes, flags);
   posix_spawnattr_setflags(&options.attributes, flags);
   // Through numbers that no target uses, so that one copy cannot overwrite the source of the next.
   constexpr int kAway = 900;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <set>
 
 #include "tests/runner/plan_fixture.hpp"
@@ -137,6 +138,104 @@ TEST(Dealer, AWallBudgetStopsDealing) {
   EXPECT_FALSE(dealer.stopped());
   dealer.set_elapsed(Seconds(60));
   EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, AnOwnersAttemptsAreNumberedFromItsOwnNumberOn) {
+  PlanFixture f(1);
+  f.order = {0, 1};
+  f.ledger.states[1].attempts = 7;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false, 3);
+  const auto work = dealer.deal(2, "n1");
+  EXPECT_EQ(work[0].attempt, 3u) << "an earlier owner that lives on may begin 1 and 2";
+  EXPECT_FALSE(work[0].resumed);
+  EXPECT_EQ(work[1].attempt, 8u);
+  EXPECT_TRUE(work[1].resumed);
+}
+
+TEST(Dealer, ANodeThatEatsEpisodesGetsNoMoreWhileAnotherOneWorks) {
+  PlanFixture f(20);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.take(ended(dealer.deal(1, "good")[0].episode, Outcome::pass, "good"));
+  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  EXPECT_TRUE(dealer.deal(1, "bad").empty());
+  EXPECT_EQ(dealer.deal(1, "good").size(), 1u);
+  EXPECT_FALSE(dealer.stopped());
+}
+
+TEST(Dealer, AloneWithADeviceThatFailsEverythingItStopsBeforeTriesAreUsedUp) {
+  PlanFixture f(20);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  EXPECT_TRUE(dealer.stopped());
+  EXPECT_NE(dealer.stopped_by().find("node bad"), std::string::npos);
+}
+
+TEST(Dealer, AnEndpointThatFailsIsNoNodesFault) {
+  PlanFixture f(20);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (int i = 0; i < 9; ++i) dealer.take(ended(dealer.deal(1, "n1")[0].episode, Outcome::api_error, "n1"));
+  EXPECT_FALSE(dealer.stopped());
+}
+
+TEST(Dealer, AStoppedCellKeepsTheOtherOnesGoing) {
+  PlanFixture f(2);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.stop_cell("a.ss.naive", "time limit");
+  EXPECT_EQ(dealer.deal(9, "n1").size(), 2u);
+  EXPECT_TRUE(dealer.exhausted());
+  EXPECT_EQ(dealer.stopped_by(), "time limit");
+}
+
+TEST(Dealer, AMillionEpisodesAreDealtAndTakenInLinearTimeWhateverStopsAndFails) {
+  // A list that is searched or erased from in the middle would take hours here. CPU time, since other tests may run beside this one.
+  PlanFixture f(500'000);
+  f.grid.models[0].budget.usd = 1000;
+  f.grid.infra_retries = 100;
+  const auto start = std::clock();
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  std::uint64_t dealt = 0;
+  while (!dealer.exhausted()) {
+    for (const char* node : {"n1", "n2"}) {
+      for (const auto& work : dealer.deal(1000, node)) {
+        const bool fails = work.episode % 3 == 0 && work.attempt == 1;  // on the node that got it first
+        auto done = ended(work.episode, fails ? Outcome::device_error : Outcome::pass, node);
+        done.cost_usd = 0.01;
+        dealer.take(done);
+        ++dealt;
+      }
+    }
+  }
+  EXPECT_NE(dealer.stopped_by().find("model a"), std::string::npos);  // its budget: 100,000 episodes of 0.01 USD
+  EXPECT_GT(dealt, 700'000U);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 20.0);
+}
+
+TEST(WaitingList, WhatFailedOnANodePassesItByAndIsFoundByAnother) {
+  WaitingList list;
+  const std::string none, bad = "n1";
+  for (std::uint32_t i = 0; i < 4; ++i) list.add(i);
+  const auto failed_on = [&](std::uint32_t episode) -> const std::string& { return episode == 1 ? bad : none; };
+  EXPECT_EQ(list.take("n1", failed_on), 0U);
+  EXPECT_EQ(list.take("n1", failed_on), 2U);
+  list.add_back(2, "n2");
+  EXPECT_EQ(list.take("n1", failed_on), 3U);
+  EXPECT_EQ(list.take("n1", failed_on), 2U);
+  EXPECT_EQ(list.take("n1", failed_on), std::nullopt);
+  EXPECT_EQ(list.size(), 1U);
+  EXPECT_EQ(list.take("n2", failed_on), 1U);
+  EXPECT_TRUE(list.empty());
+}
+
+TEST(WaitingList, WhatIsErasedIsNeverTaken) {
+  WaitingList list;
+  const std::string none;
+  for (std::uint32_t i = 0; i < 10; ++i) list.add(i);
+  const auto failed_on = [&](std::uint32_t) -> const std::string& { return none; };
+  list.add_back(*list.take(std::nullopt, failed_on), "");
+  list.erase_if([](std::uint32_t episode) { return episode % 2 == 0; });
+  std::vector<std::uint32_t> taken;
+  while (const auto episode = list.take(std::nullopt, failed_on)) taken.push_back(*episode);
+  EXPECT_EQ(taken, (std::vector<std::uint32_t>{1, 3, 5, 7, 9}));
 }
 
 }  // namespace

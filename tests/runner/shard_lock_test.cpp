@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <thread>
+
 #include "jobs/base/error.hpp"
 
 namespace nkigrid::runner {
@@ -30,6 +33,21 @@ TEST(ShardLock, IsFreeAgainWhenItsOwnerIsGone) {
   TemporaryDirectory run;
   { const ShardLock first(run.path(), std::nullopt, 4); }
   const ShardLock second(run.path(), ShardId{0}, 4);
+}
+
+TEST(ShardLock, CountsItsOwners) {
+  TemporaryDirectory run;
+  EXPECT_EQ(ShardLock(run.path(), ShardId{1}, 4).owner(), 1u);
+  EXPECT_EQ(ShardLock(run.path(), ShardId{1}, 4).owner(), 2u);
+  EXPECT_EQ(ShardLock(run.path(), std::nullopt, 4).owner(), 3u) << "the highest of its shards";
+  EXPECT_EQ(ShardLock(run.path(), ShardId{0}, 4).owner(), 2u);
+}
+
+TEST(ShardLock, WaitsForAPredecessorThatIsOnItsWayOut) {
+  TemporaryDirectory run;
+  std::optional<ShardLock> first(std::in_place, run.path(), ShardId{0}, 1);
+  std::jthread ends([&] { first.reset(); });
+  EXPECT_EQ(ShardLock(run.path(), ShardId{0}, 1, Seconds(60)).owner(), 2u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -40,6 +41,52 @@ TEST(Split, RefusesMoreElementsThanJobsWithTheNumbers) {
     EXPECT_EQ(error.code(), ErrorCode::config);
     EXPECT_THAT(error.what(), HasSubstr("MaxJobCount 4"));
   }
+}
+
+TEST(Split, KeepsToTheSitesLimitOnTasksOfAnArray) {
+  const auto chunks = split({0, 1, 2, 3, 4}, {.max_array_size = 1001, .max_job_count = 100, .max_array_tasks = 2});
+  ASSERT_EQ(chunks.size(), 3u);
+  EXPECT_EQ(chunks[1].offset, 0u);
+  EXPECT_THAT(chunks[1].elements, ElementsAre(2, 3));
+}
+
+TEST(ThrottleShare, AddsUpToTheThrottle) {
+  for (std::uint32_t throttle = 3; throttle < 20; ++throttle) {
+    EXPECT_EQ(throttle_share(throttle, 0, 3) + throttle_share(throttle, 1, 3) + throttle_share(throttle, 2, 3), throttle);
+  }
+  EXPECT_EQ(throttle_share(0, 1, 3), 0u) << "no limit";
+}
+
+struct Request : testing::Test {
+  TemporaryDirectory folder;
+  JobRequest whole{.name = "nkigrid-demo", .comment = {}, .script = "#!/bin/sh\n", .work_folder = folder.path().native(),
+                   .output = (folder.path() / "element-%A_%a.out").native(), .environment = {"PATH=/bin"}, .array = {}, .dependency = {}, .resources = {}};
+  JobRequest request = whole;
+  std::string refusal() {
+    try {
+      check_request(std::exchange(request, whole));
+      return "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      return error.what();
+    }
+  }
+};
+
+TEST_F(Request, WhatSlurmWouldAcceptAndFailWithoutAWordIsRefused) {
+  EXPECT_EQ(refusal(), "accepted");
+  request.script = "echo no shebang\n";
+  EXPECT_THAT(refusal(), HasSubstr("#!"));
+  request.environment.clear();
+  EXPECT_THAT(refusal(), HasSubstr("environment"));
+  request.output = "/no/such/folder/out";
+  EXPECT_THAT(refusal(), HasSubstr("/no/such/folder"));
+  request.work_folder = "/no/such/folder";
+  EXPECT_THAT(refusal(), HasSubstr("does not exist"));
+  request.name.clear();
+  EXPECT_THAT(refusal(), HasSubstr("name"));
+  request.time_minutes = 0;
+  EXPECT_THAT(refusal(), HasSubstr("time"));
 }
 
 TEST(ArrayText, WritesRangesAndTheThrottle) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -19,7 +20,7 @@ using testing::IsEmpty;
 class FakeClient final : public Client {
  public:
   std::uint32_t submit(const JobRequest& request) override {
-    if (fail_next_submit) throw Error(ErrorCode::external, "the controller is gone");
+    if (submits_before_failure-- == 0) throw Error(ErrorCode::external, "the controller is gone");
     requests.push_back(request);
     const auto id = static_cast<std::uint32_t>(100 + requests.size());
     records.push_back({.job = id, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .reason = "waits for free nodes",
@@ -32,12 +33,18 @@ class FakeClient final : public Client {
     return found;
   }
   void cancel(std::uint32_t job) override { cancelled.push_back(job); }
-  Limits limits() override { return {.max_array_size = 4, .max_job_count = 100}; }
+  Limits limits() override { return site; }
+  long seconds_left(std::uint32_t) override { return -1; }
+  std::uint32_t jobs_in_use() override { return in_use; }
+  std::vector<Partition> partitions() override { return {}; }
+  std::string version() override { return "0"; }
 
   std::vector<JobRequest> requests;
   std::vector<JobState> records;
   std::vector<std::uint32_t> cancelled;
-  bool fail_next_submit = false;
+  int submits_before_failure = -1;  ///< this many succeed, then the controller is gone; -1: never
+  std::uint32_t in_use = 0;
+  Limits site{.max_array_size = 4, .max_job_count = 100};
 };
 
 struct Submit : testing::Test {
@@ -92,21 +99,50 @@ TEST_F(Submit, EndedShardsAreSubmittedAgainAsANewGeneration) {
 }
 
 TEST_F(Submit, AnIdIsNotedBeforeTheNextCallCanFail) {
-  struct FailsSecond final : Client {
-    FakeClient inner;
-    std::uint32_t submit(const JobRequest& request) override {
-      inner.fail_next_submit = !inner.requests.empty();
-      return inner.submit(request);
-    }
-    std::vector<JobState> jobs(const std::string& prefix) override { return inner.jobs(prefix); }
-    void cancel(std::uint32_t job) override { inner.cancel(job); }
-    Limits limits() override { return inner.limits(); }
-  } failing;
-  EXPECT_THROW(submit_shards(run, {0, 4}, failing, "/bin/nkigrid"), Error);
+  client.submits_before_failure = 1;
+  EXPECT_THROW(submit({0, 4}), Error);
   const auto noted = read_submissions(run);
   ASSERT_EQ(noted.size(), 1u);
   EXPECT_EQ(noted[0].arrays.size(), 1u);
   EXPECT_EQ(noted[0].arrays[0].job, 101u);
+}
+
+TEST_F(Submit, AFullSizeArrayIsOneCall) {
+  client.site = {.max_array_size = 1001, .max_job_count = 10000};
+  std::vector<std::uint32_t> shards(1000);
+  std::iota(shards.begin(), shards.end(), 0);
+  submit(shards);
+  ASSERT_EQ(client.requests.size(), 2u) << "the array and the aggregation";
+  EXPECT_EQ(client.requests[0].array, "0-999");
+}
+
+TEST_F(Submit, IsRefusedBeforeTheFirstCallWhenTheControllerHasNoRoom) {
+  client.in_use = 95;
+  try {
+    submit({0, 1, 2, 3, 4});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::config);
+    EXPECT_THAT(error.what(), HasSubstr("MaxJobCount 100, 95 in use, 4 free"));
+  }
+  EXPECT_THAT(client.requests, IsEmpty());
+  EXPECT_THAT(read_submissions(run), IsEmpty());
+}
+
+TEST_F(Submit, NodesThatEatEpisodesAreLeftOut) {
+  run.grid.slurm.exclude = "trn9";
+  submit_shards(run, {0}, client, "/bin/nkigrid", {"trn2", "trn3"});
+  EXPECT_EQ(client.requests[0].resources.exclude, "trn9,trn2,trn3");
+  EXPECT_EQ(client.requests[1].resources.exclude, "trn9") << "the aggregation runs anywhere";
+}
+
+TEST_F(Submit, ASmallThrottleIsKeptOverManyArrays) {
+  run.grid.slurm.throttle = 2;
+  submit({0, 4, 8, 12});  // four arrays of one element each
+  EXPECT_EQ(client.requests[0].array, "0%1");
+  EXPECT_EQ(client.requests[1].dependency, "");
+  EXPECT_EQ(client.requests[2].dependency, "afterany:101");
+  EXPECT_EQ(client.requests[3].dependency, "afterany:102");
 }
 
 TEST_F(Submit, CancelEndsLivingJobsOfThisRunOnly) {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "jobs/base/ids.hpp"
+
+namespace nkigrid::log {
+
+/// Notes why the session that owns `shard` (none: all shards) stopped early; "" removes the note. A session clears its own note when it
+/// begins, and one on all shards clears every note: what stands there is about the newest session of each shard.
+/// RUN/log/stopped_by/shard-K and RUN/log/stopped_by/all. @throws Error{io}
+void note_stopped_by(const std::filesystem::path& log_folder, std::optional<ShardId> shard, const std::string& reason);
+
+/// All notes as one text: the reason itself where there is one reason only, else each with its shards. "": none. @throws Error{io}
+std::string read_stopped_by(const std::filesystem::path& log_folder);
+
+}  // namespace nkigrid::log

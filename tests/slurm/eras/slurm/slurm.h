@@ -1,0 +1,140 @@
+#pragma once
+
+/* A stand-in for Slurm's public header, of any release from 22.05 to 26.05: compile with -DERA_MAJOR=25 -DERA_MINOR=11.
+ *
+ * It declares the calls and fields that the client uses, as each release has them, and nothing else: a use of what a release has lost,
+ * or has under another type, does not compile. Written by hand from the public headers at tags 22.05.8, 23.02.8, 23.11.11, 24.05.8,
+ * 24.11.7, 25.05.8, 25.11.7 and 26.05.3. Layouts and values of no meaning to a compiler are not theirs. */
+#include <cstdint>
+#include <ctime>
+
+#include "slurm_errno.h"
+
+#define SLURM_VERSION_NUM(major, minor, micro) (((major) << 16) + ((minor) << 8) + (micro))
+#define SLURM_VERSION_MAJOR(number) (((number) >> 16) & 0xff)
+#define SLURM_VERSION_MINOR(number) (((number) >> 8) & 0xff)
+#define SLURM_VERSION_MICRO(number) ((number)&0xff)
+#define SLURM_VERSION_NUMBER SLURM_VERSION_NUM(ERA_MAJOR, ERA_MINOR, 0)
+#define ERA_SINCE(major, minor) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
+
+#define INFINITE (0xffffffff)
+#define NO_VAL (0xfffffffe)
+#define SHOW_ALL 0x0001
+#define OPEN_MODE_APPEND 1
+#define KILL_JOB_BATCH 0x0001
+#define NICE_OFFSET 0x80000000
+#define MAIL_JOB_END 0x0002
+#define MAIL_JOB_FAIL 0x0004
+#define JOB_STATE_BASE 0x000000ff
+#define JOB_COMPLETING 0x00008000
+#define PARTITION_UP 3
+#define PART_FLAG_DEFAULT 0x0001
+
+enum job_states {
+  JOB_PENDING, JOB_RUNNING, JOB_SUSPENDED, JOB_COMPLETE, JOB_CANCELLED, JOB_FAILED, JOB_TIMEOUT, JOB_NODE_FAIL, JOB_PREEMPTED,
+  JOB_BOOT_FAIL, JOB_DEADLINE, JOB_OOM, JOB_END
+};
+
+enum job_state_reason {
+  WAIT_NO_REASON, WAIT_PRIORITY, WAIT_DEPENDENCY, WAIT_RESOURCES, WAIT_PART_NODE_LIMIT, WAIT_PART_TIME_LIMIT, WAIT_PART_DOWN,
+  WAIT_PART_INACTIVE, WAIT_HELD, WAIT_TIME, WAIT_LICENSES, WAIT_ASSOC_JOB_LIMIT, WAIT_ASSOC_RESOURCE_LIMIT, WAIT_ASSOC_TIME_LIMIT,
+  WAIT_RESERVATION, WAIT_NODE_NOT_AVAIL, WAIT_HELD_USER, WAIT_ARRAY_TASK_LIMIT, WAIT_DEP_INVALID, WAIT_QOS, WAIT_ACCOUNT
+};
+
+/* 20.11 on; a plain number before 25.11 inside the messages below. */
+typedef struct {
+#if ERA_SINCE(25, 11)
+  uint64_t sluid;
+#endif
+  uint32_t job_id;
+  uint32_t step_het_comp;
+  uint32_t step_id;
+} slurm_step_id_t;
+
+typedef struct {
+  char *account, *array_inx, *comment, *dependency, *exc_nodes, *features, *licenses, *mail_user, *name, *network, *partition, *qos, *req_nodes,
+      *reservation, *script, *std_err, *std_in, *std_out, *tres_per_node, *wckey, *work_dir;
+  char** environment;
+  uint32_t env_size, user_id, group_id, priority, nice, time_limit, min_cpus, min_nodes, max_nodes, num_tasks;
+  uint64_t pn_min_memory;
+  uint16_t mail_type, open_mode, requeue, shared, cpus_per_task, ntasks_per_node, warn_flags, warn_signal, warn_time;
+#if ERA_SINCE(25, 11)
+  slurm_step_id_t step_id;
+#else
+  uint32_t job_id;
+#endif
+} job_desc_msg_t;
+
+typedef struct {
+#if ERA_SINCE(25, 11)
+  slurm_step_id_t step_id;
+#else
+  uint32_t job_id, step_id;
+#endif
+  uint32_t error_code;
+  char* job_submit_user_msg;
+} submit_response_msg_t;
+
+typedef struct {
+  uint32_t job_id, array_job_id, array_task_id, job_state;
+  char *array_task_str, *comment, *name, *nodes, *state_desc;
+#if ERA_SINCE(23, 2)
+  uint32_t state_reason;
+#else
+  uint16_t state_reason;
+#endif
+  time_t submit_time, end_time;
+} slurm_job_info_t;
+
+typedef struct {
+  time_t last_update;
+  uint32_t record_count;
+  slurm_job_info_t* job_array;
+} job_info_msg_t;
+
+typedef struct {
+  char* name;
+  uint32_t max_time, total_nodes;
+  uint16_t state_up;
+#if ERA_SINCE(24, 5)
+  uint32_t flags;
+#else
+  uint16_t flags;
+#endif
+} partition_info_t;
+
+typedef struct {
+  time_t last_update;
+  uint32_t record_count;
+  partition_info_t* partition_array;
+} partition_info_msg_t;
+
+typedef struct {
+  uint32_t max_array_sz, max_job_cnt;
+  char* sched_params;
+} slurm_conf_t;
+
+extern "C" {
+void slurm_init(const char* conf);
+void slurm_fini(void);
+long slurm_api_version(void);
+void slurm_init_job_desc_msg(job_desc_msg_t* message);
+int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** response);
+void slurm_free_submit_response_response_msg(submit_response_msg_t* response);
+int slurm_load_jobs(time_t update_time, job_info_msg_t** message, uint16_t show_flags);
+void slurm_free_job_info_msg(job_info_msg_t* message);
+int slurm_load_partitions(time_t update_time, partition_info_msg_t** message, uint16_t show_flags);
+void slurm_free_partition_info_msg(partition_info_msg_t* message);
+int slurm_kill_job2(const char* job_id, uint16_t signal, uint16_t flags, const char* sibling);
+int slurm_load_ctl_conf(time_t update_time, slurm_conf_t** conf);
+#if ERA_SINCE(26, 5)
+void slurm_free_conf(slurm_conf_t* conf);
+long slurm_get_rem_time(slurm_step_id_t step_id);
+#else
+void slurm_free_ctl_conf(slurm_conf_t* conf);
+long slurm_get_rem_time(uint32_t job_id);
+#endif
+#if !ERA_SINCE(24, 11)
+int slurm_get_errno(void);
+#endif
+}
