@@ -37,14 +37,16 @@ class Ablation {
     std::vector<Group> groups;
     for (const auto& cell : scores_) {
       const auto context = context_of(spec(cell), factor);
-      auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.context == context; });
+      auto found = std::find_if(groups.begin(), groups.end(),
+                                [&](const auto& group) { return group.context == context; });
       if (found == groups.end()) found = groups.insert(groups.end(), {context, {}});
       found->cells.push_back(&cell);
     }
     std::erase_if(groups, [](const auto& group) { return group.cells.size() < 2; });
     for (auto& group : groups) {
-      std::stable_partition(group.cells.begin(), group.cells.end(),
-                            [&](const auto* cell) { return value_of(spec(*cell), factor) == options_.against; });
+      std::stable_partition(group.cells.begin(), group.cells.end(), [&](const auto* cell) {
+        return value_of(spec(*cell), factor) == options_.against;
+      });
     }
     return groups;
   }
@@ -52,7 +54,12 @@ class Ablation {
   void add_group(const std::string& factor, const Group& group) {
     const auto& baseline = value_of(spec(*group.cells.front()), factor);
     for (const auto* cell : group.cells) {
-      AblationRow row{factor, value_of(spec(*cell), factor), baseline, group.context, spec(*cell).id, spec(*cell).subset,
+      AblationRow row{factor,
+                      value_of(spec(*cell), factor),
+                      baseline,
+                      group.context,
+                      spec(*cell).id,
+                      spec(*cell).subset,
                       static_cast<std::uint32_t>(cell->tasks.size())};
       const auto counts = scored_counts(cell->tasks);
       for (const auto& task : cell->tasks) row.outstanding += task.planned - task.scored;
@@ -120,25 +127,36 @@ std::vector<AblationRow> make_ablation(const jobs::Run& run, const std::vector<C
 
 std::vector<AblationRow> make_ablation(const Counts& counts, double level, const std::string& against) {
   std::vector<AblationRow> rows;
-  const auto add = [&](const std::string& factor, std::string CountedCell::*value, std::string CountedCell::*other) {
+  const auto add = [&](const std::string& factor, std::string CountedCell::*value,
+                       std::string CountedCell::*other) {
     std::vector<std::string> seen;
     for (const auto& first : counts.cells) {
-      const auto context = first.*other + (first.prompt.empty() || factor == "prompt" ? "" : "." + first.prompt);
+      const auto context =
+          first.*other + (first.prompt.empty() || factor == "prompt" ? "" : "." + first.prompt);
       const auto key = context + " " + first.subset;
       if ((first.*value).empty() || std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
       seen.push_back(key);
       std::vector<const CountedCell*> cells;
       for (const auto& cell : counts.cells) {
-        if (cell.subset == first.subset && cell.*other == first.*other && cell.prompt == first.prompt && !(cell.*value).empty())
+        if (cell.subset == first.subset && cell.*other == first.*other && cell.prompt == first.prompt &&
+            !(cell.*value).empty())
           cells.push_back(&cell);
       }
-      std::stable_partition(cells.begin(), cells.end(), [&](const auto* cell) { return cell->*value == against; });
+      std::stable_partition(cells.begin(), cells.end(),
+                            [&](const auto* cell) { return cell->*value == against; });
       std::vector<AblationRow> group;
       for (const auto* cell : cells) {
         const auto& base = *cells.front();
         const auto n = static_cast<double>(cell->n), n0 = static_cast<double>(base.n);
-        const double rate = static_cast<double>(cell->passed) / n, rate0 = static_cast<double>(base.passed) / n0;
-        AblationRow row{factor, cell->*value, base.*value, context, cell->cell, cell->subset, static_cast<std::uint32_t>(cell->n)};
+        const double rate = static_cast<double>(cell->passed) / n,
+                     rate0 = static_cast<double>(base.passed) / n0;
+        AblationRow row{factor,
+                        cell->*value,
+                        base.*value,
+                        context,
+                        cell->cell,
+                        cell->subset,
+                        static_cast<std::uint32_t>(cell->n)};
         row.rate = rate;
         row.rate_interval = wilson(rate, n, level);
         if (cell != &base) {

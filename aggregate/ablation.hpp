@@ -7,9 +7,10 @@
 
 namespace nkigrid::aggregate {
 
-/// For each factor (model, mode, prompt) and each context in which two or more of its values were run: every value
-/// against the first one listed, paired on shared tasks; and over several contexts with the same baseline, the mean
-/// effect on the tasks that all of them share. The value options.against is the baseline wherever it was run.
+/// For each factor (model, mode, prompt) and each context in which two or more of its values were run: every
+/// value against the first one listed, paired on shared tasks; and over several contexts with the same
+/// baseline, the mean effect on the tasks that all of them share. The value options.against is the baseline
+/// wherever it was run.
 std::vector<AblationRow> make_ablation(const jobs::Run& run, const std::vector<CellScores>& scores,
                                        const TableOptions& options);
 

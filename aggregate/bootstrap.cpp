@@ -15,7 +15,8 @@ namespace nkigrid::aggregate {
 namespace {
 
 constexpr std::int64_t kMaxPoints = 1 << 22;
-constexpr double kMaxDirectProducts = 3e8;  // about 0.3 s: what a tail beyond CharacteristicSum's reach may cost
+constexpr double kMaxDirectProducts =
+    3e8;  // about 0.3 s: what a tail beyond CharacteristicSum's reach may cost
 
 // Sum over tasks of (x - mean of its stratum)^power, in lattice units.
 double central_sum(const Sample& sample, int power) noexcept {
@@ -168,10 +169,11 @@ std::optional<Ends> bca_ends(const Sample& sample, double level) {
       return on_scale(sample, quick.quantile(levels.low.below), quick.quantile(levels.high.below));
   }
   if (direct_products(sample) > kMaxDirectProducts) {
-    throw Error{ErrorCode::usage,
-                fmt::format("cannot compute an interval at level {} of {} tasks on a lattice of {}ths (its tails "
-                            "would take too long); make the replicates equal, or the level smaller",
-                            level, sample.tasks(), sample.denominator)};
+    throw Error{
+        ErrorCode::usage,
+        fmt::format("cannot compute an interval at level {} of {} tasks on a lattice of {}ths (its tails "
+                    "would take too long); make the replicates equal, or the level smaller",
+                    level, sample.tasks(), sample.denominator)};
   }
   const auto sums = resampled_sum(sample);
   return ends_at(sample, sums, bca_levels(mid_rank(sums, sample.sum()), a, level));

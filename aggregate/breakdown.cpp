@@ -37,7 +37,8 @@ std::string group_word(Code code) { return code == Code::none ? "none" : std::st
 
 // Calls visit(row, episode) for each counted episode that the table shows.
 template <class Visit>
-void visit_counted(const jobs::Run& run, const log::Ledger& ledger, const std::vector<CellScores>& scores, Visit visit) {
+void visit_counted(const jobs::Run& run, const log::Ledger& ledger, const std::vector<CellScores>& scores,
+                   Visit visit) {
   const auto& plan = run.plan;
   const auto rows = rows_of_tasks(plan, scores);
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
@@ -49,7 +50,8 @@ void visit_counted(const jobs::Run& run, const log::Ledger& ledger, const std::v
 }  // namespace
 
 std::vector<Breakdown> make_breakdowns(const jobs::Run& run, const log::Ledger& ledger,
-                                       const std::vector<CellScores>& scores, Rule rule, const TurnFacts* facts) {
+                                       const std::vector<CellScores>& scores, Rule rule,
+                                       const TurnFacts* facts) {
   std::vector<Breakdown> breakdowns(scores.size());
   for (std::size_t row = 0; row < scores.size(); ++row)
     breakdowns[row].cell = run.plan.cells[scores[row].cell].id;
@@ -71,12 +73,14 @@ std::vector<Breakdown> make_breakdowns(const jobs::Run& run, const log::Ledger& 
   return breakdowns;
 }
 
-std::vector<RuleRow> make_rules(const jobs::Run& run, const log::Ledger& ledger, const std::vector<CellScores>& scores) {
+std::vector<RuleRow> make_rules(const jobs::Run& run, const log::Ledger& ledger,
+                                const std::vector<CellScores>& scores) {
   std::vector<RuleRow> rows(scores.size());
   for (std::size_t row = 0; row < scores.size(); ++row) rows[row].cell = run.plan.cells[scores[row].cell].id;
   visit_counted(run, ledger, scores, [&](std::uint32_t at, std::size_t i) {
     const auto& end = *ledger.ends[i];
-    const bool paper = passed(end, Rule::paper), strict = passed(end, Rule::strict), best = passed(end, Rule::best);
+    const bool paper = passed(end, Rule::paper), strict = passed(end, Rule::strict),
+               best = passed(end, Rule::best);
     auto& row = rows[at];
     ++row.scored;
     row.paper += paper, row.strict += strict, row.best += best;

@@ -40,7 +40,8 @@ struct Estimate {
 };
 
 // Of task values within strata, pooled.
-Estimate within_strata(const std::vector<double>& values, std::span<const std::vector<std::uint32_t>> strata) {
+Estimate within_strata(const std::vector<double>& values,
+                       std::span<const std::vector<std::uint32_t>> strata) {
   Estimate estimate;
   for (const auto& stratum : strata) {
     std::vector<double> own;
@@ -52,7 +53,8 @@ Estimate within_strata(const std::vector<double>& values, std::span<const std::v
   return estimate;
 }
 
-// MS of checkpoint x task: what is left of the scores after both kinds of means. @pre two checkpoints, two tasks
+// MS of checkpoint x task: what is left of the scores after both kinds of means. @pre two checkpoints, two
+// tasks
 double interaction(const CheckpointScores& scores) {
   const auto of_checkpoint = checkpoint_means(scores), of_task = task_means(scores);
   const double mean = mean_of(of_checkpoint);
@@ -82,16 +84,19 @@ Estimate combine(std::span<const Estimate> terms, double twice) {
   return {variance, spread > 0 ? variance * variance / spread : 0};
 }
 
-std::optional<Interval> t_interval(double middle, const Estimate& estimate, double level, double least, double most) {
+std::optional<Interval> t_interval(double middle, const Estimate& estimate, double level, double least,
+                                   double most) {
   if (estimate.variance <= 0 || estimate.freedom <= 0) return std::nullopt;
   const boost::math::students_t_distribution<> t(estimate.freedom);
-  const double half = boost::math::quantile(boost::math::complement(t, (1 - level) / 2)) * std::sqrt(estimate.variance);
+  const double half =
+      boost::math::quantile(boost::math::complement(t, (1 - level) / 2)) * std::sqrt(estimate.variance);
   return Interval{"checkpoint-t", std::max(least, middle - half), std::min(most, middle + half)};
 }
 
 }  // namespace
 
-CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const std::vector<std::uint32_t>> strata, double level) {
+CheckpointMean checkpoint_mean(const CheckpointScores& scores,
+                               std::span<const std::vector<std::uint32_t>> strata, double level) {
   CheckpointMean result;
   result.mean = mean_of(checkpoint_means(scores));
   const auto n = static_cast<double>(scores.front().size());
@@ -104,7 +109,8 @@ CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const s
   of_checkpoints.variance /= checkpoints;
   of_tasks.variance /= n;
   const Estimate terms[] = {of_checkpoints, of_tasks};
-  result.interval = t_interval(result.mean, combine(terms, interaction(scores) / (checkpoints * n)), level, 0, 1);
+  result.interval =
+      t_interval(result.mean, combine(terms, interaction(scores) / (checkpoints * n)), level, 0, 1);
   return result;
 }
 
@@ -132,7 +138,8 @@ CheckpointDifference checkpoint_difference(const CheckpointScores& a, const Chec
   result.interval = t_interval(result.difference, error, level, -1, 1);
   if (result.interval) {
     const boost::math::students_t_distribution<> t(error.freedom);
-    result.p = 2 * boost::math::cdf(boost::math::complement(t, std::abs(result.difference) / std::sqrt(error.variance)));
+    result.p = 2 * boost::math::cdf(
+                       boost::math::complement(t, std::abs(result.difference) / std::sqrt(error.variance)));
   }
   return result;
 }

@@ -54,7 +54,8 @@ Interval combination_interval(const Combination& combination, double level) {
   if (different > kFewTasks) {
     const auto ends = bca_ends(sample, level);
     const double value = value_of(combination);
-    if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, value), std::max(ends->high, value)};
+    if (ends && ends->low < ends->high)
+      return {"bca", std::min(ends->low, value), std::max(ends->high, value)};
   }
   return square_and_add(combination, level);
 }

@@ -21,9 +21,11 @@ double value_of(const Combination& combination) noexcept;
 /// The combination task by task. @throws as sample_of()
 Sample sample_of(const Combination& combination);
 
-/// The rule for differences, for any combination: the exact BCa interval of its mean over tasks; with fewer than
-/// six tasks where it is not zero, or where the ends meet, square-and-add over the Wilson intervals of all cells.
-/// @source Newcombe 1998, Stat. Med. 17:873; Zou & Donner 2008, Stat. Med. 27:1693 (the same for sums of several)
+/// The rule for differences, for any combination: the exact BCa interval of its mean over tasks; with fewer
+/// than six tasks where it is not zero, or where the ends meet, square-and-add over the Wilson intervals of
+/// all cells.
+/// @source Newcombe 1998, Stat. Med. 17:873; Zou & Donner 2008, Stat. Med. 27:1693 (the same for sums of
+/// several)
 Interval combination_interval(const Combination& combination, double level);
 
 /// Differences a[i] - b[i] of per-task scores. @pre equal sizes @throws as sample_of()

@@ -25,7 +25,8 @@ struct Figures {
 
   const std::vector<double>& of(Unit unit) const { return unit == Unit::usd ? usd : tokens; }
   bool few_pass() const {
-    return static_cast<std::size_t>(std::count_if(passed.begin(), passed.end(), [](double p) { return p > 0; })) <= kFewTasks;
+    return static_cast<std::size_t>(
+               std::count_if(passed.begin(), passed.end(), [](double p) { return p > 0; })) <= kFewTasks;
   }
 };
 
@@ -40,7 +41,8 @@ double ratio_of_ratios(std::span<const double> sums) { return (sums[0] / sums[1]
 
 class Costs {
  public:
-  Costs(const jobs::Run& run, const TurnFacts& facts, const TableOptions& options) : run_(run), facts_(facts), options_(options) {}
+  Costs(const jobs::Run& run, const TurnFacts& facts, const TableOptions& options)
+      : run_(run), facts_(facts), options_(options) {}
 
   CostRow make_row(const CellScores& cell) const {
     CostRow row{run_.plan.cells[cell.cell].id};
@@ -66,10 +68,12 @@ class Costs {
     auto own = figures_of(cell), other = figures_of(baseline);
     keep_shared(own, other);
     if (sum_of(own.passed) <= 0 || sum_of(other.passed) <= 0 || sum_of(other.of(unit)) <= 0) return;
-    row.relative = (sum_of(own.of(unit)) / sum_of(own.passed)) / (sum_of(other.of(unit)) / sum_of(other.passed));
+    row.relative =
+        (sum_of(own.of(unit)) / sum_of(own.passed)) / (sum_of(other.of(unit)) / sum_of(other.passed));
     if (&cell == &baseline || own.few_pass() || other.few_pass()) return;
-    row.relative_interval = drawn_interval({{own.of(unit), own.passed, other.of(unit), other.passed}, strata_of(own.tasks)},
-                                           ratio_of_ratios, options_.level, keyed_hash({"relative cost", row.cell, to.cell}));
+    row.relative_interval =
+        drawn_interval({{own.of(unit), own.passed, other.of(unit), other.passed}, strata_of(own.tasks)},
+                       ratio_of_ratios, options_.level, keyed_hash({"relative cost", row.cell, to.cell}));
   }
 
  private:
@@ -115,8 +119,8 @@ class Costs {
     if (row.usd) row.usd_per_pass = sum_of(figures.usd) / passed;
     if (figures.few_pass()) return;
     const auto interval = [&](Unit unit, const char* what) {
-      return drawn_interval({{figures.of(unit), figures.passed}, strata_of(figures.tasks)}, ratio, options_.level,
-                            keyed_hash({"cost", what, row.cell}));
+      return drawn_interval({{figures.of(unit), figures.passed}, strata_of(figures.tasks)}, ratio,
+                            options_.level, keyed_hash({"cost", what, row.cell}));
     };
     row.tokens_per_pass_interval = interval(Unit::tokens, "tokens");
     if (row.usd) row.usd_per_pass_interval = interval(Unit::usd, "usd");
@@ -129,23 +133,25 @@ class Costs {
 
 }  // namespace
 
-std::vector<CostRow> make_costs(const jobs::Run& run, const std::vector<CellScores>& scores, const TurnFacts& facts,
-                                const TableOptions& options) {
+std::vector<CostRow> make_costs(const jobs::Run& run, const std::vector<CellScores>& scores,
+                                const TurnFacts& facts, const TableOptions& options) {
   std::size_t baseline = 0;
   std::vector<std::string> names;
   for (const auto& cell : scores) names.push_back(run.plan.cells[cell.cell].id);
   if (options.baseline) {
     const auto found = std::find(names.begin(), names.end(), *options.baseline);
     if (found == names.end()) {
-      throw Error{ErrorCode::usage, fmt::format("no cell '{}' to relate costs to{}; the table has: {}", *options.baseline,
-                                                did_you_mean(*options.baseline, names), fmt::join(names, ", "))};
+      throw Error{ErrorCode::usage,
+                  fmt::format("no cell '{}' to relate costs to{}; the table has: {}", *options.baseline,
+                              did_you_mean(*options.baseline, names), fmt::join(names, ", "))};
     }
     baseline = static_cast<std::size_t>(found - names.begin());
   }
   const Costs costs(run, facts, options);
   std::vector<CostRow> rows;
   for (const auto& cell : scores) rows.push_back(costs.make_row(cell));
-  for (std::size_t i = 0; i < rows.size(); ++i) costs.relate(rows[i], scores[i], rows[baseline], scores[baseline]);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    costs.relate(rows[i], scores[i], rows[baseline], scores[baseline]);
   return rows;
 }
 

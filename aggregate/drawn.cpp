@@ -46,7 +46,8 @@ std::vector<double> all_draws(const TaskFigures& figures, const SumStatistic& st
                               const Drawing& drawing) {
   std::vector<double> values(drawing.draws);
   const auto name = std::to_string(key);
-  const unsigned wanted = drawing.threads ? drawing.threads : std::min(kMaxThreads, std::thread::hardware_concurrency());
+  const unsigned wanted =
+      drawing.threads ? drawing.threads : std::min(kMaxThreads, std::thread::hardware_concurrency());
   const unsigned threads = std::max(1u, wanted);
   const auto work = [&](unsigned first) {
     for (std::size_t d = first; d < values.size(); d += threads)
@@ -61,7 +62,8 @@ std::vector<double> all_draws(const TaskFigures& figures, const SumStatistic& st
 }
 
 // (1/6) sum n_s^-3 l^3 / (sum n_s^-2 l^2)^(3/2), l the jackknife influence of a task within its stratum.
-double jackknife_acceleration(const TaskFigures& figures, const SumStatistic& statistic, std::span<const double> sums) {
+double jackknife_acceleration(const TaskFigures& figures, const SumStatistic& statistic,
+                              std::span<const double> sums) {
   const double whole = statistic(sums);
   double cubes = 0, squares = 0;
   std::vector<double> without(sums.size());
@@ -100,8 +102,8 @@ std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tas
   return list;
 }
 
-std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
-                                       std::uint64_t key, const Drawing& drawing) {
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic,
+                                       double level, std::uint64_t key, const Drawing& drawing) {
   const auto sums = column_sums(figures);
   const double whole = statistic(sums);
   if (!std::isfinite(whole)) return std::nullopt;
@@ -110,7 +112,8 @@ std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStat
   const double near = 1e-12 * std::abs(whole);
   const auto below = std::lower_bound(values.begin(), values.end(), whole - near) - values.begin();
   const auto up_to = std::upper_bound(values.begin(), values.end(), whole + near) - values.begin();
-  const double rank = (static_cast<double>(below) + static_cast<double>(up_to)) / 2 / static_cast<double>(values.size());
+  const double rank =
+      (static_cast<double>(below) + static_cast<double>(up_to)) / 2 / static_cast<double>(values.size());
   if (rank <= 0 || rank >= 1 || values.front() == values.back()) return std::nullopt;
   const auto levels = bca_levels({rank, 1 - rank}, jackknife_acceleration(figures, statistic, sums), level);
   const double low = quantile(values, levels.low.below), high = quantile(values, levels.high.below);

@@ -12,7 +12,7 @@ namespace nkigrid::aggregate {
 
 /// Per-task figures whose sums a statistic is made of, e.g. cost and passes.
 struct TaskFigures {
-  std::vector<std::vector<double>> columns;      ///< [column][task]
+  std::vector<std::vector<double>> columns;        ///< [column][task]
   std::vector<std::vector<std::uint32_t>> strata;  ///< tasks by stratum; none empty
 };
 
@@ -28,11 +28,11 @@ struct Drawing {
 };
 
 /// BCa interval from drawn bootstrap samples, tasks resampled within strata: for statistics without a lattice
-/// (ratios). Draw d takes its numbers from a counter-based stream of its own (Philox, keyed by `key` and d), so the
-/// interval depends on the key and the figures alone. Method "bca-drawn". None when the statistic is not finite,
-/// does not vary, or an end is infinite.
+/// (ratios). Draw d takes its numbers from a counter-based stream of its own (Philox, keyed by `key` and d),
+/// so the interval depends on the key and the figures alone. Method "bca-drawn". None when the statistic is
+/// not finite, does not vary, or an end is infinite.
 /// @source Efron 1987, JASA 82:171; acceleration as acceleration() of bootstrap.hpp
-std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
-                                       std::uint64_t key, const Drawing& drawing = {});
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic,
+                                       double level, std::uint64_t key, const Drawing& drawing = {});
 
 }  // namespace nkigrid::aggregate

@@ -41,7 +41,8 @@ class Interactions {
     if (!run_.grid.factors.empty()) {
       std::vector<Step> steps;
       for (const auto& [name, dimensions] : run_.grid.factors) {
-        for (const auto& [dimension, values] : dimensions) steps.push_back({dimension, values.at(0), values.at(1)});
+        for (const auto& [dimension, values] : dimensions)
+          steps.push_back({dimension, values.at(0), values.at(1)});
       }
       if (steps.size() == 2) pairs.emplace_back(steps[0], steps[1]);
       return pairs;
@@ -136,7 +137,9 @@ void fill(InteractionRow& row, const std::array<const CountedCell*, 4>& cells, d
   row.difference = value;
   row.interval = Interval{"newcombe", value - std::sqrt(below), value + std::sqrt(above)};
   row.tasks = static_cast<std::uint32_t>(cells[0]->n);
-  row.verdict = row.interval->low > 0 ? kWords.positive : row.interval->high < 0 ? kWords.negative : "not-separated";
+  row.verdict = row.interval->low > 0    ? kWords.positive
+                : row.interval->high < 0 ? kWords.negative
+                                         : "not-separated";
 }
 
 }  // namespace
@@ -148,22 +151,31 @@ std::vector<InteractionRow> make_interactions(const jobs::Run& run, const std::v
 
 std::vector<InteractionRow> make_interactions(const Counts& counts, double level) {
   std::vector<InteractionRow> rows;
-  const auto find = [&](const CountedCell& like, const std::string& model, const std::string& mode) -> const CountedCell* {
+  const auto find = [&](const CountedCell& like, const std::string& model,
+                        const std::string& mode) -> const CountedCell* {
     for (const auto& cell : counts.cells) {
-      if (cell.subset == like.subset && cell.prompt == like.prompt && cell.n == like.n && cell.model == model && cell.mode == mode)
+      if (cell.subset == like.subset && cell.prompt == like.prompt && cell.n == like.n &&
+          cell.model == model && cell.mode == mode)
         return &cell;
     }
     return nullptr;
   };
   std::set<std::string> started;
   for (const auto& base : counts.cells) {
-    if (base.model.empty() || base.mode.empty() || !started.insert(base.subset + " " + base.prompt).second) continue;
+    if (base.model.empty() || base.mode.empty() || !started.insert(base.subset + " " + base.prompt).second)
+      continue;
     for (const auto& cell : counts.cells) {
-      if (cell.model == base.model || cell.mode == base.mode || cell.model.empty() || cell.mode.empty() || cell.subset != base.subset) continue;
-      const std::array<const CountedCell*, 4> cells{&base, find(base, base.model, cell.mode), find(base, cell.model, base.mode),
+      if (cell.model == base.model || cell.mode == base.mode || cell.model.empty() || cell.mode.empty() ||
+          cell.subset != base.subset)
+        continue;
+      const std::array<const CountedCell*, 4> cells{&base, find(base, base.model, cell.mode),
+                                                    find(base, cell.model, base.mode),
                                                     find(base, cell.model, cell.mode)};
       if (std::find(cells.begin(), cells.end(), nullptr) != cells.end()) continue;
-      InteractionRow row{to_text({"model", base.model, cell.model}), to_text({"mode", base.mode, cell.mode}), base.subset, {}};
+      InteractionRow row{to_text({"model", base.model, cell.model}),
+                         to_text({"mode", base.mode, cell.mode}),
+                         base.subset,
+                         {}};
       fill(row, cells, level);
       rows.push_back(std::move(row));
     }

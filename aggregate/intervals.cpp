@@ -63,8 +63,9 @@ Interval clopper_pearson(double rate, double n, double level) {
   const double low =
       rate <= 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(passed, failed + 1), tail);
   const double high =
-      rate >= 1 ? 1
-                : boost::math::quantile(complement(boost::math::beta_distribution<>(passed + 1, failed), tail));
+      rate >= 1
+          ? 1
+          : boost::math::quantile(complement(boost::math::beta_distribution<>(passed + 1, failed), tail));
   return {"clopper-pearson", low, high};
 }
 

@@ -26,8 +26,8 @@ double mean_score(std::span<const TaskCount> tasks) noexcept;
 /// @source Wilson 1927, JASA 22:209
 Interval wilson(double rate, double n, double level);
 
-/// The interval that inverts the two one-sided binomial tests. @param rate may be a mean over replicates, `n` is
-/// the number of tasks: then passed = rate n need not be whole
+/// The interval that inverts the two one-sided binomial tests. @param rate may be a mean over replicates, `n`
+/// is the number of tasks: then passed = rate n need not be whole
 /// @source Clopper & Pearson 1934, Biometrika 26:404; Korn & Graubard 1998, Survey Methodology 24:193 (means)
 Interval clopper_pearson(double rate, double n, double level);
 

@@ -113,7 +113,10 @@ Json errors_json(const Breakdown& breakdown) {
 }
 
 Json turns_json(const Breakdown& breakdown) {
-  return {{"cell", breakdown.cell}, {"scored", breakdown.scored}, {"passed", breakdown.passed_by_turn}, {"open", breakdown.open_by_turn}};
+  return {{"cell", breakdown.cell},
+          {"scored", breakdown.scored},
+          {"passed", breakdown.passed_by_turn},
+          {"open", breakdown.open_by_turn}};
 }
 
 // Rows as the csv has them: its heads are the keys, and an empty field of a column of numbers is null.
@@ -123,7 +126,9 @@ Json rows_json(const Sheet& sheet) {
     Json row = Json::object();
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto& column = sheet.columns[i];
-      row[column.header] = words[i].empty() ? Json(nullptr) : column.kind == Kind::number ? Json::parse(words[i]) : Json(words[i]);
+      row[column.header] = words[i].empty()              ? Json(nullptr)
+                           : column.kind == Kind::number ? Json::parse(words[i])
+                                                         : Json(words[i]);
     }
     rows.push_back(std::move(row));
   }

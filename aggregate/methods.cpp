@@ -25,7 +25,8 @@ std::string method_of(const jobs::Grid& grid, const std::string& model) {
 }
 
 bool has_methods(const jobs::Grid& grid) {
-  return std::any_of(grid.models.begin(), grid.models.end(), [](const auto& model) { return model.method.has_value(); });
+  return std::any_of(grid.models.begin(), grid.models.end(),
+                     [](const auto& model) { return model.method.has_value(); });
 }
 
 std::vector<Method> methods_of(const jobs::Run& run, const std::vector<CellScores>& scores) {
@@ -34,8 +35,9 @@ std::vector<Method> methods_of(const jobs::Run& run, const std::vector<CellScore
   for (const auto& cell : scores) {
     const auto& spec = run.plan.cells[cell.cell];
     const auto name = method_of(run.grid, spec.model), context = context_of(spec, "model");
-    auto found = std::find_if(methods.begin(), methods.end(),
-                              [&](const auto& method) { return method.name == name && method.context == context; });
+    auto found = std::find_if(methods.begin(), methods.end(), [&](const auto& method) {
+      return method.name == name && method.context == context;
+    });
     if (found == methods.end()) found = methods.insert(methods.end(), {name, context, &spec, {}});
     found->cells.push_back(&cell);
   }
@@ -59,11 +61,13 @@ PairRow compare(const Method& a, const Method& b, const TableOptions& options) {
   auto cells = a.cells;
   cells.insert(cells.end(), b.cells.begin(), b.cells.end());
   const auto shared = share_tasks(cells);
-  PairRow row{a.name, b.name, a.context, "all", "methods", shared.tasks, shared.outstanding, {}, {}, "checkpoint-t", {}, {}, {}};
+  PairRow row{a.name, b.name,         a.context, "all", "methods", shared.tasks, shared.outstanding, {},
+              {},     "checkpoint-t", {},        {},    {}};
   if (!is_ready(shared, options)) return row;
   const std::span all(shared.counts);
-  const auto result = checkpoint_difference(scores_of(all.first(a.cells.size())), scores_of(all.subspan(a.cells.size())),
-                                            strata_of(shared.counts[0]), options.level);
+  const auto result =
+      checkpoint_difference(scores_of(all.first(a.cells.size())), scores_of(all.subspan(a.cells.size())),
+                            strata_of(shared.counts[0]), options.level);
   row.difference = result.difference;
   row.interval = result.interval;
   row.p = result.p;
@@ -77,7 +81,9 @@ std::vector<MethodRow> make_methods(const jobs::Run& run, const std::vector<Cell
   std::vector<MethodRow> rows;
   for (const auto& method : methods_of(run, scores)) {
     const auto shared = share_tasks(method.cells);
-    MethodRow row{method.name, method.spec->mode, method.spec->prompt, {}, shared.tasks, shared.outstanding, {}, {}, {}};
+    MethodRow row{
+        method.name, method.spec->mode, method.spec->prompt, {}, shared.tasks, shared.outstanding, {}, {},
+        {}};
     for (const auto* cell : method.cells) row.cells.push_back(run.plan.cells[cell->cell].id);
     if (is_ready(shared, options)) {
       const auto mean = checkpoint_mean(scores_of(shared.counts), strata_of(shared.counts[0]), options.level);
@@ -95,7 +101,8 @@ std::vector<PairRow> make_method_pairs(const jobs::Run& run, const std::vector<C
   const auto methods = methods_of(run, scores);
   std::vector<PairRow> rows;
   for (const auto& a : methods) {
-    const auto b = std::find_if(methods.begin(), methods.end(), [&](const auto& other) { return other.context == a.context; });
+    const auto b = std::find_if(methods.begin(), methods.end(),
+                                [&](const auto& other) { return other.context == a.context; });
     if (b->name != a.name) rows.push_back(compare(a, *b, options));
   }
   std::erase_if(rows, [](const auto& row) { return row.tasks == 0; });

@@ -39,7 +39,8 @@ double heads_beyond(const std::vector<std::int64_t>& sizes, std::int64_t total, 
   return beyond;
 }
 
-// The same through its characteristic function, where coin by coin would take seconds; good to 1e-14, absolutely.
+// The same through its characteristic function, where coin by coin would take seconds; good to 1e-14,
+// absolutely.
 double heads_beyond_by_frequencies(const std::vector<std::int64_t>& sizes, std::int64_t point) {
   std::vector<Draw> draws;
   for (const auto size : sizes) {
@@ -104,7 +105,8 @@ std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t fa
   std::vector<double> adjusted(p.size());
   double smallest = 1;
   for (std::size_t rank = order.size(); rank-- > 0;) {
-    smallest = std::min(smallest, static_cast<double>(family) / static_cast<double>(rank + 1) * p[order[rank]]);
+    smallest =
+        std::min(smallest, static_cast<double>(family) / static_cast<double>(rank + 1) * p[order[rank]]);
     adjusted[order[rank]] = smallest;
   }
   return adjusted;

@@ -93,9 +93,11 @@ class Pairs {
     const CellScores* const both[] = {&a, &b};
     const auto shared = share_tasks(both, in_scope(run_.plan, scope));
     if (shared.tasks == 0) return;
-    PairRow row{spec(a).id, spec(b).id, contrast, scope, family, shared.tasks, shared.outstanding, {}, {}, {}, {}, {}, {}};
+    PairRow row{spec(a).id, spec(b).id, contrast, scope, family, shared.tasks, shared.outstanding, {},
+                {},         {},         {},       {},    {}};
     row.test = one_replicate(shared) ? "mcnemar-exact" : "sign-flip";
-    if (!shared.ids.empty() && (shared.outstanding == 0 || options_.partial)) test_pair(row, shared, options_.level);
+    if (!shared.ids.empty() && (shared.outstanding == 0 || options_.partial))
+      test_pair(row, shared, options_.level);
     rows_.push_back(std::move(row));
   }
 

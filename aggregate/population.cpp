@@ -16,7 +16,8 @@ using Replicate = std::pair<std::uint64_t, std::uint32_t>;  // seed, number
 /// One (cell, task) of the population.
 struct Problem {
   std::string key;
-  std::map<Replicate, std::uint32_t> replicates;  ///< its episodes' numbers in the population, given at the end
+  std::map<Replicate, std::uint32_t>
+      replicates;  ///< its episodes' numbers in the population, given at the end
 };
 
 struct MergedCell {
@@ -61,10 +62,12 @@ class Merger {
     const auto& plan = sources_[s].run.plan;
     for (const auto& task : plan.tasks) {
       const auto known = tasks_.emplace(task.id, task).first;
-      if (known->second.level != task.level || known->second.category != task.category) moved_.insert(task.id);
+      if (known->second.level != task.level || known->second.category != task.category)
+        moved_.insert(task.id);
     }
     cell_of_.emplace_back();
-    for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) cell_of_.back().push_back(place_cell(s, cell));
+    for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell)
+      cell_of_.back().push_back(place_cell(s, cell));
     for (const auto& episode : plan.episodes) {
       auto& merged = cells_[cell_of_.back()[episode.cell]];
       auto& problem = merged.tasks[plan.tasks[episode.task].id];
@@ -110,7 +113,8 @@ class Merger {
     if (spec.subset != more.subset || spec.tasks != more.tasks) {
       std::set<std::string> tasks(spec.tasks.begin(), spec.tasks.end());
       tasks.insert(more.tasks.begin(), more.tasks.end());
-      if (tasks.size() != spec.tasks.size()) spec.subset = tasks.size() == more.tasks.size() ? more.subset : "";
+      if (tasks.size() != spec.tasks.size())
+        spec.subset = tasks.size() == more.tasks.size() ? more.subset : "";
       spec.tasks.assign(tasks.begin(), tasks.end());
     }
     spec.replicates = std::max(spec.replicates, more.replicates);
@@ -122,7 +126,8 @@ class Merger {
     if (grid.name != run.grid.name && !used_names_.contains(run.grid.name)) used_names_.insert(run.grid.name);
     const auto unite = [](auto& list, const auto& more) {
       for (const auto& item : more) {
-        if (std::none_of(list.begin(), list.end(), [&](const auto& known) { return known.name == item.name; }))
+        if (std::none_of(list.begin(), list.end(),
+                         [&](const auto& known) { return known.name == item.name; }))
           list.push_back(item);
       }
     };
@@ -185,7 +190,8 @@ class Merger {
     std::vector<std::pair<Replicate, std::reference_wrapper<std::uint32_t>>> list;
     for (const auto& source : sources_) {
       for (auto& [replicate, place] : problem.replicates) {
-        const bool listed = std::any_of(list.begin(), list.end(), [&](const auto& known) { return known.first == replicate; });
+        const bool listed = std::any_of(list.begin(), list.end(),
+                                        [&](const auto& known) { return known.first == replicate; });
         if (replicate.first == source.run.grid.seed && !listed) list.emplace_back(replicate, place);
       }
     }
@@ -205,36 +211,45 @@ class Merger {
       const bool first = population_.counted_in[place] == kNone;
       const auto& end = source.ledger.ends[i];
       auto& known = ledger.ends[place];
-      if (known && end) ++(known->outcome == end->outcome && known->passed == end->passed ? repeated_ : disagreeing_);
-      if (first || (end && (!known || source.ledger.states[i].counted_attempt > ledger.states[place].counted_attempt))) {
+      if (known && end)
+        ++(known->outcome == end->outcome && known->passed == end->passed ? repeated_ : disagreeing_);
+      if (first || (end && (!known || source.ledger.states[i].counted_attempt >
+                                          ledger.states[place].counted_attempt))) {
         population_.counted_in[place] = static_cast<std::uint32_t>(s);
         ledger.states[place] = source.ledger.states[i];
         known = end;
       }
     }
-    ledger.warnings.insert(ledger.warnings.end(), source.ledger.warnings.begin(), source.ledger.warnings.end());
+    ledger.warnings.insert(ledger.warnings.end(), source.ledger.warnings.begin(),
+                           source.ledger.warnings.end());
     ledger.ignored_rows += source.ledger.ignored_rows;
   }
 
   void warn() {
     auto& warnings = population_.warnings;
     if (!apart_.empty()) {
-      warnings.push_back(fmt::format(
-          "{} {} kept apart: under the plain name another run has other model parameters, prompt, checks, device or tasks",
-          fmt::join(apart_, ", "), apart_.size() == 1 ? "is" : "are"));
+      warnings.push_back(
+          fmt::format("{} {} kept apart: under the plain name another run has other model parameters, "
+                      "prompt, checks, device or tasks",
+                      fmt::join(apart_, ", "), apart_.size() == 1 ? "is" : "are"));
     }
-    const auto several = std::count_if(cells_.begin(), cells_.end(), [](const auto& cell) { return cell.seeds.size() > 1; });
+    const auto several =
+        std::count_if(cells_.begin(), cells_.end(), [](const auto& cell) { return cell.seeds.size() > 1; });
     if (several > 0)
-      warnings.push_back(fmt::format("replicates of {} cell{} come from runs of several seeds", several, several == 1 ? "" : "s"));
+      warnings.push_back(fmt::format("replicates of {} cell{} come from runs of several seeds", several,
+                                     several == 1 ? "" : "s"));
     if (repeated_ > 0)
-      warnings.push_back(fmt::format("{} episodes are scored in several runs of one seed, alike; each counts once", repeated_));
-    if (disagreeing_ > 0) {
       warnings.push_back(fmt::format(
-          "{} episodes are scored in several runs of one seed, and differ; the highest attempt counts, then the run named first",
-          disagreeing_));
+          "{} episodes are scored in several runs of one seed, alike; each counts once", repeated_));
+    if (disagreeing_ > 0) {
+      warnings.push_back(
+          fmt::format("{} episodes are scored in several runs of one seed, and differ; the highest attempt "
+                      "counts, then the run named first",
+                      disagreeing_));
     }
     for (const auto& task : moved_)
-      warnings.push_back(fmt::format("task {} has another level or category in a later run; the first run's are used", task));
+      warnings.push_back(fmt::format(
+          "task {} has another level or category in a later run; the first run's are used", task));
   }
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -23,7 +23,9 @@ Deviates deviates(const PowerGoal& goal) {
 // Counts beyond this are "never" for any grid.
 constexpr double kMost = 1e12;
 
-std::uint64_t at_least(double value) { return static_cast<std::uint64_t>(std::min(kMost, std::ceil(value - 1e-9))); }
+std::uint64_t at_least(double value) {
+  return static_cast<std::uint64_t>(std::min(kMost, std::ceil(value - 1e-9)));
+}
 
 }  // namespace
 
@@ -58,8 +60,9 @@ double mcnemar_power(double difference, double discordance, std::uint64_t n, dou
 }
 
 double paired_error(const PairedDesign& design) noexcept {
-  return std::sqrt((design.between_tasks + design.noise_a / design.replicates_a + design.noise_b / design.replicates_b) /
-                   design.tasks);
+  return std::sqrt(
+      (design.between_tasks + design.noise_a / design.replicates_a + design.noise_b / design.replicates_b) /
+      design.tasks);
 }
 
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal) {
@@ -73,7 +76,8 @@ double paired_power(const PairedDesign& design, double difference, double alpha)
   return normal_cdf(shift - z).below + normal_cdf(-shift - z).below;
 }
 
-std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference, const PowerGoal& goal) {
+std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference,
+                                               const PowerGoal& goal) {
   // difference^2 n / z^2 = omega^2 + (sigma_a^2 + sigma_b^2)/K
   const double left = std::pow(difference / deviates(goal).sum(), 2) * design.tasks - design.between_tasks;
   if (left <= 0) return std::nullopt;

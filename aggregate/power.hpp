@@ -12,8 +12,10 @@ struct PowerGoal {
 };
 
 /// Tasks an arm so that two unpaired rates are told apart:
-/// n = ((z_(alpha/2) sqrt(2 p (1 - p)) + z_power sqrt(pa (1 - pa) + pb (1 - pb)))/(pa - pb))^2, p = (pa + pb)/2, rounded up.
-/// @source Fleiss, Levin & Paik, Statistical Methods for Rates and Proportions, 4.2, without continuity correction
+/// n = ((z_(alpha/2) sqrt(2 p (1 - p)) + z_power sqrt(pa (1 - pa) + pb (1 - pb)))/(pa - pb))^2, p = (pa +
+/// pb)/2, rounded up.
+/// @source Fleiss, Levin & Paik, Statistical Methods for Rates and Proportions, 4.2, without continuity
+/// correction
 std::uint64_t unpaired_tasks(double rate_a, double rate_b, const PowerGoal& goal = {});
 
 /// The smallest difference that n tasks an arm, each run once and unpaired, show near this rate:
@@ -21,14 +23,15 @@ std::uint64_t unpaired_tasks(double rate_a, double rate_b, const PowerGoal& goal
 double unpaired_difference(double rate, std::uint64_t n, const PowerGoal& goal = {});
 
 /// Chance that the exact McNemar test on n tasks, each run once in both cells, reaches alpha.
-/// @param difference rate a - rate b @param discordance share of tasks on which the cells differ, >= |difference|
+/// @param difference rate a - rate b @param discordance share of tasks on which the cells differ, >=
+/// |difference|
 double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha = 0.05);
 
 /// What a paired comparison depends on.
 struct PairedDesign {
-  double tasks = 0;                ///< n
-  double between_tasks = 0;        ///< omega^2 of the true paired difference
-  double noise_a = 0, noise_b = 0; ///< sigma^2 of one replicate of either cell
+  double tasks = 0;                           ///< n
+  double between_tasks = 0;                   ///< omega^2 of the true paired difference
+  double noise_a = 0, noise_b = 0;            ///< sigma^2 of one replicate of either cell
   double replicates_a = 1, replicates_b = 1;  ///< K; may be infinite
 };
 
@@ -43,7 +46,8 @@ double smallest_difference(const PairedDesign& design, const PowerGoal& goal = {
 double paired_power(const PairedDesign& design, double difference, double alpha = 0.05);
 
 /// Replicates a cell (the same for both) from which on a difference is shown; none when no number is enough.
-std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference, const PowerGoal& goal = {});
+std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference,
+                                               const PowerGoal& goal = {});
 
 /// Tasks from which on a difference is shown with the design's replicates.
 std::uint64_t tasks_needed(PairedDesign design, double difference, const PowerGoal& goal = {});

@@ -27,7 +27,8 @@ double square_mean(const SharedTasks& shared) {
   const auto n = static_cast<double>(shared.ids.size());
   for (std::size_t i = 0; i < shared.ids.size(); ++i) {
     const auto &a = shared.counts[0][i], &b = shared.counts[1][i];
-    const double d = static_cast<double>(a.passed) / a.replicates - static_cast<double>(b.passed) / b.replicates;
+    const double d =
+        static_cast<double>(a.passed) / a.replicates - static_cast<double>(b.passed) / b.replicates;
     sum += d;
     square += d * d;
   }
@@ -39,7 +40,8 @@ std::optional<Measured> measure(const SharedTasks& shared, const VariancePrior& 
   const auto &a = shared.counts[0], &b = shared.counts[1];
   const auto in_a = variance_split(a), in_b = variance_split(b);
   const auto paired = difference_variance(a, b);
-  if (in_a && in_b && paired) return Measured{paired->between_tasks, in_a->between_replicates, in_b->between_replicates, true};
+  if (in_a && in_b && paired)
+    return Measured{paired->between_tasks, in_a->between_replicates, in_b->between_replicates, true};
   // One replicate cannot tell task from chance: the total is split in the prior's proportions.
   const auto guess = from_prior(prior);
   const double scale = square_mean(shared) / (guess.between_tasks + guess.noise_a + guess.noise_b);
@@ -54,7 +56,8 @@ class Pilot {
     scores_ = collect_scores(source->run, source->ledger, Rule::paper, {});
     for (const auto& cell : scores_) by_id_[source->run.plan.cells[cell.cell].id] = &cell;
     for (const auto& pair : compared_cells(source->run.grid, source->run.plan.cells)) {
-      if (const auto measured = between(source->run.plan.cells[pair.a].id, source->run.plan.cells[pair.b].id)) add(*measured);
+      if (const auto measured = between(source->run.plan.cells[pair.a].id, source->run.plan.cells[pair.b].id))
+        add(*measured);
     }
   }
 
@@ -88,7 +91,8 @@ class Pilot {
 
 double shared_count(const jobs::CellSpec& a, const jobs::CellSpec& b) {
   std::vector<std::string> both;
-  std::set_intersection(a.tasks.begin(), a.tasks.end(), b.tasks.begin(), b.tasks.end(), std::back_inserter(both));
+  std::set_intersection(a.tasks.begin(), a.tasks.end(), b.tasks.begin(), b.tasks.end(),
+                        std::back_inserter(both));
   return static_cast<double>(both.size());
 }
 
@@ -96,7 +100,8 @@ void forecast(PowerRow& row, std::size_t family, const PowerOptions& options) {
   const auto& design = row.design;
   const auto& goal = options.goal;
   row.smallest = smallest_difference(design, goal);
-  row.smallest_in_family = smallest_difference(design, {goal.alpha / static_cast<double>(family), goal.power});
+  row.smallest_in_family =
+      smallest_difference(design, {goal.alpha / static_cast<double>(family), goal.power});
   auto endless = design;
   endless.replicates_a = endless.replicates_b = std::numeric_limits<double>::infinity();
   row.smallest_ever = smallest_difference(endless, goal);
@@ -109,7 +114,8 @@ void forecast(PowerRow& row, std::size_t family, const PowerOptions& options) {
 
 }  // namespace
 
-std::vector<PowerRow> plan_power(const jobs::Grid& grid, const jobs::Plan& plan, const ReadRun* pilot, const PowerOptions& options) {
+std::vector<PowerRow> plan_power(const jobs::Grid& grid, const jobs::Plan& plan, const ReadRun* pilot,
+                                 const PowerOptions& options) {
   const Pilot measured(pilot, options.prior);
   std::vector<PowerRow> rows;
   for (const auto& pair : compared_cells(grid, plan.cells)) {

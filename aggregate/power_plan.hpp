@@ -28,17 +28,20 @@ struct PowerRow {
   std::string contrast, a, b;
   std::string basis;  ///< pilot; pilot-total (one replicate: split as the prior says); prior
   PairedDesign design;
-  double smallest = 0;             ///< difference shown at the goal's alpha and power
-  double smallest_in_family = 0;   ///< the same at alpha divided by the number of comparisons: Holm's worst case
-  double smallest_ever = 0;        ///< with replicates without end
-  double power = 0;                ///< for the wanted difference
-  std::optional<std::uint64_t> replicates_needed;  ///< none: no number shows the wanted difference on these tasks
+  double smallest = 0;  ///< difference shown at the goal's alpha and power
+  double smallest_in_family =
+      0;                     ///< the same at alpha divided by the number of comparisons: Holm's worst case
+  double smallest_ever = 0;  ///< with replicates without end
+  double power = 0;          ///< for the wanted difference
+  std::optional<std::uint64_t>
+      replicates_needed;           ///< none: no number shows the wanted difference on these tasks
   std::uint64_t tasks_needed = 0;  ///< with the grid's replicates
   double noise_share = 0;          ///< of the squared error, due to replicates
 };
 
-/// One row for each two cells that the grid's contrasts compare, over all shared tasks. Variances come from the
-/// pilot's cells of the same ids, else from the mean over those of its comparisons that could be measured, else from the prior.
+/// One row for each two cells that the grid's contrasts compare, over all shared tasks. Variances come from
+/// the pilot's cells of the same ids, else from the mean over those of its comparisons that could be
+/// measured, else from the prior.
 std::vector<PowerRow> plan_power(const jobs::Grid& grid, const jobs::Plan& plan, const ReadRun* pilot,
                                  const PowerOptions& options = {});
 

@@ -9,8 +9,9 @@
 namespace nkigrid::aggregate {
 
 /// Lays out the named tables. text, markdown, latex: one after the other, warnings last (in latex: under each
-/// table); of several, those without a row are left out. csv: one table only, since a csv file has one head. json:
-/// the whole document whatever is named, with the keys of further tables when they are (docs/formats/tables.md).
+/// table); of several, those without a row are left out. csv: one table only, since a csv file has one head.
+/// json: the whole document whatever is named, with the keys of further tables when they are
+/// (docs/formats/tables.md).
 /// @throws Error{usage} when csv is asked for several.
 std::string render(const Tables& tables, const std::vector<TableName>& names, Format format);
 

@@ -60,7 +60,8 @@ Sheet display_cells(const Tables& tables) {
 
 std::string level_word(const Rate& rate) {
   if (rate.rate)
-    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate), interval_word(rate.interval));
+    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate),
+                       interval_word(rate.interval));
   return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding,
                      bracket(*rate.bounds));
 }
@@ -108,8 +109,9 @@ Sheet display_categories(const Tables& tables) {
 }
 
 const auto kRateColumns =
-    data_columns({"#tasks", "#replicates", "#episodes", "#passed", "#outstanding", "#rate", "interval_method", "#interval_low",
-                  "#interval_high", "#bounds_low", "#bounds_high", "#run_to_run_low", "#run_to_run_high"});
+    data_columns({"#tasks", "#replicates", "#episodes", "#passed", "#outstanding", "#rate", "interval_method",
+                  "#interval_low", "#interval_high", "#bounds_low", "#bounds_high", "#run_to_run_low",
+                  "#run_to_run_high"});
 
 void push_rate(Words& words, const Rate& rate) {
   for (const std::uint64_t count : {std::uint64_t{rate.tasks}, std::uint64_t{rate.replicates}, rate.episodes,
@@ -152,7 +154,8 @@ Sheet data_parts(const Tables& tables, TableName name) {
 double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0.0; }
 
 std::string caption_of(const Tables& tables, std::string_view what) {
-  return fmt::format("{}: {}, rule {}, {:g} % intervals", tables.run, what, to_string(tables.rule), tables.level * 100);
+  return fmt::format("{}: {}, rule {}, {:g} % intervals", tables.run, what, to_string(tables.rule),
+                     tables.level * 100);
 }
 
 std::string fraction(double value) { return fmt::format("{}", rounded(value)); }
@@ -226,7 +229,8 @@ constexpr Layout kLayouts[] = {
 };
 
 const Layout& layout_of(TableName name) {
-  return *std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const auto& layout) { return layout.name == name; });
+  return *std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                       [&](const auto& layout) { return layout.name == name; });
 }
 
 }  // namespace

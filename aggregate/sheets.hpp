@@ -9,8 +9,8 @@ namespace nkigrid::aggregate {
 /// The table for people: percentages with one decimal, intervals in brackets with their method.
 Sheet display_sheet(const Tables& tables, TableName name);
 
-/// The table for programs: one value a field, fractions with up to six decimals, empty for none; columns of numbers
-/// are marked, so that JSON rows can be made of them.
+/// The table for programs: one value a field, fractions with up to six decimals, empty for none; columns of
+/// numbers are marked, so that JSON rows can be made of them.
 Sheet data_sheet(const Tables& tables, TableName name);
 
 // One pair of functions a table; errors, transitions and turns are counts, so that one form serves all.
@@ -64,9 +64,9 @@ std::vector<Column> data_columns(std::initializer_list<const char*> names);
 
 /// A probability with six significant digits: small ones do not print as 0.
 double rounded_p(double p) noexcept;
-std::string p_word(const std::optional<double>& p);   ///< "0.0312", "<0.0001", "-"
-std::string p_field(const std::optional<double>& p);  ///< six digits, empty for none
-std::string points(double difference);                ///< "+1.3"
+std::string p_word(const std::optional<double>& p);           ///< "0.0312", "<0.0001", "-"
+std::string p_field(const std::optional<double>& p);          ///< six digits, empty for none
+std::string points(double difference);                        ///< "+1.3"
 std::string points(const std::optional<double>& difference);  ///< "-" for none
 
 /// Rounds to six decimals, so that a number prints the same everywhere; -0 becomes 0.

@@ -11,7 +11,8 @@ namespace {
 std::vector<std::string> values_of(const Tables& tables, std::string CellRow::*field) {
   std::vector<std::string> values;
   for (const auto& row : tables.cells) {
-    if (!(row.*field).empty() && std::find(values.begin(), values.end(), row.*field) == values.end()) values.push_back(row.*field);
+    if (!(row.*field).empty() && std::find(values.begin(), values.end(), row.*field) == values.end())
+      values.push_back(row.*field);
   }
   return values;
 }
@@ -32,7 +33,8 @@ std::vector<ModesRow> modes_rows(const Tables& tables, const std::vector<std::st
       return row.model == model && row.prompt == cell.prompt && row.subset == cell.subset;
     });
     if (found == rows.end())
-      found = rows.insert(rows.end(), {model, cell.prompt, cell.subset, std::vector<const CellRow*>(modes.size())});
+      found = rows.insert(rows.end(),
+                          {model, cell.prompt, cell.subset, std::vector<const CellRow*>(modes.size())});
     const auto mode = std::find(modes.begin(), modes.end(), cell.mode) - modes.begin();
     found->cells[static_cast<std::size_t>(mode)] = &cell;
   }
@@ -43,7 +45,8 @@ std::string rate_and_count(const CellRow* cell) {
   if (!cell) return "-";
   const auto& rate = cell->total;
   if (!rate.rate) return fmt::format("{}/{}, {} outstanding", rate.passed, rate.episodes, rate.outstanding);
-  return fmt::format("{} ({}/{}) {}", percent(*rate.rate), rate.passed, rate.episodes, bracket(rate.interval->low, rate.interval->high));
+  return fmt::format("{} ({}/{}) {}", percent(*rate.rate), rate.passed, rate.episodes,
+                     bracket(rate.interval->low, rate.interval->high));
 }
 
 std::string dash(const std::string& word) { return word.empty() ? "-" : word; }
@@ -52,7 +55,11 @@ std::string dash(const std::string& word) { return word.empty() ? "-" : word; }
 
 Sheet display_modes(const Tables& tables) {
   const auto modes = values_of(tables, &CellRow::mode);
-  Sheet sheet{"modes", caption_of(tables, "pass rate in percent, model by mode"), {{"model"}, {"prompt"}, {"subset"}}, {}, {}};
+  Sheet sheet{"modes",
+              caption_of(tables, "pass rate in percent, model by mode"),
+              {{"model"}, {"prompt"}, {"subset"}},
+              {},
+              {}};
   for (const auto& mode : modes) sheet.columns.push_back({mode});
   for (const auto& row : modes_rows(tables, modes)) {
     std::vector<std::string> words{row.model, dash(row.prompt), dash(row.subset)};
@@ -85,16 +92,30 @@ Sheet data_modes(const Tables& tables) {
 }
 
 Sheet display_ablation(const Tables& tables) {
-  Sheet sheet{"ablation",
-              caption_of(tables, "what one factor changes, the others held; rates in percent, changes in points"),
-              {{"factor"}, {"value"}, {"others"}, {"subset"}, {"tasks", Align::right}, {"rate", Align::right}, {"interval"},
-               {"change", Align::right}, {"interval of change"}, {"relative", Align::right}},
-              {},
-              {}};
+  Sheet sheet{
+      "ablation",
+      caption_of(tables, "what one factor changes, the others held; rates in percent, changes in points"),
+      {{"factor"},
+       {"value"},
+       {"others"},
+       {"subset"},
+       {"tasks", Align::right},
+       {"rate", Align::right},
+       {"interval"},
+       {"change", Align::right},
+       {"interval of change"},
+       {"relative", Align::right}},
+      {},
+      {}};
   for (const auto& row : tables.ablation) {
     const bool baseline = row.value == row.baseline;
-    std::vector<std::string> words{row.factor,  row.value, row.context, dash(row.subset), std::to_string(row.tasks),
-                                   row.rate ? percent(*row.rate) : "-", interval_word(row.rate_interval)};
+    std::vector<std::string> words{row.factor,
+                                   row.value,
+                                   row.context,
+                                   dash(row.subset),
+                                   std::to_string(row.tasks),
+                                   row.rate ? percent(*row.rate) : "-",
+                                   interval_word(row.rate_interval)};
     if (row.outstanding > 0 && !row.difference && !row.rate)
       words.back() = fmt::format("{} outstanding", row.outstanding);
     words.push_back(baseline ? "baseline" : points(row.difference));
@@ -102,20 +123,31 @@ Sheet display_ablation(const Tables& tables) {
     words.push_back(row.relative ? fmt::format("{:+.0f} %", 100 * rounded(*row.relative) + 0.0) : "-");
     sheet.rows.push_back(std::move(words));
   }
-  sheet.notes.push_back(tables.from_counts ? "changes are between cells of one task set; which tasks passed is unknown, so they are unpaired"
-                                           : "changes are paired on the tasks that the compared cells share; not adjusted for their number");
+  sheet.notes.push_back(
+      tables.from_counts
+          ? "changes are between cells of one task set; which tasks passed is unknown, so they are unpaired"
+          : "changes are paired on the tasks that the compared cells share; not adjusted for their number");
   return sheet;
 }
 
 Sheet data_ablation(const Tables& tables) {
-  Sheet sheet{"ablation", "",
-              data_columns({"factor", "value", "baseline", "context", "cell", "subset", "#tasks", "#outstanding", "#rate",
-                            "rate_method", "#rate_low", "#rate_high", "#difference", "interval_method", "#interval_low",
-                            "#interval_high", "#relative"}),
-              {}, {}};
+  Sheet sheet{"ablation",
+              "",
+              data_columns({"factor", "value", "baseline", "context", "cell", "subset", "#tasks",
+                            "#outstanding", "#rate", "rate_method", "#rate_low", "#rate_high", "#difference",
+                            "interval_method", "#interval_low", "#interval_high", "#relative"}),
+              {},
+              {}};
   for (const auto& row : tables.ablation) {
-    std::vector<std::string> words{row.factor, row.value, row.baseline, row.context, row.cell, row.subset,
-                                   std::to_string(row.tasks), std::to_string(row.outstanding), fraction(row.rate)};
+    std::vector<std::string> words{row.factor,
+                                   row.value,
+                                   row.baseline,
+                                   row.context,
+                                   row.cell,
+                                   row.subset,
+                                   std::to_string(row.tasks),
+                                   std::to_string(row.outstanding),
+                                   fraction(row.rate)};
     push_interval(words, row.rate_interval);
     words.push_back(fraction(row.difference));
     push_interval(words, row.interval);
@@ -128,38 +160,62 @@ Sheet data_ablation(const Tables& tables) {
 Sheet display_interactions(const Tables& tables) {
   Sheet sheet{"interactions",
               caption_of(tables, "do two factors help each other? (p11 - p10) - (p01 - p00) in points"),
-              {{"first"}, {"second"}, {tables.from_counts ? "subset" : "others"}, {"tasks", Align::right}, {"p00 p01 p10 p11"},
-               {"interaction", Align::right}, {"interval"}, {"p", Align::right}, {"p Holm", Align::right}, {"verdict"}},
+              {{"first"},
+               {"second"},
+               {tables.from_counts ? "subset" : "others"},
+               {"tasks", Align::right},
+               {"p00 p01 p10 p11"},
+               {"interaction", Align::right},
+               {"interval"},
+               {"p", Align::right},
+               {"p Holm", Align::right},
+               {"verdict"}},
               {},
               {}};
   const auto rate_of = [&](const std::string& name, const InteractionRow& row) -> std::string {
     for (const auto& cell : tables.cells) {
-      if (cell.cell == name && (!tables.from_counts || cell.subset == row.context)) return cell.total.rate ? percent(*cell.total.rate) : "-";
+      if (cell.cell == name && (!tables.from_counts || cell.subset == row.context))
+        return cell.total.rate ? percent(*cell.total.rate) : "-";
     }
     return "-";
   };
   for (const auto& row : tables.interactions) {
     std::string rates;
     for (const auto& cell : row.cells) rates += (rates.empty() ? "" : " ") + rate_of(cell, row);
-    sheet.rows.push_back({row.first, row.second, dash(row.context), std::to_string(row.tasks), rates, points(row.difference),
-                          interval_word(row.interval), p_word(row.p), p_word(row.p_holm),
-                          row.verdict.empty() ? fmt::format("{} outstanding", row.outstanding) : row.verdict});
+    sheet.rows.push_back(
+        {row.first, row.second, dash(row.context), std::to_string(row.tasks), rates, points(row.difference),
+         interval_word(row.interval), p_word(row.p), p_word(row.p_holm),
+         row.verdict.empty() ? fmt::format("{} outstanding", row.outstanding) : row.verdict});
   }
-  sheet.notes.push_back(tables.from_counts ? "from counts: by the interval alone"
-                                           : fmt::format("sign-flip test over tasks; p Holm: over the {} rows of this table", tables.interactions.size()));
+  sheet.notes.push_back(tables.from_counts
+                            ? "from counts: by the interval alone"
+                            : fmt::format("sign-flip test over tasks; p Holm: over the {} rows of this table",
+                                          tables.interactions.size()));
   return sheet;
 }
 
 Sheet data_interactions(const Tables& tables) {
-  Sheet sheet{"interactions", "",
-              data_columns({"first", "second", "context", "p00", "p01", "p10", "p11", "#tasks", "#outstanding", "#difference",
-                            "interval_method", "#interval_low", "#interval_high", "test", "#p", "#p_holm", "#p_bh", "verdict"}),
-              {}, {}};
+  Sheet sheet{"interactions",
+              "",
+              data_columns({"first", "second", "context", "p00", "p01", "p10", "p11", "#tasks",
+                            "#outstanding", "#difference", "interval_method", "#interval_low",
+                            "#interval_high", "test", "#p", "#p_holm", "#p_bh", "verdict"}),
+              {},
+              {}};
   for (const auto& row : tables.interactions) {
-    std::vector<std::string> words{row.first, row.second, row.context, row.cells[0], row.cells[1], row.cells[2], row.cells[3],
-                                   std::to_string(row.tasks), std::to_string(row.outstanding), fraction(row.difference)};
+    std::vector<std::string> words{row.first,
+                                   row.second,
+                                   row.context,
+                                   row.cells[0],
+                                   row.cells[1],
+                                   row.cells[2],
+                                   row.cells[3],
+                                   std::to_string(row.tasks),
+                                   std::to_string(row.outstanding),
+                                   fraction(row.difference)};
     push_interval(words, row.interval);
-    for (const auto& word : {row.test, p_field(row.p), p_field(row.p_holm), p_field(row.p_bh), row.verdict}) words.push_back(word);
+    for (const auto& word : {row.test, p_field(row.p), p_field(row.p_holm), p_field(row.p_bh), row.verdict})
+      words.push_back(word);
     sheet.rows.push_back(std::move(words));
   }
   return sheet;

@@ -40,7 +40,8 @@ Sheet error_sheet(const Tables& tables) {
 
 Sheet transition_sheet(const Tables& tables) {
   Sheet sheet{"transitions",
-              fmt::format("{}: scored episodes by their first and their last failing turn, rule {}", tables.run, to_string(tables.rule)),
+              fmt::format("{}: scored episodes by their first and their last failing turn, rule {}",
+                          tables.run, to_string(tables.rule)),
               data_columns({"cell", "first_error", "last_error", "#episodes"}),
               {},
               {"last_error pass: the episode passed in the end; none: no turn failed, or none was checked"}};
@@ -69,7 +70,8 @@ Sheet display_turns(const Tables& tables) {
     std::size_t last = breakdown.open_by_turn.size();
     while (last > 0 && breakdown.open_by_turn[last - 1] == 0) --last;
     if (last < 2) continue;
-    sheet.notes.push_back(fmt::format("{}: {} of {} episodes still open in turn {} passed in it", breakdown.cell,
+    sheet.notes.push_back(fmt::format("{}: {} of {} episodes still open in turn {} passed in it",
+                                      breakdown.cell,
                                       breakdown.passed_by_turn[last - 1] - breakdown.passed_by_turn[last - 2],
                                       breakdown.open_by_turn[last - 1], last));
   }
@@ -81,7 +83,8 @@ Sheet data_turns(const Tables& tables) {
   for (const auto& breakdown : tables.breakdowns) {
     for (std::size_t turn = 0; turn < breakdown.passed_by_turn.size(); ++turn) {
       sheet.rows.push_back({breakdown.cell, std::to_string(breakdown.scored), std::to_string(turn + 1),
-                            std::to_string(breakdown.passed_by_turn[turn]), std::to_string(breakdown.open_by_turn[turn])});
+                            std::to_string(breakdown.passed_by_turn[turn]),
+                            std::to_string(breakdown.open_by_turn[turn])});
     }
   }
   return sheet;

@@ -18,34 +18,76 @@ std::string ends(const std::optional<Interval>& interval, int digits) {
 Sheet display_cost(const Tables& tables) {
   Sheet sheet{"cost",
               caption_of(tables, "what a pass costs"),
-              {{"cell"}, {"passed", Align::right}, {"tokens in", Align::right}, {"tokens out", Align::right}, {"USD", Align::right},
-               {"USD/pass", Align::right}, {"interval"}, {"tokens/pass", Align::right}, {"interval"}, {"tokens/s", Align::right},
-               {"relative", Align::right}, {"interval"}, {"tokens lost", Align::right}},
+              {{"cell"},
+               {"passed", Align::right},
+               {"tokens in", Align::right},
+               {"tokens out", Align::right},
+               {"USD", Align::right},
+               {"USD/pass", Align::right},
+               {"interval"},
+               {"tokens/pass", Align::right},
+               {"interval"},
+               {"tokens/s", Align::right},
+               {"relative", Align::right},
+               {"interval"},
+               {"tokens lost", Align::right}},
               {},
-              {fmt::format("relative: cost of a pass against {}, on the tasks that both have; in USD, or in tokens where one has no price", tables.baseline),
-               "intervals: bca-drawn, tasks resampled; tokens/s: output tokens by the time of requests; tokens lost: of attempts that do not count"}};
+              {fmt::format("relative: cost of a pass against {}, on the tasks that both have; in USD, or in "
+                           "tokens where one has no price",
+                           tables.baseline),
+               "intervals: bca-drawn, tasks resampled; tokens/s: output tokens by the time of requests; "
+               "tokens lost: of attempts that do not count"}};
   for (const auto& row : tables.costs) {
-    sheet.rows.push_back({row.cell, fmt::format("{}/{}", row.passed, row.scored), std::to_string(row.tokens_in),
-                          std::to_string(row.tokens_out), money(row.usd), money(row.usd_per_pass), ends(row.usd_per_pass_interval, 4),
+    sheet.rows.push_back({row.cell, fmt::format("{}/{}", row.passed, row.scored),
+                          std::to_string(row.tokens_in), std::to_string(row.tokens_out), money(row.usd),
+                          money(row.usd_per_pass), ends(row.usd_per_pass_interval, 4),
                           count(row.tokens_per_pass), ends(row.tokens_per_pass_interval, 5),
                           row.tokens_per_s ? fmt::format("{:.1f}", *row.tokens_per_s) : "-",
-                          row.relative ? fmt::format("{:.3g}", *row.relative) : "-", ends(row.relative_interval, 3),
-                          std::to_string(row.uncounted_tokens)});
+                          row.relative ? fmt::format("{:.3g}", *row.relative) : "-",
+                          ends(row.relative_interval, 3), std::to_string(row.uncounted_tokens)});
   }
   return sheet;
 }
 
 Sheet data_cost(const Tables& tables) {
-  Sheet sheet{"cost", "",
-              data_columns({"cell", "#scored", "#passed", "#tokens_in", "#tokens_out", "#usd", "#llm_s", "#uncounted_tokens",
-                            "#uncounted_usd", "#usd_per_pass", "usd_per_pass_method", "#usd_per_pass_low", "#usd_per_pass_high",
-                            "#tokens_per_pass", "tokens_per_pass_method", "#tokens_per_pass_low", "#tokens_per_pass_high",
-                            "#tokens_per_s", "relative_to", "#relative", "relative_method", "#relative_low", "#relative_high"}),
-              {}, {}};
+  Sheet sheet{"cost",
+              "",
+              data_columns({"cell",
+                            "#scored",
+                            "#passed",
+                            "#tokens_in",
+                            "#tokens_out",
+                            "#usd",
+                            "#llm_s",
+                            "#uncounted_tokens",
+                            "#uncounted_usd",
+                            "#usd_per_pass",
+                            "usd_per_pass_method",
+                            "#usd_per_pass_low",
+                            "#usd_per_pass_high",
+                            "#tokens_per_pass",
+                            "tokens_per_pass_method",
+                            "#tokens_per_pass_low",
+                            "#tokens_per_pass_high",
+                            "#tokens_per_s",
+                            "relative_to",
+                            "#relative",
+                            "relative_method",
+                            "#relative_low",
+                            "#relative_high"}),
+              {},
+              {}};
   for (const auto& row : tables.costs) {
-    std::vector<std::string> words{row.cell, std::to_string(row.scored), std::to_string(row.passed), std::to_string(row.tokens_in),
-                                   std::to_string(row.tokens_out), fraction(row.usd), fraction(row.llm_s),
-                                   std::to_string(row.uncounted_tokens), fraction(row.uncounted_usd), fraction(row.usd_per_pass)};
+    std::vector<std::string> words{row.cell,
+                                   std::to_string(row.scored),
+                                   std::to_string(row.passed),
+                                   std::to_string(row.tokens_in),
+                                   std::to_string(row.tokens_out),
+                                   fraction(row.usd),
+                                   fraction(row.llm_s),
+                                   std::to_string(row.uncounted_tokens),
+                                   fraction(row.uncounted_usd),
+                                   fraction(row.usd_per_pass)};
     push_interval(words, row.usd_per_pass_interval);
     words.push_back(fraction(row.tokens_per_pass));
     push_interval(words, row.tokens_per_pass_interval);

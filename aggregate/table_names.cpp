@@ -57,7 +57,8 @@ std::vector<std::string> words_of(const Words& words) {
 }  // namespace
 
 std::string_view to_string(TableName name) noexcept {
-  return std::find_if(kTables.begin(), kTables.end(), [&](const auto& entry) { return entry.name == name; })->word;
+  return std::find_if(kTables.begin(), kTables.end(), [&](const auto& entry) { return entry.name == name; })
+      ->word;
 }
 
 std::string_view to_string(Format format) noexcept { return kFormatWords[static_cast<std::size_t>(format)]; }
@@ -84,8 +85,8 @@ Format parse_format(std::string_view text) {
     if (to_string(format) == text) return format;
   }
   const auto words = words_of(kFormats);
-  throw Error{ErrorCode::usage, fmt::format("no format '{}'{}; this version has: {}", text, did_you_mean(text, words),
-                                            fmt::join(words, ", "))};
+  throw Error{ErrorCode::usage, fmt::format("no format '{}'{}; this version has: {}", text,
+                                            did_you_mean(text, words), fmt::join(words, ", "))};
 }
 
 bool needs_turns(const std::vector<TableName>& names) noexcept {

@@ -9,21 +9,21 @@ namespace nkigrid::aggregate {
 enum class TableName {
   cells,
   levels,
-  modes,         ///< models down, modes across: the paper's Table 1
-  ablation,      ///< every value of a factor against its first
+  modes,     ///< models down, modes across: the paper's Table 1
+  ablation,  ///< every value of a factor against its first
   pairs,
   interactions,
-  methods,       ///< several checkpoints as one method
+  methods,  ///< several checkpoints as one method
   method_pairs,
-  flips,         ///< tasks that two compared cells do not solve alike
+  flips,  ///< tasks that two compared cells do not solve alike
   categories,
   errors,
-  transitions,   ///< first error against last
+  transitions,  ///< first error against last
   turns,
-  replicates,    ///< variances, pass@k
+  replicates,  ///< variances, pass@k
   cost,
   rules,
-  estimates,     ///< estimated time of the kernels that pass
+  estimates,  ///< estimated time of the kernels that pass
   claims
 };
 

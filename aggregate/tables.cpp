@@ -28,7 +28,8 @@ void add_estimates(Rate& rate, const std::vector<TaskCount>& counts, const Table
   // A partial row's rate weighs episodes, its interval tasks: keep the one inside the other.
   rate.interval->low = std::min(rate.interval->low, *rate.rate);
   rate.interval->high = std::max(rate.interval->high, *rate.rate);
-  if (const auto rerun = run_to_run_interval(counts, options.level)) rate.run_to_run = Range{rerun->low, rerun->high};
+  if (const auto rerun = run_to_run_interval(counts, options.level))
+    rate.run_to_run = Range{rerun->low, rerun->high};
 }
 
 Rate make_rate(const std::vector<TaskScore>& tasks, const TableOptions& options) {
@@ -93,11 +94,13 @@ ReplicateRow make_replicates(const CellRow& cell, const CellScores& scores, cons
   std::uint32_t most = 0;
   for (const auto& task : counts) most = std::max(most, task.replicates);
   for (const auto k : interesting_counts(most))
-    row.pass_at.push_back(pass_at_all_tasks(counts, k, options.level, keyed_hash({"pass at", cell.cell, std::to_string(k)})));
+    row.pass_at.push_back(
+        pass_at_all_tasks(counts, k, options.level, keyed_hash({"pass at", cell.cell, std::to_string(k)})));
   return row;
 }
 
-void add_comparisons(Tables& tables, const jobs::Run& run, const std::vector<CellScores>& scores, const TableOptions& options) {
+void add_comparisons(Tables& tables, const jobs::Run& run, const std::vector<CellScores>& scores,
+                     const TableOptions& options) {
   tables.pairs = make_pairs(run, scores, options);
   tables.flips = make_flips(run, scores, tables.pairs);
   tables.ablation = make_ablation(run, scores, options);
@@ -108,7 +111,8 @@ void add_comparisons(Tables& tables, const jobs::Run& run, const std::vector<Cel
 
 }  // namespace
 
-Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableOptions& options, const TurnFacts* facts) {
+Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableOptions& options,
+                   const TurnFacts* facts) {
   const auto scores = collect_scores(run, ledger, options.rule, options.subset);
   if (scores.empty()) {
     throw Error{

@@ -29,8 +29,9 @@ struct TableOptions {
   double level = 0.95;
   Adjust adjust = Adjust::holm;
   ScopesBy by = ScopesBy::contrast;
-  bool clopper_pearson = false;         ///< Clopper-Pearson in place of Wilson and BCa for rates
-  std::string against;                  ///< the value that ablations are held against where it was run; empty: the first listed
+  bool clopper_pearson = false;  ///< Clopper-Pearson in place of Wilson and BCa for rates
+  std::string
+      against;  ///< the value that ablations are held against where it was run; empty: the first listed
   std::optional<std::string> baseline;  ///< the cell that costs are relative to; default: the first
 };
 
@@ -68,11 +69,12 @@ Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableO
                    const TurnFacts* facts = nullptr);
 
 /// The same of several runs put together; their warnings come first.
-Tables make_tables(const Population& population, const TableOptions& options = {}, const TurnFacts* facts = nullptr);
+Tables make_tables(const Population& population, const TableOptions& options = {},
+                   const TurnFacts* facts = nullptr);
 
-/// Folds the run's log and writes every table as .txt and .csv, and tables.json, into `folder` (made when absent;
-/// each file replaced as a whole). Same plan, seed and verdicts: same bytes, but for the costs. @returns what
-/// was written. @throws Error{io, corrupt}
+/// Folds the run's log and writes every table as .txt and .csv, and tables.json, into `folder` (made when
+/// absent; each file replaced as a whole). Same plan, seed and verdicts: same bytes, but for the costs.
+/// @returns what was written. @throws Error{io, corrupt}
 Tables write_tables(const jobs::Run& run, const std::filesystem::path& folder);
 
 }  // namespace nkigrid::aggregate

@@ -25,12 +25,14 @@ void add_failure(Trail& trail, std::uint32_t turn, Code code) {
 /// run's row counts.
 class Collector {
  public:
-  Collector(const jobs::Run& run, const log::Ledger& ledger, std::function<std::optional<std::size_t>(std::size_t)> place,
-            const jobs::Plan& population, TurnFacts& facts)
+  Collector(const jobs::Run& run, const log::Ledger& ledger,
+            std::function<std::optional<std::size_t>(std::size_t)> place, const jobs::Plan& population,
+            TurnFacts& facts)
       : run_(run), ledger_(ledger), place_(std::move(place)), population_(population), facts_(facts) {}
 
   void collect() {
-    log::read_turn_summaries(run_.plan, run_.log_folder(), [this](const log::TurnSummary& turn) { add(turn); });
+    log::read_turn_summaries(run_.plan, run_.log_folder(),
+                             [this](const log::TurnSummary& turn) { add(turn); });
     for (auto& [episode, turns] : taken_over_) settle(*place_(episode), turns);
   }
 
@@ -70,7 +72,8 @@ class Collector {
     });
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const bool stands = i + 1 == turns.size() || turns[i + 1].turn != turns[i].turn;
-      if (stands && turns[i].code != Code::none) add_failure(facts_.trails[place], turns[i].turn, turns[i].code);
+      if (stands && turns[i].code != Code::none)
+        add_failure(facts_.trails[place], turns[i].turn, turns[i].code);
     }
   }
 
@@ -83,7 +86,8 @@ class Collector {
 };
 
 TurnFacts empty_facts(const jobs::Plan& plan) {
-  return {std::vector<Trail>(plan.episodes.size()), std::vector<Spend>(plan.cells.size() * plan.tasks.size())};
+  return {std::vector<Trail>(plan.episodes.size()),
+          std::vector<Spend>(plan.cells.size() * plan.tasks.size())};
 }
 
 }  // namespace
@@ -100,7 +104,9 @@ Spend& Spend::operator+=(const Spend& other) noexcept {
 
 TurnFacts read_turn_facts(const jobs::Run& run, const log::Ledger& ledger) {
   auto facts = empty_facts(run.plan);
-  Collector(run, ledger, [](std::size_t episode) { return std::optional(episode); }, run.plan, facts).collect();
+  Collector(
+      run, ledger, [](std::size_t episode) { return std::optional(episode); }, run.plan, facts)
+      .collect();
   return facts;
 }
 

@@ -19,8 +19,9 @@ struct Trail {
 /// What replies cost. A reply counts when the counted attempt made or inherited it.
 struct Spend {
   std::uint64_t tokens_in = 0, tokens_out = 0;  ///< of counted replies
-  double usd = 0, llm_s = 0;                    ///< llm_s: request times, waits for permits and retries excluded
-  std::uint64_t uncounted_tokens = 0;           ///< in and out, of attempts that died or failed, and of outstanding episodes
+  double usd = 0, llm_s = 0;  ///< llm_s: request times, waits for permits and retries excluded
+  std::uint64_t uncounted_tokens =
+      0;  ///< in and out, of attempts that died or failed, and of outstanding episodes
   double uncounted_usd = 0;
 
   Spend& operator+=(const Spend& other) noexcept;

@@ -67,22 +67,25 @@ std::optional<std::int64_t> binomial(std::uint32_t n, std::uint32_t k) {
   return value <= static_cast<double>(kMaxPoints) ? std::optional(std::llround(value)) : std::nullopt;
 }
 
-Interval chance_interval(const std::vector<double>& chances, const std::vector<TaskCount>& tasks, std::uint32_t k,
-                         double level, std::uint64_t key) {
+Interval chance_interval(const std::vector<double>& chances, const std::vector<TaskCount>& tasks,
+                         std::uint32_t k, double level, std::uint64_t key) {
   double mean = 0;
   for (const auto chance : chances) mean += chance / static_cast<double>(chances.size());
   const auto above = std::count_if(chances.begin(), chances.end(), [](double p) { return p > 0; });
   const auto below = std::count_if(chances.begin(), chances.end(), [](double p) { return p < 1; });
   if (above > kFewTasks && below > kFewTasks) {
-    const bool equal = std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) { return task.replicates == tasks[0].replicates; });
+    const bool equal = std::all_of(tasks.begin(), tasks.end(),
+                                   [&](const auto& task) { return task.replicates == tasks[0].replicates; });
     const auto ways = equal ? binomial(tasks[0].replicates, k) : std::nullopt;
     std::optional<Ends> ends;
     if (ways && *ways * static_cast<std::int64_t>(tasks.size()) <= 4 * kMaxPoints) {
       std::vector<std::int64_t> values;
       for (const auto chance : chances) values.push_back(std::llround(chance * static_cast<double>(*ways)));
       ends = bca_ends(group_by_stratum(*ways, tasks, values), level);
-      if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, mean), std::max(ends->high, mean)};
-    } else if (const auto drawn = drawn_interval({{chances}, strata_of(tasks)}, [](auto sums) { return sums[0]; }, level, key)) {
+      if (ends && ends->low < ends->high)
+        return {"bca", std::min(ends->low, mean), std::max(ends->high, mean)};
+    } else if (const auto drawn = drawn_interval(
+                   {{chances}, strata_of(tasks)}, [](auto sums) { return sums[0]; }, level, key)) {
       const auto n = static_cast<double>(tasks.size());
       return {drawn->method, std::min(drawn->low / n, mean), std::max(drawn->high / n, mean)};
     }

@@ -16,17 +16,19 @@ struct VarianceSplit {
   double share_of_tasks() const noexcept;
 };
 
-/// sigma^2 = mean over tasks of K/(K-1) p (1 - p); omega^2 = variance of the task means within strata - sigma^2
-/// mean(1/K), cut at 0. None without a task of two replicates or without two tasks in some stratum.
+/// sigma^2 = mean over tasks of K/(K-1) p (1 - p); omega^2 = variance of the task means within strata -
+/// sigma^2 mean(1/K), cut at 0. None without a task of two replicates or without two tasks in some stratum.
 /// Var(mean over n tasks) = (omega^2 + sigma^2/K)/n. @source Miller 2024, arXiv 2411.00640, section 3
 std::optional<VarianceSplit> variance_split(std::span<const TaskCount> tasks);
 
-/// The same for paired differences a - b: between_tasks is that of the true differences, which is what pairing leaves;
-/// between_replicates is sigma_a^2/K_a + sigma_b^2/K_b. None where either cell has no repeated task.
+/// The same for paired differences a - b: between_tasks is that of the true differences, which is what
+/// pairing leaves; between_replicates is sigma_a^2/K_a + sigma_b^2/K_b. None where either cell has no
+/// repeated task.
 /// @pre equal sizes
 std::optional<VarianceSplit> difference_variance(std::span<const TaskCount> a, std::span<const TaskCount> b);
 
-/// Chance that at least one of k replicates drawn without return passes, 1 - C(K-c, k)/C(K, k). @pre 1 <= k <= K
+/// Chance that at least one of k replicates drawn without return passes, 1 - C(K-c, k)/C(K, k). @pre 1 <= k
+/// <= K
 /// @source Chen et al. 2021, arXiv 2107.03374
 double pass_at(const TaskCount& task, std::uint32_t k) noexcept;
 
@@ -40,8 +42,8 @@ struct PassAt {
   Interval any_interval, all_interval;
 };
 
-/// pass@k and pass^k with intervals: exact BCa where the chances of all tasks share a lattice (equal K), drawn BCa
-/// otherwise; where at most five tasks have a chance above 0, or below 1: Wilson with n = tasks.
+/// pass@k and pass^k with intervals: exact BCa where the chances of all tasks share a lattice (equal K),
+/// drawn BCa otherwise; where at most five tasks have a chance above 0, or below 1: Wilson with n = tasks.
 /// @param key of the draws @pre some task has k replicates
 PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double level, std::uint64_t key);
 

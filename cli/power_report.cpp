@@ -34,46 +34,59 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
   if (rows.empty()) return;
   std::size_t a = 1, b = 1;
   for (const auto& row : rows) a = std::max(a, row.a.size()), b = std::max(b, row.b.size());
-  fmt::print("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n", 100 * options.goal.power,
-             options.goal.alpha, points(options.difference));
-  fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K", "visible",
-             "in family", "K=inf", "power", "basis", "it takes");
+  fmt::print(
+      "\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
+      100 * options.goal.power, options.goal.alpha, points(options.difference));
+  fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b,
+             "tasks", "K", "visible", "in family", "K=inf", "power", "basis", "it takes");
   for (const auto& row : rows) {
-    const auto k = row.design.replicates_a == row.design.replicates_b ? fmt::format("{:g}", row.design.replicates_a)
-                                                                      : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
-    fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b, row.design.tasks, k,
-               points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever), row.power, row.basis, advice(row, options));
+    const auto k = row.design.replicates_a == row.design.replicates_b
+                       ? fmt::format("{:g}", row.design.replicates_a)
+                       : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
+    fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b,
+               b, row.design.tasks, k, points(row.smallest), points(row.smallest_in_family),
+               points(row.smallest_ever), row.power, row.basis, advice(row, options));
   }
-  fmt::print("in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, these tasks show no less\n",
-             rows.size(), rows.size());
-  const bool guessed = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; });
+  fmt::print(
+      "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
+      "these tasks show no less\n",
+      rows.size(), rows.size());
+  const bool guessed =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; });
   if (guessed)
-    fmt::print("basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot replaces it by what it measured\n",
-               100 * options.prior.rate, 100 * options.prior.share_of_tasks);
+    fmt::print(
+        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
+        "replaces it by what it measured\n",
+        100 * options.prior.rate, 100 * options.prior.share_of_tasks);
 }
 
-std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
-  nlohmann::ordered_json out = {{"alpha", options.goal.alpha}, {"power", options.goal.power}, {"difference", options.difference},
+std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
+                          const aggregate::PowerOptions& options) {
+  nlohmann::ordered_json out = {{"alpha", options.goal.alpha},
+                                {"power", options.goal.power},
+                                {"difference", options.difference},
                                 {"pairs", nlohmann::ordered_json::array()}};
   for (const auto& row : rows) {
-    out["pairs"].push_back({{"contrast", row.contrast},
-                            {"a", row.a},
-                            {"b", row.b},
-                            {"tasks", row.design.tasks},
-                            {"replicates_a", row.design.replicates_a},
-                            {"replicates_b", row.design.replicates_b},
-                            {"basis", row.basis},
-                            {"variance_between_tasks", rounded(row.design.between_tasks)},
-                            {"variance_replicate_a", rounded(row.design.noise_a)},
-                            {"variance_replicate_b", rounded(row.design.noise_b)},
-                            {"smallest_difference", rounded(row.smallest)},
-                            {"smallest_in_family", rounded(row.smallest_in_family)},
-                            {"smallest_with_endless_replicates", rounded(row.smallest_ever)},
-                            {"power", rounded(row.power)},
-                            {"share_of_replicates", rounded(row.noise_share)},
-                            {"replicates_needed", row.replicates_needed ? nlohmann::ordered_json(*row.replicates_needed) : nullptr},
-                            {"tasks_needed", row.tasks_needed},
-                            {"replicates_can_help", row.replicates_needed.has_value()}});
+    out["pairs"].push_back(
+        {{"contrast", row.contrast},
+         {"a", row.a},
+         {"b", row.b},
+         {"tasks", row.design.tasks},
+         {"replicates_a", row.design.replicates_a},
+         {"replicates_b", row.design.replicates_b},
+         {"basis", row.basis},
+         {"variance_between_tasks", rounded(row.design.between_tasks)},
+         {"variance_replicate_a", rounded(row.design.noise_a)},
+         {"variance_replicate_b", rounded(row.design.noise_b)},
+         {"smallest_difference", rounded(row.smallest)},
+         {"smallest_in_family", rounded(row.smallest_in_family)},
+         {"smallest_with_endless_replicates", rounded(row.smallest_ever)},
+         {"power", rounded(row.power)},
+         {"share_of_replicates", rounded(row.noise_share)},
+         {"replicates_needed",
+          row.replicates_needed ? nlohmann::ordered_json(*row.replicates_needed) : nullptr},
+         {"tasks_needed", row.tasks_needed},
+         {"replicates_can_help", row.replicates_needed.has_value()}});
   }
   return out.dump();
 }

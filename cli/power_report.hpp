@@ -8,13 +8,15 @@
 
 namespace nkigrid::cli {
 
-/// A run whose variances shall be used, or nothing for an empty name. @throws as jobs::load_run() and log::read_ledger()
+/// A run whose variances shall be used, or nothing for an empty name. @throws as jobs::load_run() and
+/// log::read_ledger()
 std::optional<aggregate::ReadRun> read_pilot(const std::string& folder);
 
 /// Prints which differences a grid can show, pair by pair, and says where more replicates cannot help.
 void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options);
 
 /// The same as the text of a JSON object, for the key `power` of `plan --json`.
-std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options);
+std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
+                          const aggregate::PowerOptions& options);
 
 }  // namespace nkigrid::cli

@@ -20,7 +20,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> runs;
-  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast", relative_to, against;
+  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto",
+                                     by = "contrast", relative_to, against;
   bool partial = false, json = false, quiet = false, write = false;
 };
 
@@ -34,8 +35,8 @@ struct Request {
 std::size_t read_choice(const char* option, const std::string& text, const std::vector<std::string>& words) {
   const auto found = std::find(words.begin(), words.end(), text);
   if (found == words.end()) {
-    throw Error(ErrorCode::usage, fmt::format("unknown word '{}' of {}{}; choose one of: {}", text, option, did_you_mean(text, words),
-                                              fmt::join(words, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("unknown word '{}' of {}{}; choose one of: {}", text, option,
+                                              did_you_mean(text, words), fmt::join(words, ", ")));
   }
   return static_cast<std::size_t>(found - words.begin());
 }
@@ -53,9 +54,13 @@ Request read_request(const Options& options) {
   request.tables.rule = aggregate::parse_rule(options.rule);
   if (!options.subset.empty()) request.tables.subset = options.subset;
   request.tables.partial = options.partial;
-  request.tables.adjust = read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0 ? aggregate::Adjust::holm : aggregate::Adjust::bh;
-  request.tables.clopper_pearson = read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
-  request.tables.by = static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
+  request.tables.adjust = read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0
+                              ? aggregate::Adjust::holm
+                              : aggregate::Adjust::bh;
+  request.tables.clopper_pearson =
+      read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
+  request.tables.by =
+      static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
   request.tables.against = options.against;
   if (!options.relative_to.empty()) request.tables.baseline = options.relative_to;
   return request;
@@ -72,11 +77,13 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
-int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage, const Options& options) {
-  for (const auto& line : options.quiet ? std::vector<std::string>{} : damage) fmt::print(stderr, "nkigrid: {}\n", line);
+int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage,
+             const Options& options) {
+  for (const auto& line : options.quiet ? std::vector<std::string>{} : damage)
+    fmt::print(stderr, "nkigrid: {}\n", line);
   if (tables.outstanding == 0) return 0;
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}` continues them\n", tables.outstanding,
-             options.runs.size() == 1 ? options.runs.front() : "RUN");
+  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}` continues them\n",
+             tables.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN");
   return 1;
 }
 
@@ -111,26 +118,33 @@ int tables(const Options& options) {
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
   if (!options.counts.empty()) {
-    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" || options.by != "contrast" ||
-        !options.relative_to.empty())
+    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" ||
+        options.interval != "auto" || options.by != "contrast" || !options.relative_to.empty())
       throw Error(ErrorCode::usage,
-                  "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts are of one rule, "
+                  "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts "
+                  "are of one rule, "
                   "name their subsets and have no episodes); leave them out");
-    print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level, options.against),
+    print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level,
+                                              options.against),
                  request, options.quiet);
     return 0;
   }
   if (options.runs.size() == 1) return tables_of_run(options, request);
-  if (options.write) throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
+  if (options.write)
+    throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
   return tables_of_runs(options, request);
 }
 
 }  // namespace
 
 Verb tables_verb() {
-  return {"tables", "prints the tables of one run, or of several put together, with intervals", [](CLI::App& app) -> Action {
+  return {"tables", "prints the tables of one run, or of several put together, with intervals",
+          [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("run", options->runs, "frozen runs: the same key and seed are the same episodes, another seed adds replicates, another key is kept apart")->type_name("RUN");
+            app.add_option("run", options->runs,
+                           "frozen runs: the same key and seed are the same episodes, another seed adds "
+                           "replicates, another key is kept apart")
+                ->type_name("RUN");
             app.add_option("--counts", options->counts,
                            "printed counts in place of a run (docs/formats/counts.md)")
                 ->type_name("FILE");
@@ -140,18 +154,23 @@ Verb tables_verb() {
                            "which verdict counts: paper, strict, best (of the best kernel)")
                 ->type_name("RULE")
                 ->capture_default_str();
-            app.add_option("--adjust", options->adjust, "how p values are adjusted: holm, or bh (false discovery rate)")
+            app.add_option("--adjust", options->adjust,
+                           "how p values are adjusted: holm, or bh (false discovery rate)")
                 ->type_name("HOW")
                 ->capture_default_str();
             app.add_option("--interval", options->interval, "intervals of rates: auto, or clopper-pearson")
                 ->type_name("METHOD")
                 ->capture_default_str();
-            app.add_option("--by", options->by, "scopes of pairs: those of the contrasts, and every level or category")
+            app.add_option("--by", options->by,
+                           "scopes of pairs: those of the contrasts, and every level or category")
                 ->type_name("WHAT")
                 ->capture_default_str();
-            app.add_option("--against", options->against, "the model, mode or prompt that ablations are held against; default: the first listed")
+            app.add_option(
+                   "--against", options->against,
+                   "the model, mode or prompt that ablations are held against; default: the first listed")
                 ->type_name("VALUE");
-            app.add_option("--relative-to", options->relative_to, "the cell that costs are relative to; default: the first")
+            app.add_option("--relative-to", options->relative_to,
+                           "the cell that costs are relative to; default: the first")
                 ->type_name("CELL");
             app.add_option("--format", options->format, aggregate::format_names_help())
                 ->type_name("FORMAT")

@@ -21,7 +21,9 @@ struct LoggedRun {
   log::Ledger ledger;
 
   explicit LoggedRun(const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
-    run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 20), 2, [](const auto&) { return std::nullopt; }).run;
+    run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 20), 2, [](const auto&) {
+            return std::nullopt;
+          }).run;
     run.folder = folder.path();
     test::write_log(run.log_folder(), "one", run.plan, how);
     ledger = log::read_ledger(run);
@@ -32,7 +34,9 @@ struct LoggedRun {
 std::optional<Ended> usual(const EpisodeId& id) {
   const bool agent = id.cell == "m.agent.p";
   const bool pass = number_of(id) < (agent ? 12 : 8);
-  return Ended{.outcome = pass ? Outcome::pass : Outcome::compile_fail, .turns = agent ? 3u : 1u, .code = Code::partition_limit};
+  return Ended{.outcome = pass ? Outcome::pass : Outcome::compile_fail,
+               .turns = agent ? 3u : 1u,
+               .code = Code::partition_limit};
 }
 
 TEST(Costs, AreSumsOverTurnsForEachPass) {
@@ -71,10 +75,11 @@ TEST(Costs, AreRelativeToTheChosenCell) {
 TEST(Costs, OfAttemptsThatDoNotCountAreApart) {
   const LoggedRun logged(usual);
   // An earlier attempt of every single-shot episode died after two turns.
-  test::write_log(logged.run.log_folder(), "dead", logged.run.plan, [](const EpisodeId& id) -> std::optional<Ended> {
-    if (id.cell != "m.ss.p") return std::nullopt;
-    return Ended{.outcome = Outcome::api_error, .attempt = 2, .turns = 2};
-  });
+  test::write_log(logged.run.log_folder(), "dead", logged.run.plan,
+                  [](const EpisodeId& id) -> std::optional<Ended> {
+                    if (id.cell != "m.ss.p") return std::nullopt;
+                    return Ended{.outcome = Outcome::api_error, .attempt = 2, .turns = 2};
+                  });
   const auto ledger = log::read_ledger(logged.run);
   const auto facts = read_turn_facts(logged.run, ledger);
   const auto row = make_tables(logged.run, ledger, {}, &facts).costs[0];
@@ -107,7 +112,9 @@ TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
 TEST(Rules, CountFlipsBetweenThem) {
   const LoggedRun logged([](const EpisodeId& id) {
     const int i = number_of(id);
-    return Ended{.outcome = i < 6 ? Outcome::pass : Outcome::mismatch, .strict = i < 4, .best_passed = static_cast<std::int8_t>(i < 9)};
+    return Ended{.outcome = i < 6 ? Outcome::pass : Outcome::mismatch,
+                 .strict = i < 4,
+                 .best_passed = static_cast<std::int8_t>(i < 9)};
   });
   const auto row = make_tables(logged.run, logged.ledger).rules[0];
   EXPECT_EQ(row.scored, 40u);
@@ -120,10 +127,11 @@ TEST(Rules, CountFlipsBetweenThem) {
 }
 
 TEST(Methods, PoolCheckpointsOfOneMethod) {
-  auto made = made_run({"base.ss.p", "g1.ss.p", "g2.ss.p", "g3.ss.p"}, made_tasks("L1", 20), 2, [](const EpisodeId& id) {
-    const int more = id.cell[0] == 'b' ? 0 : id.cell[1] - '0';
-    return test::ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % 20 < 6 + more);
-  });
+  auto made = made_run(
+      {"base.ss.p", "g1.ss.p", "g2.ss.p", "g3.ss.p"}, made_tasks("L1", 20), 2, [](const EpisodeId& id) {
+        const int more = id.cell[0] == 'b' ? 0 : id.cell[1] - '0';
+        return test::ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % 20 < 6 + more);
+      });
   for (auto& model : made.run.grid.models) {
     if (model.name != "base") model.method = "grpo";
   }

@@ -104,7 +104,8 @@ TEST(Counts, ClaimsOfUnknownCellsAreRefused) {
   EXPECT_THROW(read_counts(file), Error);
 }
 
-const AblationRow& ablation_row(const Tables& tables, const std::string& value, const std::string& context, const std::string& subset) {
+const AblationRow& ablation_row(const Tables& tables, const std::string& value, const std::string& context,
+                                const std::string& subset) {
   for (const auto& row : tables.ablation) {
     if (row.value == value && row.context == context && row.subset == subset) return row;
   }
@@ -112,7 +113,8 @@ const AblationRow& ablation_row(const Tables& tables, const std::string& value, 
 }
 
 TEST(Counts, AblationAgainstOneVersionIsTable4) {
-  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft-v2");
+  const auto tables =
+      make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft-v2");
   const auto& row = ablation_row(tables, "sft", "ss", "nkigen-60");
   EXPECT_EQ(row.baseline, "sft-v2");
   EXPECT_NEAR(*row.relative, 0.80, 1e-12);  // the paper prints +81 %
@@ -122,8 +124,11 @@ TEST(Counts, AblationAgainstOneVersionIsTable4) {
 }
 
 TEST(Counts, AblationAgainstSftIsTable5) {
-  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft");
-  const auto percent = [&](const char* mode, const char* subset) { return std::round(100 * *ablation_row(tables, "grpo", mode, subset).relative); };
+  const auto tables =
+      make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft");
+  const auto percent = [&](const char* mode, const char* subset) {
+    return std::round(100 * *ablation_row(tables, "grpo", mode, subset).relative);
+  };
   EXPECT_EQ(percent("ss", "nkigen-60"), -11);
   EXPECT_EQ(percent("agent", "nkigen-60"), -33);
   EXPECT_EQ(percent("ss", "nkigen-150"), -21);
@@ -134,7 +139,8 @@ TEST(Counts, SftAndToolsAreNotSeenToHelpEachOther) {
   // The paper calls 10.0, 15.0, 16.7 and 25.0 % of 60 super-additive: 15 - 9 - 10 + 6 = 2 tasks.
   bool seen = false;
   for (const auto& row : paper().interactions) {
-    if (row.first != "model: base -> sft" || row.second != "mode: ss -> agent" || row.context != "nkigen-60") continue;
+    if (row.first != "model: base -> sft" || row.second != "mode: ss -> agent" || row.context != "nkigen-60")
+      continue;
     seen = true;
     EXPECT_NEAR(*row.difference, 2.0 / 60, 1e-12);
     EXPECT_LT(row.interval->low, 0);
@@ -148,10 +154,12 @@ TEST(Counts, SftAndToolsAreNotSeenToHelpEachOther) {
 TEST(Counts, ThePapersTablesExistInEveryFormat) {
   for (const auto name : {TableName::modes, TableName::levels, TableName::cells, TableName::ablation}) {
     for (const auto format : {Format::text, Format::markdown, Format::latex, Format::csv})
-      EXPECT_THAT(render(paper(), {name}, format), HasSubstr(name == TableName::cells || name == TableName::levels ? "SFT" : "sft"));
+      EXPECT_THAT(render(paper(), {name}, format),
+                  HasSubstr(name == TableName::cells || name == TableName::levels ? "SFT" : "sft"));
   }
   EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown), HasSubstr("20.7 (31/150)"));
-  const auto document = nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
+  const auto document =
+      nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
   EXPECT_EQ(document["modes"][0]["agent_passed"], 30);
   EXPECT_EQ(document["ablation"].size(), paper().ablation.size());
 }

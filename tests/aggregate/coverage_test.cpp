@@ -16,7 +16,8 @@ namespace {
 constexpr double kLevel = 0.95;
 
 double binomial_mass(std::uint32_t k, std::uint32_t n, double p) {
-  return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) + k * std::log(p) + (n - k) * std::log1p(-p));
+  return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) + k * std::log(p) +
+                  (n - k) * std::log1p(-p));
 }
 
 std::vector<TaskCount> binary_tasks(std::uint32_t passed, std::uint32_t n) {
@@ -50,20 +51,23 @@ TEST(Coverage, OfEachMethodMeetsTheReference) {
   const auto reference = nlohmann::json::parse(file);
   const std::map<std::string, Method> methods{
       {"wilson", [](auto k, auto n) { return ends_of(wilson(static_cast<double>(k) / n, n, kLevel)); }},
-      {"clopper_pearson", [](auto k, auto n) { return ends_of(clopper_pearson(static_cast<double>(k) / n, n, kLevel)); }},
+      {"clopper_pearson",
+       [](auto k, auto n) { return ends_of(clopper_pearson(static_cast<double>(k) / n, n, kLevel)); }},
       {"percentile", [](auto k, auto n) { return percentile_ends(sample_of(binary_tasks(k, n)), kLevel); }},
       {"bca", [](auto k, auto n) { return bca_ends(sample_of(binary_tasks(k, n)), kLevel); }}};
   ASSERT_EQ(reference["coverage"].size(), 4u);
   for (const auto& row : reference["coverage"]) {
     const auto ends = all_ends(row["n"], methods.at(row["method"]));
     for (const auto& [p, coverage] : row["at_p"].items())
-      EXPECT_NEAR(exact_coverage(ends, std::stod(p)), coverage.get<double>(), 1e-6) << row["method"] << " at " << p;
+      EXPECT_NEAR(exact_coverage(ends, std::stod(p)), coverage.get<double>(), 1e-6)
+          << row["method"] << " at " << p;
   }
 }
 
 TEST(Coverage, OfOneReplicateIsNearTheLevelForEveryRate) {
   for (const std::uint32_t n : {60u, 150u}) {
-    const auto ends = all_ends(n, [](auto k, auto size) { return ends_of(rate_interval(binary_tasks(k, size), kLevel)); });
+    const auto ends =
+        all_ends(n, [](auto k, auto size) { return ends_of(rate_interval(binary_tasks(k, size), kLevel)); });
     for (int percent = 2; percent <= 98; ++percent) {
       const double coverage = exact_coverage(ends, percent / 100.0);
       EXPECT_GE(coverage, 0.925) << n << " tasks at " << percent << " %";
@@ -87,7 +91,8 @@ double simulated_coverage(const Design& design, int rounds, std::mt19937_64& ran
     for (auto& task : tasks) {
       const double a = pass(random), b = fail(random), p = a + b > 0 ? a / (a + b) : design.rate;
       task = {0, design.replicates, 0};
-      for (std::uint32_t k = 0; k < design.replicates; ++k) task.passed += std::generate_canonical<double, 53>(random) < p;
+      for (std::uint32_t k = 0; k < design.replicates; ++k)
+        task.passed += std::generate_canonical<double, 53>(random) < p;
     }
     const auto interval = rate_interval(tasks, kLevel);
     covered += interval.low <= design.rate && design.rate <= interval.high;
@@ -102,7 +107,8 @@ TEST(Coverage, OfSeveralReplicatesIsNearTheLevelWhateverTheTasksAreLike) {
       for (const double correlation : {0.09, 1.0 / 3, 0.67}) {
         for (const double rate : {0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 0.95, 0.98}) {
           const double coverage = simulated_coverage({tasks, replicates, rate, correlation}, 1000, random);
-          const auto what = fmt::format("{} tasks x {}, correlation {:.2f}, rate {}", tasks, replicates, correlation, rate);
+          const auto what =
+              fmt::format("{} tasks x {}, correlation {:.2f}, rate {}", tasks, replicates, correlation, rate);
           EXPECT_GE(coverage, 0.925) << what;
           EXPECT_LE(coverage, 0.995) << what;
         }

@@ -38,7 +38,8 @@ TEST(Intervals, WilsonAndClopperPearsonMeetTheReference) {
     const std::uint64_t passed = row["passed"], n = row["n"];
     const auto w =
         wilson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
-    const auto cp = clopper_pearson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
+    const auto cp =
+        clopper_pearson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
     expect_ends(w.low, w.high, row["wilson"], row["name"]);
     expect_ends(cp.low, cp.high, row["clopper_pearson"], row["name"]);
   }

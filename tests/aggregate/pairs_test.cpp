@@ -115,12 +115,14 @@ TEST(Pairs, AreTestedByLevelOrCategoryOnRequest) {
   EXPECT_THAT(scopes(ScopesBy::category), ElementsAre("all", "matmul", "unary"));
   const auto row = make_tables(made.run, made.ledger, {.by = ScopesBy::category}).pairs.at(1);
   EXPECT_EQ(row.tasks, 20u);
-  EXPECT_NEAR(*row.difference, (9 - 3) / 20.0, 1e-12);  // of odd tasks agent passes 3, 5, .. 19 and ss 3, 5, 7
+  EXPECT_NEAR(*row.difference, (9 - 3) / 20.0,
+              1e-12);  // of odd tasks agent passes 3, 5, .. 19 and ss 3, 5, 7
 }
 
 TEST(Pairs, BenjaminiHochbergDecidesOnRequest) {
   const auto made = compared_run(1);
-  const auto by_holm = make_tables(made.run, made.ledger).pairs, by_bh = make_tables(made.run, made.ledger, {.adjust = Adjust::bh}).pairs;
+  const auto by_holm = make_tables(made.run, made.ledger).pairs,
+             by_bh = make_tables(made.run, made.ledger, {.adjust = Adjust::bh}).pairs;
   EXPECT_FALSE(by_holm[0].p_bh);
   EXPECT_NEAR(*by_bh[0].p_bh, 6.0 / 4 * *by_bh[0].p, 1e-15);  // four rows of six share this p
   EXPECT_EQ(by_bh[0].p_holm, by_holm[0].p_holm);

@@ -55,7 +55,8 @@ TEST(Population, EpisodesScoredTwiceCountOnceAndAreNamedWhereTheyDiffer) {
   const auto tables = make_tables(merge_runs(sources));
   EXPECT_EQ(tables.cells[0].total.episodes, 20u);
   EXPECT_EQ(tables.cells[0].total.passed, 8u);  // the higher attempt
-  EXPECT_THAT(tables.warnings, Contains(HasSubstr("4 episodes are scored in several runs of one seed, and differ")));
+  EXPECT_THAT(tables.warnings,
+              Contains(HasSubstr("4 episodes are scored in several runs of one seed, and differ")));
 }
 
 TEST(Population, AnotherSeedAddsReplicates) {
@@ -67,14 +68,16 @@ TEST(Population, AnotherSeedAddsReplicates) {
   EXPECT_EQ(tables.cells[0].total.replicates, 4u);
   EXPECT_EQ(tables.cells[0].total.episodes, 40u);
   EXPECT_EQ(tables.cells[0].total.passed, 2u * 3 + 2u * 5);
-  EXPECT_THAT(tables.warnings, ElementsAre(HasSubstr("replicates of 2 cells come from runs of several seeds")));
+  EXPECT_THAT(tables.warnings,
+              ElementsAre(HasSubstr("replicates of 2 cells come from runs of several seeds")));
   EXPECT_EQ(tables.pairs[0].tasks, 10u);
 }
 
 TEST(Population, AnotherKeyIsKeptApartAndComparedWithThePlainCell) {
   auto other = made_source("new-sdk", 1, [](const auto& id) { return below(id, 10); });
   for (auto& key : other.run.plan.keys) key[0] = key[0] == 'x' ? 'y' : 'x';
-  const std::vector<ReadRun> sources{made_source("old", 1, [](const auto& id) { return below(id, 1); }), other};
+  const std::vector<ReadRun> sources{made_source("old", 1, [](const auto& id) { return below(id, 1); }),
+                                     other};
   const auto tables = make_tables(merge_runs(sources));
   std::vector<std::string> cells;
   for (const auto& row : tables.cells) cells.push_back(row.cell);
@@ -84,8 +87,8 @@ TEST(Population, AnotherKeyIsKeptApartAndComparedWithThePlainCell) {
   // tools within each run, then each cell against its namesake; never across.
   std::vector<std::string> pairs;
   for (const auto& row : tables.pairs) pairs.push_back(row.a + " " + row.b + " " + row.contrast);
-  EXPECT_THAT(pairs, ElementsAre("m.agent.p m.ss.p tools", "m.agent.p@new-sdk m.ss.p@new-sdk tools", "m.ss.p@new-sdk m.ss.p runs",
-                                 "m.agent.p@new-sdk m.agent.p runs"));
+  EXPECT_THAT(pairs, ElementsAre("m.agent.p m.ss.p tools", "m.agent.p@new-sdk m.ss.p@new-sdk tools",
+                                 "m.ss.p@new-sdk m.ss.p runs", "m.agent.p@new-sdk m.agent.p runs"));
   EXPECT_NEAR(*tables.pairs[2].difference, 0.9, 1e-12);
   EXPECT_THAT(tables.warnings, Contains(HasSubstr("m.ss.p@new-sdk, m.agent.p@new-sdk are kept apart")));
 }
@@ -94,7 +97,8 @@ TEST(Population, RunsOfOneNameAreToldApartByTheirFolders) {
   auto other = made_source("same", 1, [](const auto& id) { return below(id, 8); });
   other.run.folder = "/elsewhere/second/";
   other.run.plan.keys[3] = "0000000000000000";  // one task of the first cell
-  const std::vector<ReadRun> sources{made_source("same", 1, [](const auto& id) { return below(id, 1); }), other};
+  const std::vector<ReadRun> sources{made_source("same", 1, [](const auto& id) { return below(id, 1); }),
+                                     other};
   const auto population = merge_runs(sources);
   std::vector<std::string> cells;
   for (const auto& cell : population.run.plan.cells) cells.push_back(cell.id);
@@ -102,8 +106,10 @@ TEST(Population, RunsOfOneNameAreToldApartByTheirFolders) {
 }
 
 TEST(Population, NewCellsAndTasksJoinAndALaterModelIsComparedWithTheFirst) {
-  const std::vector<ReadRun> sources{made_source("a", 1, [](const auto& id) { return below(id, 3); }),
-                                     made_source("b", 1, [](const auto& id) { return below(id, 9); }, {"m.ss.p", "n.ss.p"}, 12)};
+  const std::vector<ReadRun> sources{
+      made_source("a", 1, [](const auto& id) { return below(id, 3); }),
+      made_source(
+          "b", 1, [](const auto& id) { return below(id, 9); }, {"m.ss.p", "n.ss.p"}, 12)};
   const auto tables = make_tables(merge_runs(sources));
   ASSERT_EQ(tables.cells.size(), 3u);
   EXPECT_EQ(tables.cells[0].total.tasks, 12u);  // m.ss.p grew by two tasks
@@ -115,10 +121,12 @@ TEST(Population, NewCellsAndTasksJoinAndALaterModelIsComparedWithTheFirst) {
 }
 
 TEST(Population, OrderOfRunsOfOneSeedChangesNoCount) {
-  const std::vector<ReadRun> one{made_source("a", 1, [](const auto& id) { return number_of(id) < 5 ? below(id, 3) : std::nullopt; }),
-                                 made_source("b", 2, [](const auto& id) { return below(id, 7); })};
+  const std::vector<ReadRun> one{
+      made_source("a", 1, [](const auto& id) { return number_of(id) < 5 ? below(id, 3) : std::nullopt; }),
+      made_source("b", 2, [](const auto& id) { return below(id, 7); })};
   const std::vector<ReadRun> two{one[1], one[0]};
-  const auto first = make_tables(merge_runs(one), {.partial = true}), second = make_tables(merge_runs(two), {.partial = true});
+  const auto first = make_tables(merge_runs(one), {.partial = true}),
+             second = make_tables(merge_runs(two), {.partial = true});
   EXPECT_EQ(first.cells[0].total.passed, second.cells[0].total.passed);
   EXPECT_EQ(first.outstanding, second.outstanding);
   EXPECT_EQ(first.cells[0].total.interval->low, second.cells[0].total.interval->low);

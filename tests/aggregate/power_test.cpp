@@ -34,7 +34,8 @@ TEST(Power, ExactMcNemarMeetsTheReference) {
   ASSERT_EQ(rows.size(), 18u);
   for (const auto& row : rows) {
     const double difference = row["p1"].get<double>() - row["p2"].get<double>();
-    EXPECT_NEAR(mcnemar_power(difference, row["discordance"], row["n"]), row["power"].get<double>(), 1e-6) << row;
+    EXPECT_NEAR(mcnemar_power(difference, row["discordance"], row["n"]), row["power"].get<double>(), 1e-6)
+        << row;
   }
 }
 
@@ -50,8 +51,10 @@ TEST(Power, PairedErrorIsTheTrueStandardErrorOfAMean) {
 
 TEST(Power, SmallestDifferenceIsMillersFormula) {
   // (1.959963985 + 0.841621234) sqrt((0.05 + 0.1/5 + 0.08/3)/150)
-  EXPECT_NEAR(smallest_difference({150, 0.05, 0.1, 0.08, 5, 3}), 2.801585218 * std::sqrt((0.05 + 0.02 + 0.08 / 3) / 150), 1e-9);
-  EXPECT_NEAR(paired_power({150, 0.05, 0.1, 0.08, 5, 3}, smallest_difference({150, 0.05, 0.1, 0.08, 5, 3})), 0.8, 1e-5);
+  EXPECT_NEAR(smallest_difference({150, 0.05, 0.1, 0.08, 5, 3}),
+              2.801585218 * std::sqrt((0.05 + 0.02 + 0.08 / 3) / 150), 1e-9);
+  EXPECT_NEAR(paired_power({150, 0.05, 0.1, 0.08, 5, 3}, smallest_difference({150, 0.05, 0.1, 0.08, 5, 3})),
+              0.8, 1e-5);
   EXPECT_NEAR(paired_power({150, 0.05, 0.1, 0.08, 5, 3}, 0), 0.05, 1e-12);
 }
 
@@ -77,11 +80,14 @@ TEST(Power, NoNumberOfReplicatesHelpsWhereTasksAloneScatterTooMuch) {
 }
 
 test::MadeRun pilot_run(std::uint32_t replicates) {
-  auto made = made_run({"m.ss.p", "m.agent.p", "n.ss.p"}, made_tasks("L1", 40), replicates, [](const EpisodeId& id) {
-    const int i = number_of(id), k = static_cast<int>(id.replicate), shift = id.cell == "m.agent.p" ? 2 : 0;
-    return ended((i * 7 + k * 3 + shift * k) % 11 < 4 + shift);
-  });
-  made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}, {"n-vs-m", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
+  auto made =
+      made_run({"m.ss.p", "m.agent.p", "n.ss.p"}, made_tasks("L1", 40), replicates, [](const EpisodeId& id) {
+        const int i = number_of(id), k = static_cast<int>(id.replicate),
+                  shift = id.cell == "m.agent.p" ? 2 : 0;
+        return ended((i * 7 + k * 3 + shift * k) % 11 < 4 + shift);
+      });
+  made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}},
+                             {"n-vs-m", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
   return made;
 }
 

@@ -44,7 +44,8 @@ TEST(WriteTables, ReadsTheLogAndWritesEveryFile) {
   EXPECT_EQ(document["categories"].size(), 4u);
   EXPECT_THAT(document["warnings"][0].get<std::string>(), testing::HasSubstr("not a language model"));
   EXPECT_FALSE(document.contains("cost")) << "times differ from run to run";
-  for (const std::string name : {"cells", "levels", "ablation", "pairs", "categories", "errors", "turns", "cost", "rules", "flips"}) {
+  for (const std::string name :
+       {"cells", "levels", "ablation", "pairs", "categories", "errors", "turns", "cost", "rules", "flips"}) {
     EXPECT_FALSE(read_file(folder.path() / "tables" / (name + ".txt")).empty());
     EXPECT_EQ(read_file(folder.path() / "tables" / (name + ".csv")),
               render(tables, parse_table_name(name), Format::csv));
@@ -74,7 +75,7 @@ TEST(WriteTables, OrderOfArrivalLeavesNoTrace) {
   write_tables(other, second.path() / "tables");
   for (const std::string name :
        {"tables.json", "cells.txt", "cells.csv", "levels.txt", "pairs.csv", "errors.csv", "categories.txt",
-                                 "ablation.csv", "rules.csv", "transitions.csv", "turns.txt", "replicates.csv"}) {
+        "ablation.csv", "rules.csv", "transitions.csv", "turns.txt", "replicates.csv"}) {
     EXPECT_EQ(read_file(first.path() / "tables" / name), read_file(second.path() / "tables" / name)) << name;
   }
 }
