@@ -48,10 +48,10 @@ std::string look_at_torch() {
   return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
 }
 
-std::string look_at_mpirun() {
 /// Whichever backend a grid uses: what of Neuron this machine has.
 std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) { return device::describe_neuron(spec, check, device::default_device_paths()); }
 
+std::string look_at_mpirun() {
   for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
     const auto program = folder + "/mpirun";
     if (!std::filesystem::exists(program)) continue;
