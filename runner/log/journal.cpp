@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,23 +28,23 @@ struct Journal::State {
   fs::path path;
   Fd fd;
   std::string warning;
-  std::thread writer;
 
   std::mutex mutex;
-  std::condition_variable work, done;
+  std::condition_variable handed_over, done;
   std::vector<std::string> queue;         ///< encoded payloads nobody has written yet
   std::uint64_t handed = 0, durable = 0;  ///< records handed over, records on the disk
   std::string poison;                     ///< "" or the failure that ended writing
+  bool writing = false;  ///< some lane writes for all
   bool closing = false;
 
-  // The writer thread's own.
+  // Of whoever writes.
   std::uint64_t end = 0;  ///< offset after the last durable byte
   std::uint64_t next_sequence = 1;
   std::size_t last_batch = 1;
   std::chrono::steady_clock::duration last_sync{};
 
   void create(const fs::path& folder, const std::string& name, const LogHeader& header);
-  void run();
+  void write_for_all(std::unique_lock<std::mutex>& lock);
   void gather(std::unique_lock<std::mutex>& lock);
   void write_batch(const std::vector<std::string>& batch);
   void cut_back() noexcept;
@@ -104,41 +103,37 @@ void Journal::State::write_batch(const std::vector<std::string>& batch) {
 /// Lanes that one sync released come back together: a wait of an eighth of a sync lets them share the next one, where the first to
 /// come would have it alone. A lane by itself never waits.
 void Journal::State::gather(std::unique_lock<std::mutex>& lock) {
-  work.wait_for(lock, last_sync / 8, [this] { return closing || queue.size() >= last_batch; });
+  handed_over.wait_for(lock, last_sync / 8, [this] { return closing || queue.size() >= last_batch; });
 }
 
-void Journal::State::run() {
-  std::unique_lock lock(mutex);
-  for (;;) {
-    work.wait(lock, [this] { return closing || !queue.empty(); });
-    if (queue.empty()) return;
-    gather(lock);
-    const auto batch = std::exchange(queue, {});
-    lock.unlock();
-    std::string failure;
-    const auto start = std::chrono::steady_clock::now();
-    try {
-      write_batch(batch);
-    } catch (const std::exception& error) {
-      failure = error.what();
-      cut_back();
-    }
-    lock.lock();
-    last_batch = batch.size();
-    last_sync = std::chrono::steady_clock::now() - start;
-    if (failure.empty())
-      durable += batch.size();
-    else
-      poison = std::move(failure);
-    done.notify_all();
-    if (!poison.empty()) return;
+/// One lane's turn to write: all that waits, behind one sync. A thread of its own for this would cost each record two switches.
+void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
+  writing = true;
+  gather(lock);
+  const auto batch = std::exchange(queue, {});
+  lock.unlock();
+  std::string failure;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    write_batch(batch);
+  } catch (const std::exception& error) {
+    failure = error.what();
+    cut_back();
   }
+  lock.lock();
+  writing = false;
+  last_batch = batch.size();
+  last_sync = std::chrono::steady_clock::now() - start;
+  if (failure.empty())
+    durable += batch.size();
+  else
+    poison = std::move(failure);
+  done.notify_all();
 }
 
 Journal::Journal(fs::path folder, std::string name, const LogHeader& header)
     : state_(std::make_unique<State>()) {
   state_->create(folder, name, header);
-  state_->writer = std::thread([state = state_.get()] { state->run(); });
 }
 
 Journal::~Journal() {
@@ -167,8 +162,13 @@ void Journal::append(std::span<const Record> records) {
     throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
   std::move(payloads.begin(), payloads.end(), std::back_inserter(state_->queue));
   const auto ticket = state_->handed += payloads.size();
-  state_->work.notify_one();
-  state_->done.wait(lock, [&] { return state_->durable >= ticket || !state_->poison.empty(); });
+  if (state_->writing) state_->handed_over.notify_one();  // it may still be gathering
+  while (state_->durable < ticket && state_->poison.empty()) {
+    if (state_->writing)
+      state_->done.wait(lock);
+    else
+      state_->write_for_all(lock);
+  }
   if (state_->durable < ticket) throw Error(ErrorCode::io, state_->poison);
 }
 
@@ -177,11 +177,11 @@ const std::string& Journal::warning() const noexcept { return state_->warning; }
 
 void Journal::close() {
   {
-    std::lock_guard lock(state_->mutex);
+    std::unique_lock lock(state_->mutex);
     state_->closing = true;
+    state_->handed_over.notify_all();
+    state_->done.wait(lock, [this] { return !state_->writing && (state_->queue.empty() || !state_->poison.empty()); });
   }
-  state_->work.notify_all();
-  if (state_->writer.joinable()) state_->writer.join();
   if (!state_->fd) return;
   try {
     state_->fd.close();

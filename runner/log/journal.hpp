@@ -18,8 +18,8 @@ struct LogHeader {
 };
 
 /// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32,
-/// sequence number and payload. One writer thread; append() hands a record over and returns when it is on the
-/// disk; one fdatasync serves all that wait (group commit).
+/// sequence number and payload. append() returns when its records are on the disk; one fdatasync serves all
+/// that wait (group commit).
 ///
 /// @threads append() from any number of lanes.
 class Journal {
