@@ -82,8 +82,8 @@ def bench_seal(folder, peer):
     figure(f"memory to seal {turns} turns, {made['text_bytes'] / turns / 1024:.1f} KiB of text each", f"{peak / MIB:.0f} MiB", "< 1024 MiB")
     figure("text that repeats stored once", f"{made['text_bytes'] / text:.2f} x less", "-")
     figure("and deflated, columns included", f"{made['text_bytes'] / size:.2f} x less", "-")
-    # What a log that keeps each request whole would hold: the prompt and all replies and answers before it.
-    whole = sum(1 + 2 * 4 * (turn - 1) + 4 + 3 for turn in range(1, 11)) / 10
+    # What a log that keeps each request whole would hold, KiB a turn: the prompt, the replies (3) and answers (1) before; reply, kernel, answer.
+    whole = sum(1 + 4 * (turn - 1) + 3 + 3 + 1 for turn in range(1, 11)) / 10
     figure("text against whole requests a turn (ten turns)", f"{whole * 1024 * turns / text:.2f} x less", "-")
 
 
