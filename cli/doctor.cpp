@@ -108,7 +108,6 @@ Address address_of(const std::string& endpoint) {
 std::string look_at_endpoint(const std::string& endpoint) {
   constexpr int kMilliseconds = 5000;
   const auto address = address_of(endpoint);
-      look("neuron", false, [&] { return look_at_neuron(check, spec); }),
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -131,6 +130,7 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   const auto spec = grid ? grid->device : jobs::DeviceSpec{};
   std::vector<Finding> findings = {
       look("device", true, [&] { return look_at_device(check, spec); }),
+      look("neuron", false, [&] { return look_at_neuron(check, spec); }),
       look("references", true, look_at_torch),
       look("locks", false, look_at_locks),
       look("disk", false, look_at_space),
