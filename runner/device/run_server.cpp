@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
@@ -96,6 +98,13 @@ json answer(Check& check, const proc::Frame& frame) {
   return run_into_slot(check, head, inputs, poison);
 }
 
+/// @returns the exit status
+int say_error(const Fd& work, std::string_view words) {
+  const json reply = {{"error", words}};
+  proc::write_frame(work.get(), reply.dump(-1, ' ', false, json::error_handler_t::replace), {}, {}, proc::deadline_after(10));
+  return 4;
+}
+
 /// Serves frames until the parent closes. @returns the exit status
 int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limits, Fd work) {
   try {
@@ -112,10 +121,10 @@ int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limi
       const auto reply = answer(check, next.frame).dump(-1, ' ', false, json::error_handler_t::replace);
       if (!proc::write_frame(work.get(), reply, {}, {}, forever)) return 0;
     }
+  } catch (const std::bad_alloc&) {
+    return say_error(work, fmt::format("out of memory (a run has {} MiB)", limits.address_space_bytes >> 20));
   } catch (const std::exception& error) {
-    const json reply = {{"error", error.what()}};
-    proc::write_frame(work.get(), reply.dump(-1, ' ', false, json::error_handler_t::replace), {}, {}, proc::deadline_after(10));
-    return 4;
+    return say_error(work, error.what());
   }
 }
 

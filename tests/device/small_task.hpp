@@ -51,9 +51,9 @@ struct TestDevice {
   std::shared_ptr<ForkServers> servers;
   std::unique_ptr<Device> device;
 
-  explicit TestDevice(jobs::CheckSpec spec = {}) : check(spec) {
-    servers = start_fork_servers(test_paths(), check, 2);
-    device = make_device({}, check, 7, servers, test_paths());
+  explicit TestDevice(jobs::CheckSpec spec = {}, const DevicePaths& paths = test_paths()) : check(spec) {
+    servers = start_fork_servers(paths, check, 2);
+    device = make_device({}, check, 7, servers, paths);
   }
   CompileResult compile(const std::string& source, const jobs::Task& task = small_task()) { return device->compile(task, source, std::nullopt); }
 };
