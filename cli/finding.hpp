@@ -3,7 +3,6 @@
 #include <exception>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "jobs/base/error.hpp"
 
@@ -17,11 +16,11 @@ struct Finding {
 };
 
 /// Runs a check whose trouble is its answer.
-inline Finding look(std::string what, bool needed, const std::function<std::string()>& check) {
+inline Finding look(const std::string& what, bool needed, const std::function<std::string()>& check) {
   try {
-    return {std::move(what), true, needed, check()};
+    return {what, true, needed, check()};
   } catch (const std::exception& error) {
-    return {std::move(what), false, needed, error.what()};
+    return {what, false, needed, error.what()};
   }
 }
 

@@ -318,8 +318,7 @@ class LibslurmClient final : public Client {
   }
 
   std::string version() override {
-    const auto number = slurm_api_version();
-    return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(number), SLURM_VERSION_MINOR(number), SLURM_VERSION_MICRO(number));
+    return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
   }
 
   long seconds_left(std::uint32_t job) override {

@@ -40,6 +40,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 MpiDefault=none
 MaxArraySize={max_array}
+MaxJobCount={max_jobs}
 KillWait={kill_wait}
 MinJobAge={min_job_age}
 NodeName=trn[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{ports[1]}-{ports[4]}] CPUs=2 RealMemory=2000 State=UNKNOWN
@@ -66,13 +67,13 @@ def free_ports():
 
 
 class Cluster:
-    def __init__(self, max_array=1001, kill_wait=3, min_job_age=300):
+    def __init__(self, max_array=1001, kill_wait=3, min_job_age=300, max_jobs=10000):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-lab-"))
         self.processes = []
         self.ports = free_ports()
         user = "root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")
         self.configuration = CONFIGURATION.format(dir=self.dir, ports=self.ports, user=user, max_array=max_array, kill_wait=kill_wait,
-                                                  min_job_age=min_job_age)
+                                                  min_job_age=min_job_age, max_jobs=max_jobs)
 
     def __enter__(self):
         try:

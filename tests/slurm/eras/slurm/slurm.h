@@ -117,7 +117,6 @@ typedef struct {
 extern "C" {
 void slurm_init(const char* conf);
 void slurm_fini(void);
-long slurm_api_version(void);
 void slurm_init_job_desc_msg(job_desc_msg_t* message);
 int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** response);
 void slurm_free_submit_response_response_msg(submit_response_msg_t* response);

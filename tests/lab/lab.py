@@ -1,0 +1,117 @@
+"""What the tests on the lab cluster share: one cluster and one slow model a file, an undisturbed run to compare with."""
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import harness
+from cluster import Cluster
+from harness import Case
+from slow_model import SlowModel
+
+THREE_SHARDS = '{shards: 3, nodes: 1, ranks_per_node: 2, time: "00:10:00"}'
+
+
+def ranks_of(run):
+    """Pids of the nkigrid ranks that work on `run`, by their command lines."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            words = pathlib.Path("/proc", entry, "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == harness.NKIGRID.encode() and words[1:3] == [b"run", str(run).encode()]:
+            found.append(int(entry))
+    return sorted(found)
+
+
+def rows_of(run, *columns):
+    """Rows of /episodes over all sealed segments, by stock h5py: tuples of the columns asked for."""
+    import h5py
+    rows = []
+    for path in sorted(pathlib.Path(run, "log").glob("*.h5")):
+        with h5py.File(path) as segment:
+            values = [segment["episodes/" + column][:] for column in columns]
+            rows += zip(*[[v.rstrip(b"\0").decode() if isinstance(v, bytes) else v.item() for v in column] for column in values])
+    return rows
+
+
+class DisturbedCase(Case):
+    """A run of the small grid over a slow wire, disturbed in some way, must end with the tables of an undisturbed one."""
+    cluster_options = {}
+    delay = 0.4
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(Cluster(**cls.cluster_options))
+        cls.model = cls.enterClassContext(SlowModel(delay=0))
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nkigrid-test-"))
+        grid = pathlib.Path(folder, "grid.yaml")
+        grid.write_text(cls.model.grid(THREE_SHARDS))
+        done = harness.nkigrid("run", grid, "-o", f"{folder}/run", "--quiet", "--lanes", "4")
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.reference = cls.tables(f"{folder}/run")
+        cls.reference_requests = cls.model.requests
+
+    def setUp(self):
+        super().setUp()
+        self.model.delay = self.delay
+        self.model.requests = 0
+        self.run_folder = self.folder / "run"
+
+    @staticmethod
+    def tables(run):
+        """Everything that `tables` prints without a time in it, as json and csv."""
+        names = ("cells", "levels", "pairs", "categories", "errors", "rules")
+        return [harness.nkigrid("tables", run, "--table", name, "--format", form).stdout for name in names for form in ("json", "csv")]
+
+    def nkigrid(self, *args, **more):
+        return harness.nkigrid(*args, env=self.cluster.environment(**more))
+
+    def submit(self, slurm=THREE_SHARDS, run=None):
+        run = run or self.run_folder
+        done = self.nkigrid("submit", self.write("grid.yaml", self.model.grid(slurm)), "-o", run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [int(n) for n in re.findall(r"submitted array (\d+)", done.stdout)]
+
+    def wait_for_scored(self, count, run=None):
+        harness.wait_until(lambda: harness.status(run or self.run_folder).get("scored", 0) >= count, what=f"{count} scored episodes")
+
+    def wait_for_queue(self, seconds=200):
+        harness.wait_until(lambda: not self.cluster.squeue().strip(), seconds, "an empty queue\n" + self.cluster.squeue())
+
+    def job_state(self, job):
+        """{"0": ["FAILED", "1:0"], ...} of an array's elements, while the controller remembers them."""
+        shown = self.cluster.command("scontrol", "show", "job", "--oneliner", str(job)).stdout
+        return {m[1]: [m[2], m[3]] for m in re.finditer(r"ArrayTaskId=(\d+) .*?JobState=(\S+) .*?ExitCode=(\S+)", shown)}
+
+    def finish(self, run=None):
+        """What is left runs here, fast."""
+        self.model.delay = 0
+        done = self.nkigrid("resume", run or self.run_folder, "--local", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr + self.logs(run))
+
+    def check_undisturbed(self, run=None):
+        """The tables are those of the undisturbed run, byte for byte; no episode counts twice; no attempt has two rows."""
+        run = run or self.run_folder
+        self.assertEqual(self.tables(run), self.reference, self.logs(run))
+        self.assertEqual(harness.status(run)["outstanding"], 0)
+        # A takeover's row for an owner that it took for dead is `killed`; the owner's own row of that attempt may still come.
+        attempts = [row[:2] for row in rows_of(run, "episode", "attempt", "outcome") if row[2] != "killed"]
+        self.assertEqual(len(attempts), len(set(attempts)), "one attempt, two owners")
+
+    def logs(self, run=None):
+        return "\n".join(f"== {p.name}\n{p.read_text()[-2000:]}" for p in pathlib.Path(run or self.run_folder, "log").glob("*.out"))
+
+    def counted_rows(self, run=None):
+        rows = harness.scored_rows(run or self.run_folder)
+        return set(rows.values())
+
+    def status(self, run=None):
+        return json.loads(self.nkigrid("status", run or self.run_folder, "--json").stdout)
