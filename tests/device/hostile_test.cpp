@@ -99,6 +99,17 @@ TEST(HostileKernel, EndlessLoopIsACompileTimeout) {
   expect_unharmed(test);
 }
 
+TEST(HostileKernel, PythonThatRecordsNothingInsideTheKernelIsACompileTimeoutToo) {
+  TestDevice test(short_timeout());
+  auto source = data_file("good.py");
+  const std::string first = "    out = ";
+  source.insert(source.find(first), "    n = 0\n    while n >= 0:\n        n += 1\n");
+  const auto compiled = test.compile(source);
+  EXPECT_EQ(compiled.diagnostic.code, Code::compile_timeout) << compiled.diagnostic.message;
+  EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_timeout);
+  expect_unharmed(test);
+}
+
 TEST(HostileKernel, HostSideEntriesAreNoKernels) {
   TestDevice test;
   for (const char* file : {"wipes_its_inputs.py", "forges_the_verdict.py"}) {
