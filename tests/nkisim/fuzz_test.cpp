@@ -58,6 +58,8 @@ Program busy_program() {
   matmul.dst = access(psum, {at({0, 1, 0}), at({0, 0, 1})});
   matmul.stationary = access(in, {at({1, 0, 0}), at({0, 1, 0}, aff(0, {{i, 8}}))});
   matmul.moving = access(in, {at({1, 0, 0}), at({0, 0, 1})});
+  matmul.head.mask.push_back(not_negative(at({-1, 0, 0}, aff(6))));
+  matmul.head.mask.push_back({Condition::Kind::not_zero, at({0, 0, 1}, aff(-5, {{i, 1}}))});
   matmul.accumulate = true;
   If branch;
   branch.conditions.push_back({Condition::Kind::not_zero, at({}, aff(-1, {{i, 1}}))});
