@@ -76,7 +76,7 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
   out["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cells.size(); ++i) out["cells"].push_back(to_json(cells[i], schedule.cells[i]));
   out["all"] = to_json(total_of(cells), sum_of(schedule.cells));
-  out["schedule"] = to_json(schedule);
+  out["schedule"] = nlohmann::ordered_json::parse(schedule_as_json(schedule));
   out["power"] = nlohmann::ordered_json::parse(power);
   fmt::print("{}\n", out.dump(1));
 }

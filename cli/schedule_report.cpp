@@ -80,14 +80,14 @@ std::string basis_text(const jobs::CostModel& model) {
   return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(), model.runs.size() == 1 ? "" : "s");
 }
 
-nlohmann::ordered_json to_json(const Schedule& schedule) {
+std::string schedule_as_json(const Schedule& schedule) {
   nlohmann::ordered_json out;
   out["layouts"] = nlohmann::ordered_json::array();
   for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
   out["time_limit_s"] = schedule.limit;
   out["recommended"] = schedule.recommendation.index;
   out["reason"] = schedule.recommendation.reason;
-  return out;
+  return out.dump();
 }
 
 void print_schedule(const Schedule& schedule) {

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "jobs/costs.hpp"
 #include "jobs/layouts.hpp"
 
@@ -41,7 +39,8 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
                        const ScheduleOptions& options);
 
 std::string basis_text(const jobs::CostModel& model);
-nlohmann::ordered_json to_json(const Schedule& schedule);
+/// The text of a JSON object, for the key `schedule` of `plan --json`.
+std::string schedule_as_json(const Schedule& schedule);
 void print_schedule(const Schedule& schedule);
 
 }  // namespace nkigrid::cli
