@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace nkigrid::cli {
 namespace {
