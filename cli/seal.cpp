@@ -53,7 +53,7 @@ int seal(const Options& options) {
   else
     for (const auto& segment : written) fmt::print("{}\n", segment.native());
   if (!options.quiet) fmt::print(stderr, "{} segments written\n", written.size());
-  // What is still unreadable is of a newer version: not ours to seal or to move.
+  // What is still unreadable is of another version: not ours to seal or to move.
   for (const auto& file : log::check_log(folder)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);
   }

@@ -76,7 +76,7 @@ std::vector<Salvaged> salvage(const fs::path& folder) {
     for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
       const auto file = part_path(folder, stem, part);
       const auto why = why_unreadable(file);
-      if (why.empty() || is_newer_segment(file)) continue;
+      if (why.empty() || is_other_version(file)) continue;
       if (has_journal) {  // it makes this part, and those after it, anew
         set_parts_aside(folder, stem, part, why);
         done.push_back({file, why + "; it is made anew from its journal"});

@@ -14,7 +14,7 @@ struct Salvaged {
 
 /// Saves what is whole of each file of the folder that cannot be read, and sets the file aside: a segment's rows go into
 /// a new one of the same name, or come anew from its journal; what is neither journal nor segment is moved.
-/// Files of a newer version are not touched.
+/// Files of another version are not touched.
 /// @throws Error{io}
 std::vector<Salvaged> salvage(const std::filesystem::path& folder);
 

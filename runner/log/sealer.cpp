@@ -26,7 +26,7 @@ Sealed readable_parts(const fs::path& folder, const std::string& stem, std::stri
       sealed.missing_records += header.missing_records;
       sealed.parts = part;
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::corrupt || is_newer_segment(file)) throw;
+      if (error.code() != ErrorCode::corrupt || is_other_version(file)) throw;
       why = error.what();
       break;
     }

@@ -19,7 +19,7 @@ struct Sealed {
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what these tell of their journal
 };
 
-/// Reads the parts up to one that cannot be read. @param why why not, or "" @throws Error{corrupt} for a newer version
+/// Reads the parts up to one that cannot be read. @param why why not, or "" @throws Error{corrupt} for another version
 Sealed readable_parts(const std::filesystem::path& folder, const std::string& stem, std::string& why);
 
 /// Sets parts aside from `first` on, whose journal is still here: they are made anew.

@@ -124,7 +124,7 @@ void SegmentBuilder::write_header(const SegmentReport& about) {
   const auto& h = about.header;
   const auto& file = memory_.file();
   h5::write_attribute(file, "format", "nkigrid-log");
-  h5::write_attribute(file, "version", std::int32_t{1});
+  h5::write_attribute(file, "version", static_cast<std::int32_t>(kSegmentVersion));
   h5::write_attribute(file, "grid_hash", h.grid_hash);
   h5::write_attribute(file, "run_id", h.run_id);
   h5::write_attribute(file, "nkigrid_version", h.nkigrid_version);

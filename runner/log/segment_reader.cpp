@@ -20,16 +20,14 @@
 namespace nkigrid::log {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
-
 SegmentReport read_header(const h5::File& file) {
   SegmentReport report;
   const auto format = h5::read_word_attribute(file, "format");
   const auto version = h5::read_number_attribute(file, "version");
-  if (format != "nkigrid-log" || version > kVersion) {
+  if (format != "nkigrid-log" || version != kSegmentVersion) {
     throw Error(ErrorCode::corrupt,
-                fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log up to {})", format,
-                            version, kVersion));
+                fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log {}); use the nkigrid that wrote it", format,
+                            version, kSegmentVersion));
   }
   auto& h = report.header;
   h.grid_hash = h5::read_word_attribute(file, "grid_hash");
@@ -239,10 +237,10 @@ Salvage salvage_segment(const std::filesystem::path& file, const std::function<v
   });
 }
 
-bool is_newer_segment(const std::filesystem::path& file) {
+bool is_other_version(const std::filesystem::path& file) {
   try {
     const auto opened = h5::open_file(file);
-    return h5::read_word_attribute(opened, "format") == "nkigrid-log" && h5::read_number_attribute(opened, "version") > kVersion;
+    return h5::read_word_attribute(opened, "format") == "nkigrid-log" && h5::read_number_attribute(opened, "version") != kSegmentVersion;
   } catch (const Error&) {
     return false;
   }

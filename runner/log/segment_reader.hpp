@@ -10,6 +10,8 @@
 
 namespace nkigrid::log {
 
+constexpr std::uint64_t kSegmentVersion = 2;  ///< of the layout; docs/formats/segment.md, Versions
+
 /// What a segment says of itself.
 struct SegmentReport {
   LogHeader header;
@@ -38,10 +40,10 @@ struct Salvage {
 };
 
 /// read_segment() that passes over what is damaged: columns, texts, groups.
-/// @throws Error{corrupt} when it is no HDF5 file, or one of a newer version
+/// @throws Error{corrupt} when it is no HDF5 file, or one of another version
 Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
 
 /// True when the file is a segment of a version that this nkigrid does not read: not damaged, and not ours to touch.
-bool is_newer_segment(const std::filesystem::path& file);
+bool is_other_version(const std::filesystem::path& file);
 
 }  // namespace nkigrid::log

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import unittest
 
+import h5py
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"]) / "tests/cli"))
 from harness import SMALL, Case, nkigrid  # noqa: E402
 
@@ -179,6 +182,14 @@ class LogVerbs(Case):
         refused = nkigrid("seal", self.run_folder)
         self.check_refused(refused, 3, "version 9", "newer")
         self.assertIn("killed.journal", self.log_files())
+
+    def test_a_segment_of_another_version_is_refused_and_not_touched(self):
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        with h5py.File(self.run_folder / "log/made.h5", "r+") as segment:
+            segment.attrs["version"] = np.int32(1)
+        before = (self.run_folder / "log/made.h5").read_bytes()
+        self.check_refused(nkigrid("seal", self.run_folder), 3, "made.h5", "version 1", "use the nkigrid that wrote it")
+        self.assertEqual((self.run_folder / "log/made.h5").read_bytes(), before)
 
     def test_export_equals_the_segments_columns_by_h5py(self):
         self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
