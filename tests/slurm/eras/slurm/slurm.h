@@ -3,8 +3,8 @@
 /* A stand-in for Slurm's public header, of any release from 22.05 to 26.05: compile with -DERA_MAJOR=25 -DERA_MINOR=11.
  *
  * It declares the calls and fields that the client uses, as each release has them, and nothing else: a use of what a release has lost,
- * or has under another type, does not compile. Written by hand from the public headers at tags 22.05.8, 23.02.8, 23.11.11, 24.05.8,
- * 24.11.7, 25.05.8, 25.11.7 and 26.05.3. Layouts and values of no meaning to a compiler are not theirs. */
+ * or has under another type, does not compile. Written by hand from a list of what changed between the headers of those releases; the
+ * client is compiled against the real header of one release only, the installed one. Layouts and values of no meaning to a compiler are not theirs. */
 #include <cstdint>
 #include <ctime>
 
