@@ -1,11 +1,15 @@
 #include "aggregate/ablation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "aggregate/combination.hpp"
 #include "aggregate/shared_tasks.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -118,14 +122,29 @@ class Ablation {
   std::vector<AblationRow> rows_;
 };
 
+// @throws Error{usage} unless `against` is empty or one of the values
+void require_known(const std::string& against, const std::set<std::string>& values) {
+  if (against.empty() || values.contains(against)) return;
+  const std::vector<std::string> names(values.begin(), values.end());
+  throw Error{ErrorCode::usage, fmt::format("no model, mode or prompt is named '{}'{}; there are: {}", against,
+                                            did_you_mean(against, names), fmt::join(names, ", "))};
+}
+
 }  // namespace
 
 std::vector<AblationRow> make_ablation(const jobs::Run& run, const std::vector<CellScores>& scores,
                                        const TableOptions& options) {
+  std::set<std::string> values;
+  for (const auto& cell : run.plan.cells) values.insert({cell.model, cell.mode, cell.prompt});
+  require_known(options.against, values);
   return Ablation(run, scores, options).make();
 }
 
 std::vector<AblationRow> make_ablation(const Counts& counts, double level, const std::string& against) {
+  std::set<std::string> values;
+  for (const auto& cell : counts.cells) values.insert({cell.model, cell.mode, cell.prompt});
+  values.erase("");
+  require_known(against, values);
   std::vector<AblationRow> rows;
   const auto add = [&](const std::string& factor, std::string CountedCell::*value,
                        std::string CountedCell::*other) {

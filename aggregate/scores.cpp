@@ -20,7 +20,7 @@ std::vector<bool> wanted_tasks(const jobs::Run& run, const std::optional<std::st
     std::vector<std::string> names;
     for (const auto& [name, ids] : run.benchmark.subsets) names.push_back(name);
     throw Error{ErrorCode::usage, fmt::format("unknown subset '{}'{}; the run's benchmark has: {}", *subset,
-                                              did_you_mean(*subset, names), fmt::join(names, ", "))};
+                                              did_you_mean(*subset, names), names.empty() ? "no named subset" : fmt::format("{}", fmt::join(names, ", ")))};
   }
   const std::set<std::string_view> ids(found->second.begin(), found->second.end());
   std::vector<bool> wanted;

@@ -93,13 +93,13 @@ ordered_json to_json(const Verdict& verdict) {
 void print_diagnostic(const device::Diagnostic& diagnostic) {
   fmt::print("  {} at stage {}", to_string(diagnostic.code), to_string(diagnostic.stage));
   if (diagnostic.line > 0) fmt::print(", kernel.py line {}", diagnostic.line);
-  fmt::print("\n  {}\n", diagnostic.message);
+  fmt::print("\n  {}\n", printable(diagnostic.message));
 }
 
 void print_text(const Verdict& verdict) {
   const auto& compile = verdict.compile;
   fmt::print("compile: {} ({:.0f} ms)\n", compile.ok() ? "ok" : "failed", 1e3 * compile.seconds);
-  for (const auto& warning : compile.warnings) fmt::print("  {}\n", warning);
+  for (const auto& warning : compile.warnings) fmt::print("  {}\n", printable(warning));
   if (!compile.ok()) print_diagnostic(compile.diagnostic);
   if (verdict.verify) {
     const auto& verify = *verdict.verify;

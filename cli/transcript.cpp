@@ -26,20 +26,6 @@ std::string indented(std::string_view text, std::string_view prefix) {
   return result;
 }
 
-/// Bytes that a terminal would act on become visible.
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : to_valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 class Painter {
  public:
   explicit Painter(bool color) : color_(color) {}

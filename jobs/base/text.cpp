@@ -104,4 +104,17 @@ std::string strip_terminal_codes(std::string_view text) {
   return out;
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : to_valid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 }  // namespace nkigrid

@@ -19,7 +19,6 @@ namespace {
 
 constexpr nkisim::Poison kPoison{0x7fc0dead, 0xa5};
 constexpr nkisim::Poison kOtherPoison{0xffd15ea5, 0x5a};
-constexpr std::size_t kMostConstantBytes = 64 * 1024;
 // Draws of the reference that lie nearer to each other than this do not prove that it depends on its inputs: what differs may be
 // rounding (a row of probabilities sums to one whatever it holds).
 constexpr double kDependsDistance = 1e-4;
@@ -171,7 +170,7 @@ class Pass {
     } else if (!depends) {
       evidence = "the output does not depend on the inputs, the reference does";
     } else if (artifact.constant_bytes > kMostConstantBytes) {
-      evidence = fmt::format("the kernel carries {} bytes of constants, more than {}", artifact.constant_bytes, kMostConstantBytes);
+      evidence = fmt::format("the kernel carries {} bytes of constants, more than {}; compute them in the kernel (nisa.iota, nisa.affine_select)", artifact.constant_bytes, kMostConstantBytes);
     }
     result_.strict_ok = strict_ && repeats && evidence.empty();
     if (!evidence.empty()) {

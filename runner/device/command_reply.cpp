@@ -27,7 +27,7 @@ const json* find(const json& reply, const char* key) {
 std::string text_of(const json& reply, const char* key) {
   const auto* value = find(reply, key);
   if (value == nullptr) return {};
-  if (!value->is_string()) refuse(fmt::format("its reply's '{}' is no text", key));
+  if (!value->is_string()) refuse(fmt::format("gave a reply whose '{}' is no text", key));
   return elide_middle(to_valid_utf8(value->get<std::string>()), kMostMessageBytes);
 }
 
@@ -35,7 +35,7 @@ std::uint32_t count_of(const json& reply, const char* key) {
   const auto* value = find(reply, key);
   if (value == nullptr) return 0;
   if (!value->is_number_unsigned() || value->get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
-    refuse(fmt::format("its reply's '{}' is no whole number of at least 0", key));
+    refuse(fmt::format("gave a reply whose '{}' is no whole number of at least 0", key));
   }
   return value->get<std::uint32_t>();
 }
@@ -44,9 +44,9 @@ std::vector<std::string> texts_of(const json& reply, const char* key) {
   std::vector<std::string> texts;
   const auto* value = find(reply, key);
   if (value == nullptr) return texts;
-  if (!value->is_array()) refuse(fmt::format("its reply's '{}' is no list of texts", key));
+  if (!value->is_array()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
   for (const auto& item : *value) {
-    if (!item.is_string()) refuse(fmt::format("its reply's '{}' is no list of texts", key));
+    if (!item.is_string()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
     if (texts.size() < kMostTexts) texts.push_back(elide_middle(to_valid_utf8(item.get<std::string>()), kMostMessageBytes));
   }
   return texts;
@@ -63,18 +63,18 @@ Diagnostic diagnostic_of(const json& reply, CommandStep step) {
   Diagnostic diagnostic;
   const auto word = text_of(reply, "code");
   const auto code = parse_code(word);
-  if (word.empty()) refuse("its reply has \"ok\": false and no 'code'");
+  if (word.empty()) refuse("gave a reply that has \"ok\": false and no 'code'");
   if (!code || !may_answer(step, *code)) {
-    refuse(fmt::format("its reply's code '{}' is none that {} may answer", elide_middle(word, 64), step == CommandStep::compile ? "a compile" : "a run"));
+    refuse(fmt::format("gave a reply whose code '{}' is none that {} may answer", elide_middle(word, 64), step == CommandStep::compile ? "a compile" : "a run"));
   }
   diagnostic.code = *code;
   diagnostic.line = count_of(reply, "line");
   diagnostic.message = text_of(reply, "message");
-  if (diagnostic.message.empty()) refuse("its reply has \"ok\": false and no 'message'");
+  if (diagnostic.message.empty()) refuse("gave a reply that has \"ok\": false and no 'message'");
   const auto stage_word = text_of(reply, "stage");
   const auto stage = stage_word.empty() ? std::optional(Stage::trace) : parse_stage(stage_word);
   if (step == CommandStep::compile && (!stage || *stage == Stage::none || *stage > Stage::backend)) {
-    refuse(fmt::format("its reply's stage '{}' is none of parse, trace, backend", elide_middle(stage_word, 64)));
+    refuse(fmt::format("gave a reply whose stage '{}' is none of parse, trace, backend", elide_middle(stage_word, 64)));
   }
   diagnostic.stage = step == CommandStep::compile ? *stage : Stage::run;
   if (*code == Code::infra) diagnostic.stage = Stage::infra;
@@ -102,9 +102,9 @@ std::string line_of(const json& value) { return value.dump(-1, ' ', false, json:
 
 CommandReply parse_command_reply(std::string_view line, CommandStep step) {
   const auto reply = json::parse(line, nullptr, false);
-  if (!reply.is_object()) refuse(fmt::format("its reply is no JSON object: '{}'", elide_middle(to_valid_utf8(line), 200)));
+  if (!reply.is_object()) refuse(fmt::format("gave a reply that is no JSON object: '{}'", elide_middle(to_valid_utf8(line), 200)));
   const auto* ok = find(reply, "ok");
-  if (ok == nullptr || !ok->is_boolean()) refuse("its reply has no 'ok' that is true or false");
+  if (ok == nullptr || !ok->is_boolean()) refuse("gave a reply that has no 'ok' that is true or false");
   CommandReply out;
   out.ok = ok->get<bool>();
   for (auto& warning : texts_of(reply, "warnings")) {
@@ -117,12 +117,12 @@ CommandReply parse_command_reply(std::string_view line, CommandStep step) {
   }
   if (step == CommandStep::run) return out;
   out.artifact = text_of(reply, "artifact");
-  if (out.artifact.empty()) refuse("its reply has \"ok\": true and no 'artifact'");
+  if (out.artifact.empty()) refuse("gave a reply that has \"ok\": true and no 'artifact'");
   out.entry = text_of(reply, "entry");
   out.constant_bytes = count_of(reply, "constant_bytes");
   if (const auto* estimate = find(reply, "estimate_us")) {
     if (!estimate->is_number() || !std::isfinite(estimate->get<double>()) || estimate->get<double>() < 0) {
-      refuse("its reply's 'estimate_us' is no number of at least 0");
+      refuse("gave a reply whose 'estimate_us' is no number of at least 0");
     }
     out.estimate_us = estimate->get<double>();
   }

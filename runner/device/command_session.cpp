@@ -83,7 +83,9 @@ RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot
     if (ready.got == Got::late) return machinery(in_words(fmt::format("did not get ready within {:.0f} s", kReadySeconds)));
     if (ready.got == Got::flood) return machinery(in_words("said too much before it was ready"));
     if (ready.got == Got::ended) return machinery(in_words(fmt::format("{} before it was ready", proc::describe(process_->stop()))));
-    if (!parse_command_reply(ready.line, CommandStep::run).ok) return machinery(in_words("says that it is not ready"));
+    if (const auto said = parse_command_reply(ready.line, CommandStep::run); !said.ok) {
+      return machinery(in_words(fmt::format("says that it is not ready: {}", said.diagnostic.message)));
+    }
   }
   std::vector<fs::path> outputs;
   for (std::size_t i = 0; i < task_.outputs.size(); ++i) outputs.push_back(scratch_.path() / fmt::format("run{}.output{}", runs_, i));

@@ -14,6 +14,9 @@
 
 namespace nkigrid::device {
 
+/// Constants in a kernel's text beyond this many bytes are evidence of an answer written down (kernel interface, outcomes).
+constexpr std::size_t kMostConstantBytes = 64 * 1024;
+
 /// What a compiler made: a program for the simulator, a NEFF on Trainium. Immutable, shared between lanes.
 struct Artifact {
   std::string bytes;

@@ -70,6 +70,10 @@ TEST(Text, ElisionNeverSplitsACharacter) {
   }
 }
 
+TEST(Text, ControlBytesAreShownNotObeyed) {
+  EXPECT_EQ(printable(std::string_view("a\x1b[2J\0\x7f\n\tb", 9)), "a\\x1b[2J\\x00\\x7f\n\t");
+}
+
 TEST(Text, TerminalCodesGoAndOverwrittenLinesStay) {
   EXPECT_EQ(strip_terminal_codes("\x1b[1;31merror\x1b[0m: x"), "error: x");
   EXPECT_EQ(strip_terminal_codes("10%\r20%\r\ndone\r\n"), "10%\n20%\ndone\n");

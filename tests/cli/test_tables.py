@@ -51,6 +51,13 @@ class Tables(Case):
         one = nkigrid("tables", self.box / "one", "--table", "rules", "--format", "csv")
         self.assertEqual(one.stdout, (self.box / "one/tables/rules.csv").read_text())
 
+    def test_names_that_are_not_there_are_refused_with_those_that_are(self):
+        for option, says in (("--against", "no model, mode or prompt is named 'nope'; there are: "), ("--relative-to", "nope"), ("--subset", "unknown subset 'nope'")):
+            done = nkigrid("tables", self.box / "one", option, "nope")
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stdout, "")
+
     def test_another_seed_adds_replicates(self):
         one, two, both = self.tables("one"), self.tables("two"), self.tables("one", "two")
         for a, b, together in zip(one["cells"], two["cells"], both["cells"], strict=True):
