@@ -5,7 +5,10 @@ import re
 import textwrap
 import unittest
 
+import numpy as np
+
 import kernels
+from neuronxcc.nki._trace import engine
 from neuronxcc.nki._trace.ast_pass import Rewriter
 
 
@@ -73,6 +76,63 @@ class Calls(unittest.TestCase):
     def test_a_call_over_several_lines_reports_its_first(self):
         result = kernels.compile_body(self.BODY.format("t = nl.exp(\n    x[0:128,\n      :],\n    mask=None)"))
         self.assertEqual((result["code"], result["line"]), ("WRONG_MEMORY", kernels.HEAD_LINES + 2 + 3))
+
+
+class Recursion(unittest.TestCase):
+    """Host recursion over Python values is plain Python: it unrolls while the kernel is traced."""
+
+    BODY = ("out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\n"
+            "nl.store(out[...], value=t)\nreturn out\n")
+
+    def doubled(self, call, before=""):
+        """How often `call` doubled the tile, by the numbers that come out."""
+        result = kernels.compile_body(self.BODY.format(call), before=before)
+        self.assertTrue(result["ok"], result.get("message"))
+        x = np.random.default_rng(3).standard_normal((256, 512)).astype(np.float32)
+        (out,), _ = engine.run_raw(result["program"], [x], result["outputs"])
+        times = int(np.log2(out[0, 0] / x[0, 0]))
+        np.testing.assert_array_equal(out, x[:128] * np.float32(2 ** times))
+        return times
+
+    def test_helpers_call_themselves_and_each_other(self):
+        self.assertEqual(self.doubled("for i in nl.static_range(log2(32)):\n    t = t + t",
+                                      "def log2(n):\n    return 0 if n <= 1 else 1 + log2(n // 2)\n\n\n"), 5)
+        self.assertEqual(self.doubled("t = tree([t, t, t, t])", "def tree(ts):\n    if len(ts) == 1:\n        return ts[0]\n    half = len(ts) // 2\n"
+                                      "    return nl.add(tree(ts[:half]), tree(ts[half:]))\n\n\n"), 2)
+        self.assertEqual(self.doubled("t = even(t, 4)", "def even(t, n):\n    return t if n == 0 else odd(t + t, n - 1)\n\n\n"
+                                      "def odd(t, n):\n    return even(t + t, n - 1)\n\n\n"), 4)
+
+    def test_functions_of_a_function_do(self):
+        self.assertEqual(self.doubled("def inner(a, n):\n    return a if n == 0 else inner(a + a, n - 1)\nt = inner(t, 3)"), 3)
+        self.assertEqual(self.doubled("def a(t, n):\n    return t if n == 0 else b(t + t, n - 1)\ndef b(t, n):\n    return t if n == 0 else a(t + t, n - 1)\n"
+                                      "t = a(t, 3)"), 3)
+        self.assertEqual(self.doubled("t = make(2.0)(t, 3)", "def make(k):\n    def go(t, n):\n        return t if n == 0 else go(nl.multiply(t, k), n - 1)\n"
+                                      "    return go\n\n\n"), 3)
+
+    def test_methods_private_ones_and_sub_kernels_do(self):
+        self.assertEqual(self.doubled("t = Box().go(t, 2)", "class Box:\n    def go(self, t, n):\n        return self.__down(t, n)\n\n"
+                                      "    def __down(self, t, n):\n        return t if n == 0 else self.__down(t + t, n - 1)\n\n\n"), 2)
+        self.assertEqual(self.doubled("t = sub(t, 2)", "@nki.jit(mode='trace')\ndef sub(t, n):\n    return t if n == 0 else sub(t + t, n - 1)\n\n\n"), 2)
+
+    def test_a_name_that_the_function_rebinds_is_still_the_file_s(self):
+        self.assertEqual(self.doubled("t = go(t)\nt = go(t)", "def go(t):\n    global go\n    go = twice\n    return t + t\n\n\n"
+                                      "def twice(t):\n    return go_on(t + t)\n\n\ndef go_on(go_on):\n    return go_on\n\n\n"), 2)
+
+    def test_without_an_end_it_is_told_so(self):
+        for call, before, named in (("t = f(t)", "def f(t):\n    return f(t)\n\n\n", "of 'f'"), ("t = f(t)", "f = lambda t: f(t)\n\n\n", "of '<lambda>'"),
+                                    ("t = f(t)", "def f(t):\n    return g(nl.exp(t))\n\n\ndef g(t):\n    return f(t)\n\n\n", "of 'f' and 'g'"),
+                                    ("def f(t):\n    return f(t)\nt = f(t)", "", "of 'f'")):
+            with self.subTest(before or call):
+                result = kernels.compile_body(self.BODY.format(call), before=before)
+                self.assertEqual((result["ok"], result["code"], result["stage"]), (False, "CONTROL_FLOW", "trace"), result["message"])
+                self.assertIn(named, result["message"])
+                self.assertIn("end the recursion by a Python value", result["message"])
+                self.assertGreater(result["line"], 0)
+
+    def test_an_expression_that_is_too_deep_is_told_so(self):
+        result = kernels.compile_body(self.BODY.format("t = " + " + ".join(["t"] * 2000)))
+        self.assertEqual((result["code"], result["stage"]), ("PY_SYNTAX", "parse"), result["message"])
+        self.assertIn("split the longest expression", result["message"])
 
 
 if __name__ == "__main__":

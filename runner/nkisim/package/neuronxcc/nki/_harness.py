@@ -4,6 +4,8 @@ import contextlib
 import gc
 import io
 import linecache
+import os
+import sys
 
 from ._entry import FILE, Refusal, check_arguments, find_entry, grid_of, importer, parse
 from ._trace import dtypes, errors, names, rewrite
@@ -118,13 +120,46 @@ def _describe(error):
     if isinstance(error, errors.NkiError):
         line = error.line or _own_line(error)
         return {"code": error.code, "stage": "trace", "line": line, "message": errors.clean(f"{type(error).__name__}: {error}")}
-    if isinstance(error, SyntaxError):
+    inside = _inside(error)
+    if isinstance(error, SyntaxError) and not inside:
         return _syntax(error)
     line = _own_line(error)
-    words = _words(error)
-    text = f"{type(error).__name__}: {words} ({FILE}:{line})"
-    code, stage, more = _foreign(error, words)
-    return {"code": code, "stage": stage, "line": line, "message": errors.clean(text + more)}
+    place = f" ({FILE}:{line})" if line else ""
+    if inside and not isinstance(error, (TypeError, ValueError, OverflowError)):
+        code, stage, text = "COMPILER_INTERNAL", "trace", (
+            f"the tracer failed here by a fault of its own: {type(error).__name__} in {inside}{place}\n"
+            "  rule: what a kernel does wrong is told in its own words; this is not known to be the kernel's fault\n"
+            "  fix: write this statement in another way")
+    elif inside:
+        code, stage, text = "BAD_SIGNATURE", "trace", (
+            f"{type(error).__name__}: {inside}() was given a value that it does not take: {_words(error)}{place}\n"
+            "  rule: arguments follow the documented signature\n  fix: check the kind of each argument of this call")
+    else:
+        words = _words(error)
+        code, stage, more = _foreign(error, words)
+        text = f"{type(error).__name__}: {words}{place}{more}"
+    return {"code": code, "stage": stage, "line": line, "message": errors.clean(text)}
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _inside(error):
+    """The function of this package that a kernel called and that failed in code of its own, or "".
+
+    Nothing that this package says to a kernel on purpose arrives here, but for the AttributeError of a name that it is probed for."""
+    if isinstance(error, (RecursionError, MemoryError, KeyboardInterrupt, SystemExit)):
+        return ""
+    entered, last, cursor = "", "", error.__traceback__
+    while cursor is not None:
+        code = cursor.tb_frame.f_code
+        if code.co_filename == FILE:
+            entered = ""
+        elif code.co_filename.startswith(_PACKAGE) and code.co_filename not in (__file__, _PACKAGE + "_entry.py"):
+            last = code.co_name
+            entered = entered if entered and entered != "call" else last  # `call` wraps every function of nl and nisa
+        cursor = cursor.tb_next
+    return "" if last == "__getattr__" else entered
 
 
 def _words(error):
@@ -146,6 +181,8 @@ def _foreign(error, text):
     """(code, stage, advice) of an exception that Python itself raised in the kernel's file."""
     functions = [name for name, _ in _own_frames(error)]
     stage = "parse" if functions and all(name == "<module>" for name in functions) else "trace"
+    if isinstance(error, RecursionError):
+        return _recursion(functions)
     if "LoopVar" in text:
         return "CONTROL_FLOW", "trace", ("\n  rule: a loop body is traced once, with a symbolic index\n"
                                          "  fix: use nl.static_range, or one tensor with a leading block index")
@@ -154,6 +191,18 @@ def _foreign(error, text):
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
         return "BAD_SIGNATURE", stage, ""
     return "PY_SYNTAX", stage, ""
+
+
+def _recursion(functions):
+    """A helper that calls itself too often; without any function on the stack the text itself is nested too deep."""
+    limit = sys.getrecursionlimit()
+    if not functions:
+        return "PY_SYNTAX", "parse", (f"\n  rule: expressions and blocks nest less deep than Python's limit of {limit}\n"
+                                      "  fix: split the longest expression into several statements")
+    turning = sorted({name for name in functions if functions.count(name) > limit // 20}) or functions[-1:]
+    named = " and ".join(f"'{name}'" for name in turning[:3])
+    return "CONTROL_FLOW", "trace", (f"\n  rule: Python runs a kernel while it is traced: calls nest at most {limit} deep, here of {named}\n"
+                                     "  fix: end the recursion by a Python value (a shape, a count), or write it as a loop")
 
 
 _WARM = '''

@@ -43,6 +43,7 @@ def _remember(code):
 def _rewrite(function):
     code = function.__code__
     node = _definition(function)
+    _mangle(node, function.__qualname__)
     node.decorator_list = []
     node.returns = None
     for arg in node.args.args + node.args.kwonlyargs + node.args.posonlyargs:
@@ -51,10 +52,21 @@ def _rewrite(function):
     node.args.kw_defaults = [None if d is None else at(ast.Constant(None), node) for d in node.args.kw_defaults]
     node = Rewriter(_api_test(function)).visit(node)
     free = [at(ast.arg(n), node) for n in code.co_freevars]
-    factory = at(ast.FunctionDef("__nki_factory", ast.arguments([], free, None, [], [], None, []), [node], []), node)
+    # A function that calls itself by a global name must not find the factory's.
+    body = [node] if node.name in code.co_freevars else [at(ast.Global([node.name]), node), node]
+    factory = at(ast.FunctionDef("__nki_factory", ast.arguments([], free, None, [], [], None, []), body, []), node)
     compiled = compile(ast.Module([factory], []), code.co_filename, "exec", dont_inherit=True)
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
     return next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == node.name)
+
+
+def _mangle(node, qualname):
+    """Private attributes of a method keep the class's prefix: it is compiled outside of its class."""
+    owner = qualname.split(".")[-2:-1]
+    prefix = "_" + owner[0].lstrip("_") if owner and owner[0] != "<locals>" else ""
+    for inner in ast.walk(node) if prefix else ():
+        if isinstance(inner, ast.Attribute) and inner.attr.startswith("__") and not inner.attr.endswith("__"):
+            inner.attr = prefix + inner.attr
 
 
 def _api_test(function):
