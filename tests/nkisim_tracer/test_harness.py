@@ -4,7 +4,9 @@ import contextlib
 import io
 import os
 import sys
+import types
 import unittest
+import unittest.mock
 
 from kernels import HEAD, X, compile_file
 
@@ -20,6 +22,13 @@ BODY = """
 
 def kernel(name="kernel", decorator="@nki.jit", arguments="x"):
     return f"{decorator}\ndef {name}({arguments}):{BODY}"
+
+
+def _of_package(function):
+    """The function as if it stood in a file of the package."""
+    from neuronxcc.nki._trace import indexing
+    code = function.__code__.replace(co_filename=indexing.__file__)
+    return types.FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
 class Submissions(unittest.TestCase):
@@ -113,6 +122,34 @@ class Submissions(unittest.TestCase):
                     result = compile_file(HEAD + text + kernel())
                     self.assertEqual(result["ok"], name == "print")
         self.assertEqual(noise.getvalue(), "")
+
+    def test_a_fault_of_the_tracer_is_not_the_kernel_s(self):
+        """A KeyError, IndexError or the like of the package's own code never speaks for the kernel; one of the kernel's file does."""
+        tail = "    out ="
+        source = HEAD + kernel().replace(tail, "    nl.load(x[0:128, :])\n" + tail)
+        line = HEAD.count("\n") + 3
+        for kind in (KeyError, IndexError, AttributeError, AssertionError, StopIteration, RuntimeError, SyntaxError, NameError, ZeroDivisionError):
+            with self.subTest(kind.__name__):
+                def broken(*_, **__):
+                    raise kind("inner words")
+                with unittest.mock.patch("neuronxcc.nki._trace.indexing.index_tensor", _of_package(broken)):
+                    result = self.refused(source, "COMPILER_INTERNAL", "a fault of its own", kind.__name__, f"(kernel.py:{line})", stage="trace")
+                self.assertEqual(result["line"], line)
+                self.assertNotIn("inner words", result["message"])
+                own = HEAD + kernel().replace(tail, f"    raise {kind.__name__}('of the kernel')\n" + tail)
+                result = compile_file(own)
+                self.assertNotEqual(result["code"], "COMPILER_INTERNAL")
+                self.assertIn("of the kernel", result["message"])
+
+    def test_a_kernel_s_object_that_fails_inside_a_call_is_the_kernel_s(self):
+        hostile = "class N:\n    def __index__(self):\n        return {}['gone']\n\n\n"
+        result = compile_file(HEAD + hostile + kernel().replace("    out =", "    nl.arange(N())\n    out ="))
+        self.assertEqual((result["ok"], result["code"]), (False, "PY_SYNTAX"), result["message"])
+        self.assertIn("KeyError: 'gone'", result["message"])
+
+    def test_values_that_a_call_does_not_take_are_told_with_the_call(self):
+        self.refused(HEAD + kernel().replace("    out =", "    nl.load(x[0:128, :]).expand_dims('a')\n    out ="), "BAD_SIGNATURE",
+                     "expand_dims() was given a value that it does not take", "documented signature", stage="trace")
 
     def test_no_address_reaches_a_message(self):
         result = compile_file(HEAD + kernel().replace("    out =", "    raise ValueError(object())\n    out ="))
