@@ -61,7 +61,10 @@ class Submissions(unittest.TestCase):
         self.refused("import nki\n" + HEAD + kernel(), "WRONG_API_ERA", "neuronxcc.nki", "SDK 2.24")
         self.refused("from nki import language\n", "WRONG_API_ERA")
         hidden = HEAD + kernel().replace("    out =", "    __import__('socket')\n    out =")
-        self.refused(hidden, "PY_SYNTAX", "No module named 'socket'")
+        found = self.refused(hidden, "PY_SYNTAX", "No module named 'socket'")
+        self.assertEqual(found["line"], HEAD.count("\n") + 3)
+        self.assertIn(f"(kernel.py:{found['line']})", found["message"])
+        self.assertEqual(self.refused(HEAD + "\n__import__('os').getcwd()\n" + kernel(), "PY_SYNTAX", "'os'")["line"], HEAD.count("\n") + 2)
 
     def test_unknown_names_in_import_statements(self):
         result = self.refused(HEAD + "from neuronxcc.nki.language import expp\n" + kernel(), "UNKNOWN_API", "nl.exp(x", stage="trace")
@@ -150,6 +153,13 @@ class Submissions(unittest.TestCase):
     def test_values_that_a_call_does_not_take_are_told_with_the_call(self):
         self.refused(HEAD + kernel().replace("    out =", "    nl.load(x[0:128, :]).expand_dims('a')\n    out ="), "BAD_SIGNATURE",
                      "expand_dims() was given a value that it does not take", "documented signature", stage="trace")
+
+    def test_a_message_has_nothing_that_a_terminal_obeys(self):
+        source = HEAD + kernel().replace("    out =", "    raise ValueError('a\\x1b[2J\\0\\r\\x9b\\u202e\\u2028\\udc80 caf\\u00e9\\n\\tnext')\n    out =")
+        message = self.refused(source, "PY_SYNTAX", "a\\x1b[2J\\x00\\r\\x9b\\u202e\\u2028\\udc80 caf\u00e9\n\tnext", stage="trace")["message"]
+        self.assertTrue(all(c.isprintable() or c in "\n\t" for c in message), message)
+        named = HEAD + kernel().replace("    out =", "    nl.exp(nl.ndarray((256, 4), dtype=nl.float32, name='t\\x1b[31m', buffer=nl.hbm))\n    out =")
+        self.assertNotIn("\x1b", compile_file(named)["message"])
 
     def test_no_address_reaches_a_message(self):
         result = compile_file(HEAD + kernel().replace("    out =", "    raise ValueError(object())\n    out ="))

@@ -5,6 +5,7 @@ this file by its path, beside the vendor's package: it imports nothing of ours a
 
 import ast
 import inspect
+import os
 import sys
 
 FILE = "kernel.py"
@@ -79,7 +80,7 @@ def check_module(module, line):
 def importer(real):
     """`__import__` for a kernel file: the allowed modules only."""
     def restricted(name, globals=None, locals=None, fromlist=(), level=0):
-        check_module(name, 0)
+        check_module(name, _line_of_file())
         module = real(name, globals, locals, fromlist, level)
         if name.split(".")[0] == "numpy" and not seeded:
             _seed_numpy()
@@ -87,6 +88,14 @@ def importer(real):
         return module
     seeded = []
     return restricted
+
+
+def _line_of_file():
+    """The line of the kernel's file that is being executed, 0 when none is."""
+    frame = sys._getframe(1)
+    while frame is not None and os.path.basename(frame.f_code.co_filename) != FILE:
+        frame = frame.f_back
+    return frame.f_lineno if frame is not None else 0
 
 
 def _seed_numpy():

@@ -75,6 +75,14 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"""(?<=['"( ])/(?:[\w.+-]+/)+[\w.+-]*""")
 
 
+_CONTROL = re.compile(r"[^\n\t -~]")
+
+
 def clean(text):
-    """Text that may reach a model: no addresses, no paths of this machine."""
-    return _PATH.sub("...", _ADDRESS.sub("0x...", text))
+    """Text that may reach a model or a terminal: no addresses, no paths of this machine; what cannot be printed is escaped."""
+    return _CONTROL.sub(_printable, _PATH.sub("...", _ADDRESS.sub("0x...", text)))
+
+
+def _printable(found):
+    character = found.group()
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
