@@ -8,7 +8,7 @@ import os
 import sys
 
 from ._entry import FILE, Refusal, check_arguments, find_entry, grid_of, importer, parse
-from ._trace import dtypes, errors, names, rewrite
+from ._trace import checks, dtypes, errors, names, rewrite
 from ._trace.builder import Options
 from ._trace.jit import Kernel, trace_call
 
@@ -186,11 +186,26 @@ def _foreign(error, text):
     if "LoopVar" in text:
         return "CONTROL_FLOW", "trace", ("\n  rule: a loop body is traced once, with a symbolic index\n"
                                          "  fix: use nl.static_range, or one tensor with a leading block index")
+    if isinstance(error, IndexError) and _short_list(error):
+        return "CONTROL_FLOW", "trace", (f"\n  rule: the body of a symbolic loop is traced once: '{_short_list(error)}' holds the tiles of one trip"
+                                         "\n  fix: use nl.static_range for a list of tiles, or one tensor with a leading block index")
     if isinstance(error, AttributeError):
         return "UNKNOWN_API", stage, ""
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
         return "BAD_SIGNATURE", stage, ""
     return "PY_SYNTAX", stage, ""
+
+
+def _short_list(error):
+    """The variable that is a list of tiles of a symbolic loop, in the function of the kernel's file that failed; "" for none."""
+    frame, cursor = None, error.__traceback__
+    while cursor is not None:
+        frame = cursor.tb_frame if cursor.tb_frame.f_code.co_filename == FILE else frame
+        cursor = cursor.tb_next
+    for name, value in frame.f_locals.items() if frame is not None else ():
+        if type(value) is list and any(checks.is_tensor(v) and v.buffer_.root.region.kind == "loop" for v in value):
+            return name
+    return ""
 
 
 def _recursion(functions):

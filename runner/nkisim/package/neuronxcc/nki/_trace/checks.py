@@ -28,6 +28,8 @@ def check_alive(tensor, api=""):
     if not buffer.root.region.open:
         node = buffer.root.region.node
         what = f"tile '{buffer.name}'" if buffer.name else "a tile"
+        if buffer.root.region.kind == "loop":
+            _fail_if_collected(tensor)
         fail("SCOPE_LOOP_DEP", f"{what} made at line {buffer.line} inside a {'loop' if buffer.root.region.kind == 'loop' else 'branch'}"
              f"{f' (line {node.line})' if node else ''} is referenced outside of its parent scope",
              operands=[("tile", tensor)], rule="a tensor lives in the loop or branch that creates it",
@@ -36,6 +38,16 @@ def check_alive(tensor, api=""):
     for aff in tensor.dims:
         for atom in aff.terms:
             check_atom(atom)
+
+
+def _fail_if_collected(tensor):
+    """A list of tiles that a symbolic loop fills holds one, whatever the trip count."""
+    region, name = tensor.buffer_.root.region, context.holder(tensor.buffer_.root)
+    if name:
+        fail("CONTROL_FLOW", f"'{name}' holds the tiles of one trip, not of {region.node.trips}: the body of the loop at line {region.node.line} is traced once",
+             operands=[("tile", tensor)], rule="Python lists and dicts do not grow with the trips of a symbolic loop, and a tile lives in the loop that makes it",
+             fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)",
+             official="local_variable_used_out_of_scope")
 
 
 def check_atom(atom):
@@ -154,11 +166,23 @@ def check_affine_output(access, accumulates, api):
             continue
         buffer = access.buffer
         name = f"'{buffer.name}'" if buffer.name else "the destination"
+        if region.counters:
+            _fail_counted(access, region, api)
         fail("SCOPE_LOOP_DEP", f"{api}: Unexpected output dependencies, missing indices in {name}: the variable of the "
              f"affine_range loop at line {region.node.line}", operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
              rule="iterations of affine_range are independent: each writes its own place, or accumulates with +=",
              fix=f"index {name} by that loop variable, accumulate with `+=`, or loop with nl.sequential_range",
              official="unexpected_output_dependencies")
+
+
+def _fail_counted(access, region, api):
+    """The place that each trip writes is meant to come from a Python counter."""
+    names = " and ".join(f"'{n}'" for n in region.counters)
+    buffer, line = access.buffer, region.node.line
+    fail("CONTROL_FLOW", f"{api}: every trip writes the same place: {names} changes once, the body of the loop at line {line} is traced once",
+         operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
+         rule="a Python number does not count the trips of a symbolic loop; its variable does",
+         fix="compute the index from the loop variable, or use nl.static_range", official="unexpected_output_dependencies")
 
 
 def _pinned(trace, atom, region):

@@ -42,6 +42,18 @@ def kernel_line():
     return 0
 
 
+def holder(root):
+    """The variable of the kernel's file, if one is a list, tuple or dict that holds a tile of this buffer; "" otherwise."""
+    files, frame = current().files, sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "trace_call":
+        for name, value in frame.f_locals.items() if frame.f_code.co_filename in files else ():
+            items = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+            if any(getattr(getattr(item, "buffer_", None), "root", None) is root for item in items):
+                return name
+        frame = frame.f_back
+    return ""
+
+
 def build_error(code, problem, **details):
     """An error at the current line; the first one of a trace sticks to it."""
     trace = current()

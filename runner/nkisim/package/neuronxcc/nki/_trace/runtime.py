@@ -169,6 +169,7 @@ def iterate(iterator):
 def loop_begin(loop, scope, names):
     if isinstance(loop, SymbolicRange):
         loop.before = {n: scope[n] for n in names if n in scope}
+        context.current().region.counters = tuple(n for n, value in loop.before.items() if type(value) is int)
 
 
 def loop_end(loop, scope, names):
