@@ -2,6 +2,7 @@
 
 from . import context
 from .affine import Aff, as_int, broadcast_shapes
+from .conditions import Cond
 from .tensor import Tensor
 
 fail = context.fail
@@ -65,6 +66,11 @@ def _expand(tensor, key):
         if k is None:
             fail("INDEXING", "a tensor is subscripted with None", operands=[("tensor", tensor)], rule="None belongs to nl.arange grids only",
                  fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use tile.expand_dims(axis) or broadcast_to")
+        if isinstance(k, Cond):
+            fail("INDEXING", f"{k} is used as an index", operands=[("tensor", tensor)], kind=TypeError,
+                 rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that reads or writes",
+                 fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask=(i_p < n)); "
+                     "nisa.nc_matmul takes mask= too")
     count = sum(1 for k in key if k is not Ellipsis)
     if count > tensor.ndim:
         fail("INDEXING", f"{count} indices for a tensor of rank {tensor.ndim}", operands=[("tensor", tensor)],
@@ -166,7 +172,8 @@ def _affine(tensor, axis, value):
                  rule="slices have compile-time bounds", fix="load with the tile as an index of axis 0: x[idx[i_p, 0], i_f]",
                  official="copy_dynamic_indirect_indices_not_natively_supported")
         fail("INDEXING", f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}", operands=[("tensor", tensor)],
-             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables", fix="use // for integer division", kind=TypeError)
+             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables", kind=TypeError,
+             fix="use // for integer division" if isinstance(value, float) else "compute an integer, or a grid from nl.arange, and index with it")
     return Aff(number)
 
 
