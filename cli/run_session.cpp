@@ -16,6 +16,7 @@
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
 #include "runner/log/costs.hpp"
+#include "runner/log/stopped_by.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
 #include "slurm/slurm.hpp"
@@ -71,7 +72,13 @@ int finish(const jobs::Run& run, const runner::RunResult& result, const SessionO
 int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths,
              std::optional<double> ends_at) {
   const auto run = open_run(options, comm);
-  std::shared_ptr<device::Device> device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
+  std::shared_ptr<device::Device> device;
+  try {
+    device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
+  } catch (const Error& error) {
+    log::note_stopped_by(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
+    throw;
+  }
   const SystemClock clock;
   const auto result = runner::run_shard(run, comm, std::move(device), clock,
                                         {options.shard, options.lanes, options.with_parked, options.quiet, ends_at}, stop_signal);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,15 @@ void print_json(const std::vector<std::filesystem::path>& written, const std::ve
   fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+/// Damage that cost records fails the call that finds it; later ones know it.
+bool lost_something(const std::vector<log::Note>& before, const std::vector<log::Note>& after, const std::vector<log::Salvaged>& salvaged) {
+  const auto is_new = [&](const log::Note& note) {
+    return std::none_of(before.begin(), before.end(), [&](const log::Note& old) { return old.file == note.file; });
+  };
+  return std::any_of(after.begin(), after.end(), [&](const log::Note& note) { return is_new(note) && (note.missing_records > 0 || note.damaged_bytes > 0); }) ||
+         std::any_of(salvaged.begin(), salvaged.end(), [](const log::Salvaged& file) { return file.lost; });
+}
+
 int seal(const Options& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   if (!jobs::is_run(options.run)) {
@@ -40,11 +50,12 @@ int seal(const Options& options) {
                     options.run));
   }
   const auto folder = std::filesystem::path(options.run) / "log";
-  const auto notes_before = log::read_notes(folder).size();
+  const auto before = log::read_notes(folder);
   const auto salvaged = log::salvage(folder);
   const auto written = log::seal_all(folder);
   for (const auto& file : salvaged) fmt::print(stderr, "nkigrid: warning: {}\n", file.what);
-  const auto aside = log::read_notes(folder).size() - notes_before;
+  const auto notes = log::read_notes(folder);
+  const auto aside = notes.size() - before.size();
   if (aside > 0)
     fmt::print(stderr, "nkigrid: warning: {} damaged files are set aside in '{}', with a note each; `resume` runs again what was lost\n", aside,
                (folder / "damaged").native());
@@ -53,6 +64,9 @@ int seal(const Options& options) {
   else
     for (const auto& segment : written) fmt::print("{}\n", segment.native());
   if (!options.quiet) fmt::print(stderr, "{} segments written\n", written.size());
+  if (lost_something(before, notes, salvaged))
+    throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid log check` lists them, `nkigrid resume` runs those episodes again",
+                                                folder.native()));
   // What is still unreadable is of another version: not ours to seal or to move.
   for (const auto& file : log::check_log(folder)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);

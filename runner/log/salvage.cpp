@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -28,13 +30,51 @@ std::string why_unreadable(const fs::path& file) {
   return {};
 }
 
+/// HDF5 opens no file that is shorter than it says of itself, though what was cut off may be little: a copy of the stated length, removed at
+/// the end, or the file itself when it is not cut.
+class WholeLength {
+ public:
+  explicit WholeLength(const fs::path& file) : path_(file) {
+    const auto stated = stated_bytes(file);
+    if (stated <= fs::file_size(file) || stated > kMostBytes) return;
+    path_ += ".whole-length";
+    fs::copy_file(file, path_, fs::copy_options::overwrite_existing);
+    fs::resize_file(path_, stated);
+    is_copy_ = true;
+  }
+  ~WholeLength() {
+    std::error_code ignored;
+    if (is_copy_) fs::remove(path_, ignored);
+  }
+  WholeLength(const WholeLength&) = delete;
+  WholeLength& operator=(const WholeLength&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  static constexpr std::uint64_t kMostBytes = 16ULL << 30;  // a damaged superblock may state anything
+
+  /// The end-of-file address of superblock versions 2 and 3, or 0. @source HDF5 File Format Specification 3.0, II.A
+  static std::uint64_t stated_bytes(const fs::path& file) {
+    std::array<unsigned char, 36> head = {};
+    std::ifstream in(file, std::ios::binary);
+    if (!in.read(reinterpret_cast<char*>(head.data()), head.size()) || head[8] < 2 || head[8] > 3 || head[9] != 8) return 0;
+    std::uint64_t end = 0;
+    for (std::size_t i = 8; i-- > 0;) end = end << 8 | head[28 + i];
+    return end;
+  }
+
+  fs::path path_;
+  bool is_copy_ = false;
+};
+
 /// What is whole of a segment whose journal is gone goes into a new one of its name.
-std::string rebuild(const fs::path& file, const std::string& why) {
+Salvaged rebuild(const fs::path& file, const std::string& why) {
   SegmentBuilder builder;
   Salvage saved;
   std::uint64_t records = 0;
   try {
-    saved = salvage_segment(file, [&](std::uint64_t sequence, Record&& record) {
+    const WholeLength whole(file);
+    saved = salvage_segment(whole.path(), [&](std::uint64_t sequence, Record&& record) {
       ++records;
       builder.add(sequence, std::move(record));
     });
@@ -54,7 +94,8 @@ std::string rebuild(const fs::path& file, const std::string& why) {
   const auto bytes = builder.finish(about);
   set_aside(file, {.reason = why + "; " + what, .records = records, .missing_records = about.missing_records}, true);
   write_file_atomic(file, bytes);
-  return what;
+  const bool lost = !saved.lost_groups.empty() || saved.lost_columns > 0 || saved.lost_texts > 0 || about.missing_records > 0;
+  return {file, why + "; " + what, lost};
 }
 
 }  // namespace
@@ -82,7 +123,7 @@ std::vector<Salvaged> salvage(const fs::path& folder) {
         done.push_back({file, why + "; it is made anew from its journal"});
         break;
       }
-      done.push_back({file, why + "; " + rebuild(file, why)});
+      done.push_back(rebuild(file, why));
     }
   }
   return done;

@@ -10,6 +10,7 @@ namespace nkigrid::log {
 struct Salvaged {
   std::filesystem::path file;
   std::string what;  ///< why it could not be read, and what was saved
+  bool lost = false; ///< not everything it held could be saved
 };
 
 /// Saves what is whole of each file of the folder that cannot be read, and sets the file aside: a segment's rows go into

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "aggregate/paired.hpp"
 #include "aggregate/render.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -40,6 +41,37 @@ TEST(Counts, TheSlipsOfThePaperAreMarked) {
   EXPECT_THAT(
       paper().warnings,
       Contains(HasSubstr("Opus 4.8 NKIAgent: 38/60 on nkigen-60 and 116/150 on nkigen-150 disagree")));
+}
+
+Range bounds_of(std::uint64_t a, std::uint64_t b, std::uint64_t n) {
+  const Counts counts{"one",
+                      {{"a", "a", "m", "", "s", n, a, {}, ""}, {"b", "b", "m", "", "s", n, b, {}, ""}},
+                      {{"here", "difference", "a", "b", "all", "0"}}};
+  return *make_count_tables(counts).pairs.back().p_bounds;
+}
+
+TEST(Counts, BoundsAreThoseOfEveryPairing) {
+  for (std::uint64_t n = 1; n <= 14; ++n) {
+    for (std::uint64_t a = 0; a <= n; ++a) {
+      for (std::uint64_t b = 0; b <= n; ++b) {
+        Range want{1, 0};
+        for (std::uint64_t both = a + b > n ? a + b - n : 0; both <= std::min(a, b); ++both) {
+          const double p = mcnemar_exact(a - both, b - both);
+          want = {std::min(want.low, p), std::max(want.high, p)};
+        }
+        const auto got = bounds_of(a, b, n);
+        EXPECT_NEAR(got.low, want.low, 1e-12) << a << ' ' << b << ' ' << n;
+        EXPECT_NEAR(got.high, want.high, 1e-12) << a << ' ' << b << ' ' << n;
+      }
+    }
+  }
+}
+
+TEST(Counts, TenMillionTasksAreNoLongWork) {
+  const auto bounds = bounds_of(5'001'000, 5'000'000, 10'000'000);
+  EXPECT_LT(bounds.low, 1e-100);
+  // The normal tail with continuity: (1000 - 1) / sqrt(9,999,000) = 0.31593; scipy: 2 norm.sf = 0.75206.
+  EXPECT_NEAR(bounds.high, 0.75206, 1e-4);
 }
 
 TEST(Counts, BoundsAndVerdictsMeetTheReference) {

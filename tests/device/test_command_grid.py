@@ -38,6 +38,17 @@ class CommandGrid(unittest.TestCase):
             self.assertEqual(command[table], simulator[table], table)
         self.assertIn("expert", command["cells"])
 
+    def test_a_device_that_fails_at_the_start_is_what_stopped_the_run(self):
+        text = EXAMPLE.read_text()
+        begin, end = text.index("device:\n"), text.index("models:\n")
+        broken = self.folder / "broken.yaml"
+        broken.write_text(text[:begin] + "device: {backend: command, name: broken, compile: ['false'], verify: ['false']}\n" + text[end:])
+        done = nkigrid("run", broken, "-o", self.folder / "run", "--quiet")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        status = json.loads(nkigrid("status", self.folder / "run", "--json").stdout)
+        self.assertIn("canary", status["stopped_by"])
+        self.assertIn(status["stopped_by"], done.stderr.splitlines()[-1])
+
     def test_the_log_names_the_sites_compiler(self):
         import h5py
         self.tables_of(EXAMPLE, "command")
