@@ -95,7 +95,9 @@ bool enter_namespaces() {
 
 /// A shared-memory folder of its own, which a compiler's worker processes may need. @returns true when it is there
 bool mount_own_shared_memory() {
-  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "size=2g") == 0;
+  // Nobody outside may see what is mounted here. In a changed root "/" is no mount point: then the folder's own mount is taken out.
+  const bool ours = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 || ::mount(nullptr, "/dev/shm", nullptr, MS_PRIVATE, nullptr) == 0;
+  return ours && ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "size=2g") == 0;
 }
 
 void require(bool done, const char* step) {

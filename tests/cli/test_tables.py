@@ -52,8 +52,9 @@ class Tables(Case):
         self.assertEqual(one.stdout, (self.box / "one/tables/rules.csv").read_text())
 
     def test_names_that_are_not_there_are_refused_with_those_that_are(self):
-        for option, says in (("--against", "no model, mode or prompt is named 'nope'; there are: "), ("--relative-to", "nope"), ("--subset", "unknown subset 'nope'")):
-            done = nkigrid("tables", self.box / "one", option, "nope")
+        for table, option, says in (("ablation", "--against", "no model, mode or prompt is named 'nope'; there are: "), ("cost", "--relative-to", "nope"),
+                                    ("cells", "--subset", "unknown subset 'nope'")):
+            done = nkigrid("tables", self.box / "one", "--table", table, option, "nope")
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stdout, "")
