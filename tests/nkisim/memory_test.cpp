@@ -44,6 +44,9 @@ Program slab_program(std::int64_t blocks, bool sweeps_outside = false) {
 }
 
 TEST(Memory, AGigabyteOfBlocksRunsInWhatIsLive) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer's shadow and quarantine are resident too";
+#endif
   const Program program = slab_program(kBlocks);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
