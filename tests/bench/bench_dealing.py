@@ -20,10 +20,10 @@ def dealing(*arguments, ranks=RANKS):
 
 
 def balance():
-    """450 heavy-tailed episodes (longest about six times the mean of 200 ms) on 8 ranks: makespan over the ideal one."""
+    """450 heavy-tailed episodes (longest about six times the mean of 400 ms) on 8 ranks: makespan over the ideal one."""
     ratio = {}
     for policy in ("dealt", "exact", "contiguous", "hashed"):
-        result = dealing("sleep", policy, 450, 0.2)
+        result = dealing("sleep", policy, 450, 0.4)
         ratio[policy] = result["seconds"] / result["ideal"]
         if policy == "exact":
             rows.append(("makespan of an element, real over what `plan` simulates", f"{result['seconds']:.2f} s", f"simulated {result['simulated']:.2f} s",
