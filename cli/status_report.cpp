@@ -16,8 +16,12 @@ namespace {
 constexpr double kRateWindow = 600;  ///< [s]
 constexpr std::size_t kListedElements = 12;
 
-/// Episodes scored an hour over the window, or since the first of them began if that is later.
-double scored_per_hour(const log::Ledger& ledger, double now) {
+/// Episodes scored an hour over the window, or since the first of them began if that is later. A run that has ended keeps the rate of its last minutes.
+double scored_per_hour(const log::Ledger& ledger, double now, bool ended) {
+  if (ended) {
+    now = 0;
+    for (const auto& end : ledger.ends) if (end) now = std::max(now, end->started + end->seconds);
+  }
   std::uint64_t count = 0;
   double since = now;
   for (const auto& end : ledger.ends) {
@@ -86,7 +90,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
     cell.passed += outcome == Outcome::pass ? 1 : 0;
     ++report.outcomes[std::string(nkigrid::to_string(outcome))];
   }
-  report.per_hour = scored_per_hour(ledger, now);
+  report.per_hour = scored_per_hour(ledger, now, report.outstanding == 0);
   for (const auto& node : ledger.bad_nodes()) report.bad_nodes.emplace(node, ledger.nodes.at(node));
   return report;
 }
@@ -133,7 +137,8 @@ std::string to_text(const StatusReport& report) {
   const auto list = [&](const char* title, const std::map<std::string, std::uint64_t>& counts) {
     if (counts.empty()) return;
     text += fmt::format("\n{}:", title);
-    for (const auto& [name, count] : counts) text += fmt::format(" {} {}", count, name);
+    const char* separator = " ";
+    for (const auto& [name, count] : counts) text += fmt::format("{}{} {}", std::exchange(separator, ", "), count, name);
     text += '\n';
   };
   list("outcomes", report.outcomes);

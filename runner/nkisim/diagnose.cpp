@@ -13,8 +13,14 @@ namespace {
 
 constexpr std::size_t kMostOfAKind = 4;
 constexpr std::size_t kMostLoops = 16;
-// Two orders of one sum differ by roundings of the narrowest type on the way (bfloat16: 2^-8); a lost or doubled trip by far more.
-constexpr double kRounding = 1e-2;
+// Two orders of one sum differ by roundings of the narrowest type on the way: bfloat16 2^-8, float32 2^-24 each; a lost or doubled trip by
+// far more. Of the output's largest value.
+constexpr double kNarrowRounding = 1e-2, kFloat32Rounding = 2e-5;
+
+double rounding_of(const Program& program) {
+  const bool narrow = std::any_of(program.buffers.begin(), program.buffers.end(), [](const Buffer& b) { return is_float(b.dtype) && b.dtype != Dtype::float32; });
+  return narrow ? kNarrowRounding : kFloat32Rounding;
+}
 
 /// Only undefined memory that changes an output is a cause: each suspect is run again with zeros in place of poison.
 void uninitialised(const Program& program, const Watch& watch, const Outputs& before, Again& again, Diagnosis& out) {
@@ -57,7 +63,7 @@ void affine_loops(const Block& block, std::vector<const Node*>& out) {
 
 class OrderCheck {
  public:
-  OrderCheck(const Program& program, Again& again, std::uint64_t seed) : program_(program), again_(again), seed_(seed) {}
+  OrderCheck(const Program& program, Again& again, std::uint64_t seed) : program_(program), again_(again), seed_(seed), rounding_(rounding_of(program)) {}
 
   std::vector<OrderFinding> run(const Outputs& forward) {
     std::vector<const Node*> loops;
@@ -87,7 +93,7 @@ class OrderCheck {
         return true;
       }
       if (const auto found = again_.difference(forward, *moved)) {
-        findings_.push_back({line, name, found->most <= kRounding, text(line, name, order, *found)});
+        findings_.push_back({line, name, found->most <= rounding_, text(line, name, order, *found)});
         return true;
       }
     }
@@ -98,7 +104,7 @@ class OrderCheck {
     return name.empty() ? fmt::format("affine_range at line {}", line) : fmt::format("affine_range at line {} (variable `{}`)", line, name);
   }
   std::string text(std::uint32_t line, const std::string& name, const char* order, const Difference& found) const {
-    if (found.most <= kRounding) {
+    if (found.most <= rounding_) {
       return fmt::format("{}: output {} changes by at most {:.1e} of its largest value when the trips run {}, as a sum in another order may",
                          who(line, name), found.output, found.most, order);
     }
@@ -111,6 +117,7 @@ class OrderCheck {
   const Program& program_;
   Again& again_;
   std::uint64_t seed_;
+  double rounding_;
   std::vector<OrderFinding> findings_;
 };
 

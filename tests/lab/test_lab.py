@@ -13,23 +13,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import harness
 from cluster import Cluster
 from harness import SMALL, SOURCE, Case
+from lab import ranks_of
 
 DEMO = SOURCE / "configs/demo.yaml"
-
-
-def ranks_of(run):
-    """Pids of the nkigrid ranks that work on `run`, by their command lines."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            words = pathlib.Path("/proc", entry, "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0] == harness.NKIGRID.encode() and words[1:3] == [b"run", str(run).encode()]:
-            found.append(int(entry))
-    return found
 
 
 class Lab(Case):
