@@ -134,6 +134,24 @@ TEST(Orders, IndependentTripsGiveTheSameBytesInEveryOrder) {
   for (const std::uint64_t seed : {1ULL, 2ULL, 0xdeadbeefcafeULL}) EXPECT_THAT(orders_of(add_program(8, 16), {x, y}, seed), IsEmpty());
 }
 
+/// out = x[i] in every trip: the last one wins, and here its number is near the others'.
+TEST(Orders, ARaceBetweenNearNumbersIsNoRounding) {
+  Made m;
+  const auto x = m.param({4, 4}), out = m.output({1, 4});
+  const std::uint32_t i = m.loop_atom(0);
+  Loop loop;
+  loop.trips = 4;
+  const auto a = m.tile(BufferKind::sbuf, {1, 4}, Dtype::float32, {}, &loop.body);
+  loop.body.push_back({4, map(Instr::load, {1, 4}, whole(a, 2), {from(access(x, {at({1, 0}, aff(0, {{i, 1}})), at({0, 1})}))}, {}, Work::raw)});
+  loop.body.push_back({5, map(Instr::store, {1, 4}, whole(out, 2), {from(whole(a, 2))}, {}, Work::raw)});
+  m.program.body.push_back({3, loop});
+  std::vector<float> values(16, 1.0f);
+  for (std::size_t k = 12; k < 16; ++k) values[k] = 1.0001f;
+  const auto found = orders_of(m.program, {values});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].is_rounding) << found[0].text;
+}
+
 /// out = sum over i of x[i] by += : the order changes roundings alone.
 TEST(Orders, ASumInAnotherOrderIsCalledRounding) {
   Made m;
