@@ -59,6 +59,18 @@ class Tables(Case):
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_the_rate_of_a_run_that_has_ended_is_its_own_whenever_one_asks(self):
+        import h5py
+        first, second = (json.loads(nkigrid("status", self.box / "one", "--json").stdout) for _ in range(2))
+        ends, begins = [], []
+        for path in (self.box / "one/log").glob("*.h5"):
+            with h5py.File(path) as segment:
+                begins += list(segment["episodes/started"][:])
+                ends += list(segment["episodes/started"][:] + segment["episodes/seconds"][:])
+        self.assertEqual(first["per_hour"], second["per_hour"])
+        if max(ends) - min(begins) >= 1:  # shorter ones have no rate
+            self.assertAlmostEqual(first["per_hour"], 3600 * len(ends) / (max(ends) - min(begins)), delta=1e-6 * first["per_hour"])
+
     def test_another_seed_adds_replicates(self):
         one, two, both = self.tables("one"), self.tables("two"), self.tables("one", "two")
         for a, b, together in zip(one["cells"], two["cells"], both["cells"], strict=True):

@@ -251,6 +251,15 @@ TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
   EXPECT_THAT(outcome.words, HasSubstr("exited with status 5 before it was ready; it last said: no runtime"));
 }
 
+TEST(CommandRun, AProgramThatIsNotReadySaysWhy) {
+  auto spec = shell("");
+  spec.verify = {"sh", "-c", R"(echo '{"ok": false, "code": "INFRA", "message": "no device is free"}'; read end)"};
+  const auto backend = make_command_backend(spec, keeper());
+  const auto outcome = backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
+  EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
+  EXPECT_THAT(outcome.words, HasSubstr("says that it is not ready: no device is free"));
+}
+
 TEST(CommandRun, ADeathOrALostDeviceInARunIsACrash) {
   for (const auto& [script, words] : {std::pair{"kill -9 $$", "killed by signal 9"}, std::pair{"echo gone >&2; exit 1", "exited with status 1; it last said: gone"},
                                       std::pair{"printf '{\"ok\": tr'; exit 1", "exited with status 1"},
