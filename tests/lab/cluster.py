@@ -1,9 +1,9 @@
-"""A real Slurm cluster of four nodes on this machine: munged, slurmctld and four slurmd in a private folder on free ports.
+"""A real Slurm cluster of four nodes on this machine: munged, slurmctld and four slurmd in a private folder on ports of its own.
 
     with Cluster() as cluster:
         subprocess.run(["sinfo"], env=cluster.environment())
 
-Everything it starts is ended by pid. All four nodes report one host name: provenance must use SLURMD_NODENAME, and Open MPI's shared
+Any number may run side by side. Everything it starts is ended by pid. All four nodes report one host name: provenance must use SLURMD_NODENAME, and Open MPI's shared
 memory transport would take different "nodes" for one, so it is switched to TCP here (and only here).
 """
 import os
@@ -19,7 +19,8 @@ NODES = ["trn1", "trn2", "trn3", "trn4"]
 CONFIGURATION = """\
 ClusterName=lab
 SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort={ports[0]}
+SlurmctldPort={controller_port}
+FirstJobId={first_job}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
@@ -43,36 +44,61 @@ MaxArraySize={max_array}
 MaxJobCount={max_jobs}
 KillWait={kill_wait}
 MinJobAge={min_job_age}
-NodeName=trn[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{ports[1]}-{ports[4]}] CPUs=2 RealMemory=2000 State=UNKNOWN
+NodeName=trn[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{first_node_port}-{last_node_port}] CPUs=2 RealMemory=2000 State=UNKNOWN
 PartitionName=trn1 Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def free_ports():
-    """Five neighbouring free ports: the controller's and the nodes' (a range in slurm.conf must be contiguous)."""
-    for base in range(21000 + os.getpid() % 4000, 32000, 7):
-        sockets = []
-        try:
-            for port in range(base, base + 5):
-                sock = socket.socket()
-                sockets.append(sock)
+FIRST_PORT, LAST_PORT = 21000, 32000  # below what Linux gives to outgoing connections
+
+
+class Ports:
+    """Five neighbouring free ports (a range in slurm.conf must be contiguous), ours until close() or the end of this process.
+
+    Any number of clusters may start at once: a claim is an abstract socket, which the kernel frees with its process, and which other
+    network name spaces do not see, as they do not see the ports. A range is also left alone while one of its ports is in use: by a
+    stranger, or by a daemon that outlived its test.
+    """
+
+    def __init__(self):
+        count = (LAST_PORT - FIRST_PORT) // 5
+        for step in range(count):
+            base = FIRST_PORT + 5 * ((os.getpid() + step) % count)
+            claim = socket.socket(socket.AF_UNIX)
+            try:
+                claim.bind(f"\0nkigrid-lab-{base}")
+            except OSError:
+                claim.close()
+                continue
+            if all(self._free(port) for port in range(base, base + 5)):
+                self.claim, self.base = claim, base
+                return
+            claim.close()
+        raise RuntimeError(f"no five neighbouring free ports between {FIRST_PORT} and {LAST_PORT}")
+
+    @staticmethod
+    def _free(port):
+        with socket.socket() as sock:
+            try:
                 sock.bind(("127.0.0.1", port))
-            return list(range(base, base + 5))
-        except OSError:
-            continue
-        finally:
-            for sock in sockets:
-                sock.close()
-    raise RuntimeError("no five free ports")
+                return True
+            except OSError:
+                return False
+
+    def close(self):
+        self.claim.close()
 
 
 class Cluster:
     def __init__(self, max_array=1001, kill_wait=3, min_job_age=300, max_jobs=10000):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-lab-"))
         self.processes = []
-        self.ports = free_ports()
+        self.ports = Ports()
+        base = self.ports.base
         user = "root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")
-        self.configuration = CONFIGURATION.format(dir=self.dir, ports=self.ports, user=user, max_array=max_array, kill_wait=kill_wait,
+        # Job ids differ between clusters too: a test finds a stepd by its job's.
+        self.configuration = CONFIGURATION.format(dir=self.dir, controller_port=base, first_node_port=base + 1, last_node_port=base + 4,
+                                                  first_job=1 + 1000 * (base - FIRST_PORT), user=user, max_array=max_array, kill_wait=kill_wait,
                                                   min_job_age=min_job_age, max_jobs=max_jobs)
 
     def __enter__(self):
@@ -132,6 +158,7 @@ class Cluster:
             self.command("scancel", "--full", "--user", str(os.geteuid()))
         for process in reversed(self.processes):
             self._end(process)
+        self.ports.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def controller_alive(self):
