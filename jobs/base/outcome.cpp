@@ -23,6 +23,7 @@ constexpr std::array<CodeName, kCodes> kCodeNames = {{
     {"CAPACITY", "CAPACITY"}, {"COMPILER_INTERNAL", "BACKEND"}, {"COMPILE_TIMEOUT", "BACKEND"},
     {"RUNTIME_DEVICE", "DEVICE"}, {"WRONG_OUTPUT_SHAPE_DTYPE", "OUTPUT_SHAPE"}, {"NUMERIC_MISMATCH", "NUMERIC"},
     {"NON_FINITE_UNINIT", "NON_FINITE"}, {"RULE_VIOLATION", "POLICY"}, {"INFRA", "INFRA"},
+    {"PY_EXCEPTION", "SOURCE"},
 }};
 
 template <class Enum, std::size_t N>

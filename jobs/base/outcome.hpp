@@ -28,9 +28,10 @@ enum class Code : std::uint8_t {
   py_syntax, no_kernel, wrong_api_era, unknown_api, bad_signature, partition_limit, matmul_limit, matmul_layout,
   shape_broadcast, rank_layout, wrong_memory, dtype, unsupported_op, indexing, oob, control_flow, scope_loop_dep,
   output_contract, capacity, compiler_internal, compile_timeout, runtime_device, wrong_output_shape_dtype,
-  numeric_mismatch, non_finite_uninit, rule_violation, infra
+  numeric_mismatch, non_finite_uninit, rule_violation, infra,
+  py_exception  // last: records hold the numbers
 };
-inline constexpr int kCodes = 28;
+inline constexpr int kCodes = 29;
 
 std::string_view to_string(Outcome outcome) noexcept;    ///< "compile_fail"
 std::string_view to_string(EndedBy ended_by) noexcept;   ///< "" for none

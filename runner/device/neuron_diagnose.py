@@ -100,7 +100,7 @@ def _of_kind(error, text, in_kernel):
         return "UNSUPPORTED_OP", "trace"
     if "dtype" in text and isinstance(error, (TypeError, ValueError)):
         return "DTYPE", "trace"
-    return ("PY_SYNTAX" if in_kernel else "COMPILER_INTERNAL"), "trace"
+    return ("PY_EXCEPTION" if in_kernel else "COMPILER_INTERNAL"), "trace"
 
 
 def exit_status(text):

@@ -43,7 +43,7 @@ TEST(Outcome, CodesMapAsTheKernelInterfaceSays) {
   EXPECT_EQ(outcome_of(Code::rule_violation, Stage::run), Outcome::cheat);
   EXPECT_EQ(outcome_of(Code::infra, Stage::infra), Outcome::verifier_error);
   for (const auto code :
-       {Code::py_syntax, Code::unknown_api, Code::partition_limit, Code::compiler_internal, Code::capacity})
+       {Code::py_syntax, Code::py_exception, Code::unknown_api, Code::partition_limit, Code::compiler_internal, Code::capacity})
     EXPECT_EQ(outcome_of(code, Stage::trace), Outcome::compile_fail);
 }
 

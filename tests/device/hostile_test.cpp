@@ -57,7 +57,7 @@ TEST(HostileKernel, HonestCodeThatMakesPythonOpenFilesIsNoCheat) {
            Case{"x = [\n", Code::py_syntax},               // Python looks for kernel.py to show the line
            Case{"return 3\n", Code::py_syntax},
            Case{"try:\n    exec('return 1')\nexcept SyntaxError:\n    pass\n", Code::none},  // and for <string>
-           Case{"1 / 0\n", Code::py_syntax}}) {
+           Case{"1 / 0\n", Code::py_exception}}) {
     SCOPED_TRACE(text);
     const auto compiled = test.compile(text + data_file("good.py"));
     EXPECT_EQ(compiled.diagnostic.code, code) << compiled.diagnostic.message;

@@ -80,7 +80,7 @@ class Submissions(unittest.TestCase):
     def test_whatever_a_module_raises_can_be_sent_and_counts_lines_from_one(self):
         result = self.refused(HEAD + 'raise SyntaxError("m", ("other.py", -5, 1, "t"))\n' + kernel(), "PY_SYNTAX")
         self.assertGreaterEqual(result["line"], 0)
-        result = self.refused(HEAD + 'raise ValueError("\\ud800")\n' + kernel(), "PY_SYNTAX", "ValueError")
+        result = self.refused(HEAD + 'raise ValueError("\\ud800")\n' + kernel(), "PY_EXCEPTION", "ValueError")
         result["message"].encode("utf-8")
 
     def test_a_byte_order_mark_is_no_syntax_error(self):
@@ -144,10 +144,29 @@ class Submissions(unittest.TestCase):
                 self.assertNotEqual(result["code"], "COMPILER_INTERNAL")
                 self.assertIn("of the kernel", result["message"])
 
+    def test_what_the_kernel_itself_raises_is_told_with_its_words_and_its_line(self):
+        """No syntax error: an assert that does not hold, a raise, what Python makes of a statement; in the kernel, in a helper, and at the top."""
+        tail = "    out ="
+        line = HEAD.count("\n") + 3
+        for statement, words in (("assert x.shape[0] < 0, f'rows {x.shape[0]}'", "AssertionError: rows 256 (kernel.py:"),
+                                 ("assert x.shape[0] < 0", "AssertionError: assert x.shape[0] < 0 (kernel.py:"),
+                                 ("raise ValueError('pad the rows first')", "ValueError: pad the rows first (kernel.py:"),
+                                 ("raise RuntimeError", "RuntimeError: raise RuntimeError (kernel.py:"),
+                                 ("{}['gone']", "KeyError: 'gone' (kernel.py:"), ("1 // 0", "ZeroDivisionError: "), ("(1, 2)[2]", "IndexError: ")):
+            with self.subTest(statement):
+                result = self.refused(HEAD + kernel().replace(tail, f"    {statement}\n{tail}"), "PY_EXCEPTION", words, "rule: ", "fix: ", stage="trace")
+                self.assertEqual(result["line"], line)
+                self.assertNotIn("SyntaxError", result["message"])
+                top = self.refused(HEAD + statement.replace("x.shape[0]", "128") + "\n" + kernel(), "PY_EXCEPTION", stage="parse")
+                self.assertEqual(top["line"], HEAD.count("\n") + 1)
+                helper = f"def helper(x):\n    {statement}\n\n\n"
+                inner = self.refused(HEAD + helper + kernel().replace(tail, f"    helper(x)\n{tail}"), "PY_EXCEPTION", words, stage="trace")
+                self.assertEqual(inner["line"], HEAD.count("\n") + 2)
+
     def test_a_kernel_s_object_that_fails_inside_a_call_is_the_kernel_s(self):
         hostile = "class N:\n    def __index__(self):\n        return {}['gone']\n\n\n"
         result = compile_file(HEAD + hostile + kernel().replace("    out =", "    nl.arange(N())\n    out ="))
-        self.assertEqual((result["ok"], result["code"]), (False, "PY_SYNTAX"), result["message"])
+        self.assertEqual((result["ok"], result["code"]), (False, "PY_EXCEPTION"), result["message"])
         self.assertIn("KeyError: 'gone'", result["message"])
 
     def test_values_that_a_call_does_not_take_are_told_with_the_call(self):
@@ -156,7 +175,7 @@ class Submissions(unittest.TestCase):
 
     def test_a_message_has_nothing_that_a_terminal_obeys(self):
         source = HEAD + kernel().replace("    out =", "    raise ValueError('a\\x1b[2J\\0\\r\\x9b\\u202e\\u2028\\udc80 caf\\u00e9\\n\\tnext')\n    out =")
-        message = self.refused(source, "PY_SYNTAX", "a\\x1b[2J\\x00\\r\\x9b\\u202e\\u2028\\udc80 caf\u00e9\n\tnext", stage="trace")["message"]
+        message = self.refused(source, "PY_EXCEPTION", "a\\x1b[2J\\x00\\r\\x9b\\u202e\\u2028\\udc80 caf\u00e9\n\tnext", stage="trace")["message"]
         self.assertTrue(all(c.isprintable() or c in "\n\t" for c in message), message)
         named = HEAD + kernel().replace("    out =", "    nl.exp(nl.ndarray((256, 4), dtype=nl.float32, name='t\\x1b[31m', buffer=nl.hbm))\n    out =")
         self.assertNotIn("\x1b", compile_file(named)["message"])

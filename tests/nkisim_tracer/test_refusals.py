@@ -151,6 +151,26 @@ class Refusals(unittest.TestCase):
                     self.assertIn(f"(kernel.py:{result['line']})", result["message"])
                 self.assertNotRegex(result["message"], r"0x[0-9a-f]{4}|/work|/tmp|/usr")
 
+    def test_what_is_not_done_yet_names_the_line_and_the_way_round(self):
+        """A reduction over programs that goes on in the same kernel, a mask over two axes of a matmul, a condition as an index."""
+        reduced = "i = nl.program_id(0)\n" + OUT + "r = nl.all_reduce(nl.load(x[nl.ds(i * 128, 128), :]), np.add, program_axes=[i])\n"
+        into = "t = nl.ndarray((128, 512), dtype=nl.float32)\n"
+        grid, store, one = "GRID = (2,)\n", "fix: nl.store(out[...], value=nl.all_reduce(...))", "fix: store to one place that is the same in every program"
+        square = "p, f = nl.mgrid[0:64, 0:64]\na = nl.load(x[0:64, 0:64])\n"
+        apart, masked = "fix: leave the mask out, zero what must not count in one operand", "nl.load(x[i_p, i_f], mask=(i_p < n))"
+        for before, body, statement, fix in (
+                (grid, reduced, "nl.store(out, r + 1.0)", store), (grid, reduced, "y = nl.exp(r)", store), (grid, reduced, "y = nisa.tensor_copy(r[0:64, :])", store),
+                (grid, reduced + into, "t[...] = r", store), (grid, reduced + "nl.store(out, r)\n", "y = nl.copy(r)", store),
+                (grid, reduced, "nl.store(out[nl.ds(i * 64, 64), :], r[0:64, :])", one), (grid, reduced, "nl.store(out[nl.ds((i * 3 // 2) * 64, 64), :], r[0:64, :])", one),
+                ("", square, "y = nisa.nc_matmul(a, a, mask=(p + f < 60))", apart), ("", square, "y = nl.matmul(a, a, mask=(p < f))", apart),
+                ("", square, "y = nl.load(x[p < 60, f])", masked), ("", square + OUT, "nl.store(out[p < 60, f], a)", masked), ("", square, "y = a[p < 60, f]", masked)):
+            with self.subTest(statement):
+                result = kernels.compile_body(body + statement + "\n", X, before)
+                self.assertEqual((result["ok"], result["stage"]), (False, "trace"))
+                self.assertEqual(result["line"], HEAD_LINES + before.count("\n") + 3 + body.count("\n"), result["message"])
+                self.assertIn(f"(kernel.py:{result['line']})", result["message"])
+                self.assertIn(fix, result["message"])
+
     def test_masks_and_branches_make_an_access_legal(self):
         grid = "    p, f = nl.mgrid[0:128, 0:512]\n"
         loop = OUT.replace("128", "256") + "for i in nl.affine_range(3):\n" + grid

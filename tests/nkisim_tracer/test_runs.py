@@ -47,6 +47,22 @@ class Runs(unittest.TestCase):
         x = draw(300, 70)
         self.close(run(kernel, x), softmax(x))
 
+    def test_a_reduction_over_programs_may_be_stored_more_than_once_and_in_parts(self):
+        @nki.jit
+        def kernel(x):
+            whole = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            parts = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            i = nl.program_id(0)
+            r = nl.all_reduce(nl.load(x[nl.ds(i * 64, 64), :]), np.add, program_axes=[i])
+            nl.store(whole, r)
+            nl.store(parts[0:32, :], r[0:32, :])
+            nl.store(parts[32:64, :], r[32:64, :])
+            return whole, parts
+
+        x = draw(192, 32)
+        for got in run(kernel[3], x):
+            self.close(got, x.reshape(3, 64, 32).sum(axis=0))
+
     def test_tiled_matmul_accumulates_in_psum(self):
         @nki.jit
         def kernel(a, b):

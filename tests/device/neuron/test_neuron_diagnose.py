@@ -53,7 +53,7 @@ class OfTrace(unittest.TestCase):
         self.assertEqual(self.code(TypeError("list indices must be integers or slices, not LoopVar")), "CONTROL_FLOW")
         self.assertEqual(self.code(ValueError("Insufficient rank")), "RANK_LAYOUT")
         self.assertEqual(self.code(NameError("name 'x' is not defined")), "PY_SYNTAX")
-        self.assertEqual(self.code(KeyError("a"), in_kernel=True), "PY_SYNTAX")
+        self.assertEqual(self.code(KeyError("a"), in_kernel=True), "PY_EXCEPTION")
         self.assertEqual(self.code(AssertionError("lowering"), in_kernel=False), "COMPILER_INTERNAL")
 
     def test_the_line_stands_in_the_text_where_no_frame_has_it(self):
@@ -64,7 +64,7 @@ class OfTrace(unittest.TestCase):
         class Hostile(Exception):
             def __str__(self):
                 raise SystemExit
-        self.assertEqual(diagnose.of_trace(Hostile(), True), ("PY_SYNTAX", "trace"))
+        self.assertEqual(diagnose.of_trace(Hostile(), True), ("PY_EXCEPTION", "trace"))
 
 
 class OfLog(unittest.TestCase):

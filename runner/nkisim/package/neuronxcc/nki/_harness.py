@@ -135,7 +135,7 @@ def _describe(error):
             f"{type(error).__name__}: {inside}() was given a value that it does not take: {_words(error)}{place}\n"
             "  rule: arguments follow the documented signature\n  fix: check the kind of each argument of this call")
     else:
-        words = _words(error)
+        words = _words(error) or _statement(line)
         code, stage, more = _foreign(error, words)
         text = f"{type(error).__name__}: {words}{place}{more}"
     return {"code": code, "stage": stage, "line": line, "message": errors.clean(text)}
@@ -169,6 +169,11 @@ def _words(error):
         return "?"
 
 
+def _statement(line):
+    """The first line of the statement that raised without a word, as `assert rows <= 128` does."""
+    return linecache.cache[FILE][2][line - 1].strip() if FILE in linecache.cache and 0 < line <= len(linecache.cache[FILE][2]) else ""
+
+
 def _syntax(error):
     line = error.lineno or 0
     text = f'  File "{FILE}", line {line}\n'
@@ -193,7 +198,18 @@ def _foreign(error, text):
         return "UNKNOWN_API", stage, ""
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
         return "BAD_SIGNATURE", stage, ""
-    return "PY_SYNTAX", stage, ""
+    if isinstance(error, (SyntaxError, ImportError, NameError)):
+        return "PY_SYNTAX", stage, ""
+    return "PY_EXCEPTION", stage, _raised(error)
+
+
+def _raised(error):
+    """What to know of an exception that is the kernel's own doing."""
+    if isinstance(error, AssertionError):
+        return ("\n  rule: an assert of the kernel file itself did not hold for this task's arguments"
+                "\n  fix: handle these shapes, or correct the assertion")
+    return ("\n  rule: the kernel's own Python raised this; a kernel runs once, on the host, while it is traced"
+            "\n  fix: correct the statement at this line")
 
 
 def _short_list(error):

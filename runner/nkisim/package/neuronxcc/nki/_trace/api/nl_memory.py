@@ -246,7 +246,7 @@ def store(dst, value, *, mask=None):
         fail("WRONG_MEMORY", f"{name}: expected dst in hbm, got {dst.memory}", operands=[("dst", dst)], rule="nl.store writes HBM",
              fix="assign on-chip tiles: t[...] = value", official="unsupported_memory")
     checks.check_mutable(dst, name)
-    reduced = isinstance(value, Tensor) and value.buffer_.all_reduce is not None
+    reduced = isinstance(value, Tensor) and value.buffer_.root.all_reduce is not None
     if not reduced:
         check_value(value, name)
     dst = store_target(dst, value, name)

@@ -72,16 +72,27 @@ def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=Tr
 def store_reduced(dst, value, mask, label):
     """The first program along the axes writes, the others accumulate: after the last one dst holds the reduction."""
     trace = context.current()
-    name, axes = value.buffer_.all_reduce
+    root = value.buffer_.root
+    reduction = name, axes = root.all_reduce
+    if any(_moves_with(dim, axes) for dim in dst.dims):
+        fail("UNSUPPORTED_OP", f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
+             operands=[("dst", dst), ("value", value)],
+             rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
+             fix="store to one place that is the same in every program, and let another kernel spread it")
     first = Aff(0)
     for axis in axes:
         first = first + trace.program_id(axis)
-    value.buffer_.all_reduce = None
+    root.all_reduce = None  # this store may read it, and no other call
     node = trace.open_if(((1, first),))
     for block, accumulate in ((node.then, None), (node.orelse, name)):
         region = trace.open_region("branch", block, node, ((1, first),))
         emit_map(dst, [value], [], "store", "dma", mask, label, accumulate=accumulate)
         trace.close_region(region)
+    root.all_reduce = reduction
+
+
+def _moves_with(e, axes):
+    return any((atom.kind == Atom.PROGRAM_ID and atom.key in axes) or (atom.operand is not None and _moves_with(atom.operand, axes)) for atom in e.terms)
 
 
 def check_not_reduced(tile, label, name):
