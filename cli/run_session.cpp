@@ -16,10 +16,11 @@
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
 #include "runner/log/costs.hpp"
+#include "runner/log/refusals.hpp"
 #include "runner/log/stopped_by.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
-#include "slurm/slurm.hpp"
+#include "slurm/allocation.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -69,19 +70,27 @@ int finish(const jobs::Run& run, const runner::RunResult& result, const SessionO
   return result.exit_code;
 }
 
+/// A node of the cluster whose device fails at the start is left out of the next submission.
+void note_refusal(const jobs::Run& run, const std::string& reason) {
+  if (std::getenv("SLURMD_NODENAME") != nullptr) log::note_refusal(run.log_folder(), runner::node_name(), reason);
+}
+
 int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths,
-             std::optional<double> ends_at) {
+             std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device;
   try {
     device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
   } catch (const Error& error) {
     log::note_stopped_by(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
+    note_refusal(run, error.what());
     throw;
   }
+  note_refusal(run, {});
   const SystemClock clock;
-  const auto result = runner::run_shard(run, comm, std::move(device), clock,
-                                        {options.shard, options.lanes, options.with_parked, options.quiet, ends_at}, stop_signal);
+  runner::RunOptions how{options.shard, options.lanes, options.with_parked, options.quiet, ends_at};
+  if (allocation != nullptr) how.end_question = {[allocation] { allocation->ask(); }, [allocation] { return allocation->answer(); }};
+  const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
 }
 
@@ -92,12 +101,13 @@ int run_session(const SessionOptions& options, ProgramArguments arguments) {
   const auto grid = options.grid ? *options.grid : jobs::load_run(options.run).grid;
   const auto check = grid.check;
   const auto ends_at = is_first_rank() ? slurm::allocation_end(grid.slurm.time) : std::nullopt;
+  const auto allocation = ends_at ? std::make_unique<slurm::AllocationWatch>() : nullptr;
   const auto paths = device::default_device_paths();
   // Before MPI and before any thread: the servers' children must hold nothing of ours.
   auto servers = device::start_fork_servers(paths, check, options.lanes > 0 ? options.lanes : grid.lanes);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
-    return run_rank(options, *comm, std::move(servers), paths, ends_at);
+    return run_rank(options, *comm, std::move(servers), paths, ends_at, allocation.get());
   } catch (const Error& error) {
     if (comm->size() == 1) throw;
     fmt::print(stderr, "nkigrid: rank {}: {}\n", comm->rank(), error.what());

@@ -11,6 +11,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, dead_attempt, ou
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model, cell, at_once)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, episodes, scored, outstanding, stopped_by, exit_code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Start, seconds_left, resumed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeLeft, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Drain, at_once)
 
 namespace {
@@ -28,6 +29,7 @@ std::string encode(const std::vector<Done>& done) { return dump(done); }
 std::string encode(const Trouble& trouble) { return dump(trouble); }
 std::string encode(const Result& result) { return dump(result); }
 std::string encode(const Start& start) { return dump(start); }
+std::string encode(const TimeLeft& left) { return dump(left); }
 std::string encode(const Drain& drain) { return dump(drain); }
 
 Want decode_want(std::string_view text) { return json::parse(text).get<Want>(); }
@@ -36,6 +38,7 @@ std::vector<Done> decode_done(std::string_view text) { return json::parse(text).
 Trouble decode_trouble(std::string_view text) { return json::parse(text).get<Trouble>(); }
 Result decode_result(std::string_view text) { return json::parse(text).get<Result>(); }
 Start decode_start(std::string_view text) { return json::parse(text).get<Start>(); }
+TimeLeft decode_time_left(std::string_view text) { return json::parse(text).get<TimeLeft>(); }
 Drain decode_drain(std::string_view text) { return json::parse(text).get<Drain>(); }
 
 }  // namespace nkigrid::runner

@@ -22,13 +22,19 @@ enum class Tag : int {
   drain,            ///< rank 0: Drain
   finish,           ///< rank 0: nothing is left in flight; close and seal
   result,           ///< rank 0: Result
-  start             ///< rank 0, first of all: Start
+  start,            ///< rank 0, first of all: Start
+  end_moved         ///< rank 0: TimeLeft
 };
 
 /// What every rank must know before its first episode.
 struct Start {
   double seconds_left = -1;            ///< until the batch system ends the allocation; negative: no limit
   std::vector<std::uint32_t> resumed;  ///< episodes that earlier attempts left turns of, to be read in one pass over the log
+};
+
+/// The end of the allocation has moved.
+struct TimeLeft {
+  double seconds = 0;
 };
 
 /// Begin nothing, stop between turns.
@@ -86,6 +92,7 @@ std::string encode(const std::vector<Done>&);
 std::string encode(const Trouble&);
 std::string encode(const Result&);
 std::string encode(const Start&);
+std::string encode(const TimeLeft&);
 std::string encode(const Drain&);
 Want decode_want(std::string_view);
 std::vector<Assignment> decode_work(std::string_view);
@@ -93,6 +100,7 @@ std::vector<Done> decode_done(std::string_view);
 Trouble decode_trouble(std::string_view);
 Result decode_result(std::string_view);
 Start decode_start(std::string_view);
+TimeLeft decode_time_left(std::string_view);
 Drain decode_drain(std::string_view);
 
 }  // namespace nkigrid::runner

@@ -16,6 +16,7 @@
 #include "jobs/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/end_watch.hpp"
 #include "runner/histories.hpp"
 #include "runner/lanes.hpp"
 #include "runner/log/costs.hpp"
@@ -29,15 +30,6 @@ namespace {
 
 /// How long an element waits for an earlier owner of its shard to end: Slurm kills it after KillWait.
 constexpr Seconds kPredecessor{60};
-
-/// Where this rank runs, for provenance and for keeping a retry away from a bad node. On one machine that plays several Slurm
-/// nodes the host name is the same for all, hence SLURMD_NODENAME first.
-std::string node_name() {
-  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr && *name != '\0') return name;
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
 
 /// Unique in the log's folder; never an input of a draw.
 std::string journal_name(const RunOptions& options, int rank) {
@@ -67,8 +59,9 @@ std::string signal_text(int signal) {
 /// The main thread of one rank between its lanes and rank 0.
 class Worker {
  public:
-  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node, std::function<void(const Start&)> start)
-      : comm_(comm), lanes_(lanes), permits_(permits), node_(std::move(node)), start_(std::move(start)) {}
+  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node, std::function<void(const Start&)> start,
+         std::function<void(const TimeLeft&)> move_end)
+      : comm_(comm), lanes_(lanes), permits_(permits), node_(std::move(node)), start_(std::move(start)), move_end_(std::move(move_end)) {}
 
   /// @returns true when something moved.
   bool pump(Seconds now) {
@@ -94,6 +87,7 @@ class Worker {
         start_(decode_start(message.bytes));
         started_ = true;
         break;
+      case Tag::end_moved: move_end_(decode_time_left(message.bytes)); break;
       case Tag::drain: decode_drain(message.bytes).at_once ? lanes_.drain() : lanes_.close(); break;
       case Tag::finish: finishing_ = true; break;
       case Tag::result: result_ = decode_result(message.bytes); break;
@@ -115,6 +109,7 @@ class Worker {
   RankPermits& permits_;
   std::string node_;
   std::function<void(const Start&)> start_;
+  std::function<void(const TimeLeft&)> move_end_;
   Asker asker_;
   bool started_ = false, finishing_ = false;
   std::optional<Result> result_;
@@ -150,7 +145,10 @@ class Stopper {
     }
     const auto stage = plan_.stage(now);
     if (stage == StopStage::abandon) abandon();
-    if (stage != std::exchange(stage_, stage)) stage == StopStage::closed ? lanes_.close() : lanes_.drain();
+    if (stage > stage_) {  // an end that moves back undoes nothing
+      stage_ = stage;
+      stage == StopStage::closed ? lanes_.close() : lanes_.drain();
+    }
     if (stage == StopStage::last_call && reason_.empty()) {
       reason_ = "time limit";
       news = Trouble{.exit_code = 1, .reason = reason_};
@@ -198,6 +196,12 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
   return result;
 }
 
+/// The end has moved: every rank's lanes and stages go by the new one.
+void tell_end(mpi::Comm& comm, double seconds_left) {
+  fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
+  for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
+}
+
 /// Rank 0 before the run: owns the shard, knows what is left of it.
 struct Leader {
   ShardLock lock;
@@ -219,6 +223,13 @@ struct Leader {
 };
 
 }  // namespace
+
+std::string node_name() {
+  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr && *name != '\0') return name;
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
 
 RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
                     const RunOptions& options, const std::atomic<int>& stop) {
@@ -244,7 +255,11 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
     const auto now = clock.monotonic();
     turns.set_end(now, now + Seconds(start.seconds_left));
     stopper.set_end(now + Seconds(start.seconds_left));
+  }, [&](const TimeLeft& left) {
+    turns.move_end(clock.monotonic() + Seconds(left.seconds));
+    stopper.set_end(clock.monotonic() + Seconds(left.seconds));
   });
+  EndWatch end_watch(leader ? options.end_question : EndQuestion{}, options.ends_at, clock);
   if (leader) leader->coordinator.start(options.ends_at ? std::max(0.0, *options.ends_at - clock.unix_seconds()) : -1.0);
 
   bool sealed = false, told_result = false;
@@ -261,6 +276,7 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
       moved = worker.pump(clock.monotonic()) || moved;
     }
     if (leader) leader->coordinator.tick();
+    if (const auto end = told_result ? std::nullopt : end_watch.look(turns, run.plan.cells)) tell_end(comm, *end - clock.unix_seconds());
     if (worker.finishing() && !sealed && pool->idle()) {
       sealed = true;
       worker.send(Tag::sealed, encode(seal(journal)), "report the seal");

@@ -11,10 +11,15 @@
 
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
+#include "runner/end_watch.hpp"
 #include "runner/log/journal.hpp"
 #include "runner/mpi/comm.hpp"
 
 namespace nkigrid::runner {
+
+/// Where this rank runs, for provenance and for keeping a retry away from a bad node. On one machine that plays several Slurm
+/// nodes the host name is the same for all, hence SLURMD_NODENAME first.
+std::string node_name();
 
 struct RunOptions {
   std::optional<ShardId> shard;       ///< none: all shards
@@ -22,6 +27,7 @@ struct RunOptions {
   bool with_parked = false;
   bool quiet = false;
   std::optional<double> ends_at;      ///< Unix time [s] at which the batch system ends this allocation (rank 0's counts); none: no limit
+  EndQuestion end_question = {};      ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
 };
 
 /// What run_shard() came to, the same on every rank.

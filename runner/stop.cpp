@@ -47,6 +47,11 @@ void TurnClock::set_end(Seconds now, Seconds end) {
   allowance_ = end - now;
 }
 
+void TurnClock::move_end(Seconds end) {
+  const std::lock_guard lock(mutex_);
+  end_ = end;
+}
+
 void TurnClock::saw_turn(const std::string& cell, Seconds took) {
   const std::lock_guard lock(mutex_);
   keep(recent_[cell].turns, took);

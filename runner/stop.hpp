@@ -31,7 +31,7 @@ enum class StopStage {
 /// From signals and the end of the allocation to a stage. Pure: no clock of its own.
 class StopPlan {
  public:
-  /// The allocation ends at `end` (monotonic).
+  /// The allocation ends at `end` (monotonic); called again, the end has moved.
   void set_end(Seconds end) { end_ = end; }
   /// A stop signal arrived; the first one counts, and SIGTERM or SIGINT after SIGUSR1.
   void signal(int number, Seconds now);
@@ -50,6 +50,7 @@ class TurnClock {
 
   /// @param now, end monotonic
   void set_end(Seconds now, Seconds end);
+  void move_end(Seconds end);  ///< an administrator moved it
   void saw_turn(const std::string& cell, Seconds took);
   void saw_judge(const std::string& cell, Seconds took);  ///< the final check after the last turn
 

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "slurm/ask.hpp"
 #include "slurm/plugin.hpp"
 
 namespace nkigrid::slurm {
@@ -63,6 +65,7 @@ PluginEntry load_plugin() {
 
 /// Runs in the child: whatever libslurm does here, it does it to itself.
 [[noreturn]] void answer_in_child(int output, const std::function<std::string(Client&)>& question) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(output, STDERR_FILENO);
   ::dup2(output, STDOUT_FILENO);
   try {
@@ -93,7 +96,8 @@ bool read_until_closed(int fd, std::string& text) {
   }
 }
 
-/// Asks a controller in a child with a deadline: libslurm may exit or stall for a minute. @returns the answer
+}  // namespace
+
 std::string ask_in_child(const std::function<std::string(Client&)>& question) {
   check_configuration();
   int ends[2];
@@ -110,16 +114,13 @@ std::string ask_in_child(const std::function<std::string(Client&)>& question) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (!in_time) unavailable(fmt::format("Slurm did not answer within {} s ({}); look at slurmctld and the network", kProbeMilliseconds / 1000, said));
+  if (!in_time) unavailable(fmt::format("Slurm did not answer within {} s{}; look at slurmctld and the network", kProbeMilliseconds / 1000,
+                                            said.empty() ? "" : " (" + said + ")"));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     unavailable(said.empty() ? "libslurm ended its process while it started; look at slurm.conf" : "Slurm is not usable here: " + said);
   }
   return said;
 }
-
-double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
 
 std::unique_ptr<Client> connect() {
   ask_in_child([](Client& client) {
@@ -127,20 +128,6 @@ std::unique_ptr<Client> connect() {
     return std::string();
   });
   return std::unique_ptr<Client>(load_plugin()());
-}
-
-std::optional<double> allocation_end(Seconds asked) {
-  if (const char* end = std::getenv("SLURM_JOB_END_TIME"); end != nullptr && std::atof(end) > 0) return std::atof(end);
-  const char* job = std::getenv("SLURM_JOB_ID");
-  if (job == nullptr || *job == '\0') return std::nullopt;
-  const auto id = static_cast<std::uint32_t>(std::strtoul(job, nullptr, 10));
-  try {
-    const auto left = std::atol(ask_in_child([id](Client& client) { return std::to_string(client.seconds_left(id)); }).c_str());
-    if (left >= 0) return unix_now() + static_cast<double>(left);
-  } catch (const Error& error) {
-    fmt::print(stderr, "nkigrid: warning: the time left is taken from the grid: {}\n", error.what());
-  }
-  return unix_now() + asked.count();
 }
 
 }  // namespace nkigrid::slurm

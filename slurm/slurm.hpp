@@ -77,9 +77,4 @@ class Client {
 /// @throws Error{external} within 5 s, naming what lacks.
 std::unique_ptr<Client> connect();
 
-/// When the allocation ends in which this process runs [Unix s]: SLURM_JOB_END_TIME (Slurm 23.02 on), else what the controller says,
-/// else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one rank.
-/// @param asked the time limit that the element was submitted with
-std::optional<double> allocation_end(Seconds asked);
-
 }  // namespace nkigrid::slurm

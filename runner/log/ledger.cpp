@@ -10,6 +10,7 @@
 #include "runner/log/file_lock.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
+#include "runner/log/refusals.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -163,6 +164,7 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
   read_log(log_folder, Texts::skip, visitor);
   folder.settle(infra_retries, live);
+  for (auto& [node, reason] : read_refusals(log_folder)) ledger.nodes[node].refused = std::move(reason);
   return ledger;
 }
 

@@ -45,12 +45,14 @@ struct NodeTally {
   std::uint32_t scored = 0;
   std::uint32_t failures = 0;       ///< api_error, verifier_error, device_error
   std::uint32_t own_failures = 0;   ///< of these, verifier_error and device_error: no endpoint's fault
+  std::string refused;              ///< why the newest session there could not begin: its device failed; "": it began
 };
 
-/// True when a node fails more of what it runs than it scores, often enough to be no accident: what such a node is given is eaten.
+/// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what such a node is given is
+/// eaten.
 inline constexpr std::uint32_t kNodeFailures = 5;
 inline bool eats_episodes(const NodeTally& node) noexcept {
-  return node.failures >= kNodeFailures && node.failures > node.scored;
+  return !node.refused.empty() || (node.failures >= kNodeFailures && node.failures > node.scored);
 }
 
 /// The one place that knows which attempt counts: folds the log's records into the state of every planned

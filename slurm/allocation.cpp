@@ -1,0 +1,110 @@
+#include "slurm/allocation.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "slurm/ask.hpp"
+
+namespace nkigrid::slurm {
+namespace {
+
+double unix_now() { return SystemClock().unix_seconds(); }
+
+/// 0: in no allocation.
+std::uint32_t this_job() {
+  const char* job = std::getenv("SLURM_JOB_ID");
+  return job == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(job, nullptr, 10));
+}
+
+/// @returns [s]; negative: no limit, or unknown @throws Error{external}
+long seconds_left(std::uint32_t job) {
+  return std::atol(ask_in_child([job](Client& client) { return std::to_string(client.seconds_left(job)); }).c_str());
+}
+
+/// The child of an AllocationWatch: an end, or 0, for each byte that it reads. A fresh grandchild asks: libslurm keeps an answer for a minute.
+[[noreturn]] void serve(int questions, int answers, pid_t parent, std::uint32_t job) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) std::_Exit(0);
+  ::prctl(PR_SET_NAME, "nkigrid_end");
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGPIPE}) std::signal(signal, SIG_IGN);  // those are for the rank
+  char question;
+  for (;;) {
+    const auto got = ::read(questions, &question, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != 1) std::_Exit(0);
+    double end = 0;
+    try {
+      if (const auto left = seconds_left(job); left >= 0) end = unix_now() + static_cast<double>(left);
+    } catch (const std::exception&) {
+      // The controller is away: what was known last stands.
+    }
+    if (::write(answers, &end, sizeof end) != sizeof end) std::_Exit(0);
+  }
+}
+
+}  // namespace
+
+std::optional<double> allocation_end(Seconds asked) {
+  if (const char* end = std::getenv("SLURM_JOB_END_TIME"); end != nullptr && std::atof(end) > 0) return std::atof(end);
+  const auto job = this_job();
+  if (job == 0) return std::nullopt;
+  try {
+    if (const auto left = seconds_left(job); left >= 0) return unix_now() + static_cast<double>(left);
+  } catch (const Error& error) {
+    fmt::print(stderr, "nkigrid: warning: the time left is taken from the grid: {}\n", error.what());
+  }
+  return unix_now() + asked.count();
+}
+
+AllocationWatch::AllocationWatch() {
+  const auto job = this_job();
+  if (job == 0) return;
+  int questions[2], answers[2];
+  if (::pipe2(questions, O_CLOEXEC) != 0) throw_errno(errno, "make a pipe");
+  Fd asked(questions[0]);
+  questions_ = Fd(questions[1]);
+  if (::pipe2(answers, O_CLOEXEC) != 0) throw_errno(errno, "make a pipe");
+  answers_ = Fd(answers[0]);
+  Fd answered(answers[1]);
+  const auto parent = ::getpid();
+  child_ = ::fork();
+  if (child_ < 0) throw_errno(errno, "fork");
+  if (child_ == 0) {
+    questions_ = Fd();
+    answers_ = Fd();
+    serve(asked.get(), answered.get(), parent, job);
+  }
+  ::fcntl(questions_.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(answers_.get(), F_SETFL, O_NONBLOCK);
+}
+
+AllocationWatch::~AllocationWatch() {
+  if (child_ < 0) return;
+  ::kill(child_, SIGKILL);
+  while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void AllocationWatch::ask() {
+  if (child_ < 0 || open_) return;
+  open_ = ::write(questions_.get(), "?", 1) == 1;
+}
+
+std::optional<double> AllocationWatch::answer() {
+  double end = 0;
+  if (!open_ || ::read(answers_.get(), &end, sizeof end) != sizeof end) return std::nullopt;
+  open_ = false;
+  return end > 0 ? std::optional(end) : std::nullopt;
+}
+
+}  // namespace nkigrid::slurm
