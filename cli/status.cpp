@@ -1,25 +1,29 @@
-#include <chrono>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "cli/status_follow.hpp"
 #include "cli/status_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "runner/log/file_lock.hpp"
 #include "runner/progress.hpp"
 #include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-/// How often --follow looks again; a controller is asked no more often than this.
-constexpr std::chrono::seconds kFollowInterval{10};
+/// A controller is asked no more often than this: each question locks the job table of the whole site.
+constexpr Seconds kAskEvery{10};
 
 struct Options {
   std::string run;
@@ -28,40 +32,81 @@ struct Options {
 
 double unix_now() { return SystemClock().unix_seconds(); }
 
-/// The cluster behind a run, asked once a look; one that cannot be asked costs a warning, never the status.
+/// The cluster behind a run. One that cannot be asked costs a warning, never the status: what it said last stands.
 class Cluster {
  public:
-  void add_elements(const jobs::Run& run, StatusReport& report) {
-    if (slurm::read_submissions(run).empty()) return;
-    try {
-      if (client_ == nullptr) client_ = slurm::connect();
-      for (auto& element : slurm::element_states(run, *client_)) {
-        report.elements.push_back({element.shard, element.job, element.state, element.reason, element.advice,
-                                   element.submitted > 0 ? unix_now() - element.submitted : -1});
-      }
-    } catch (const Error& error) {
-      client_ = nullptr;  // probed anew at the next look
-      fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
-    }
+  void look(const jobs::Run& run, StatusReport& report) {
+    const auto now = clock_.monotonic();
+    if (!asked_ || now - *asked_ >= kAskEvery) ask(run);
+    report.elements = elements_;
+    report.cluster_warning = warning_;
+  }
+  /// True when a job of the run lives, or when nobody can say.
+  bool works() const {
+    return !warning_.empty() || std::any_of(elements_.begin(), elements_.end(), [](const auto& element) { return element.active; });
   }
 
  private:
+  void ask(const jobs::Run& run) {
+    if (slurm::read_submissions(run).empty()) return;
+    warning_.clear();
+    try {
+      if (client_ == nullptr) client_ = slurm::connect();
+      std::vector<ElementStatus> elements;
+      for (auto& element : slurm::element_states(run, *client_)) {
+        slurm::JobState job;
+        job.state = element.state;
+        elements.push_back({element.shard, element.job, element.state, element.reason, element.advice,
+                             element.submitted > 0 ? unix_now() - element.submitted : -1, job.active()});
+      }
+      elements_ = std::move(elements);
+    } catch (const Error& error) {
+      client_ = nullptr;  // probed anew next time
+      warning_ = error.what();
+    }
+    asked_ = clock_.monotonic();  // counted from the answer
+  }
+
+  const SystemClock clock_;
   std::unique_ptr<slurm::Client> client_;
+  std::optional<Seconds> asked_;
+  std::vector<ElementStatus> elements_;
+  std::string warning_;
 };
 
-int status(const Options& options) {
+StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
+  auto report = make_status(run, log::read_ledger(run), unix_now());
+  cluster.look(run, report);
+  report.works = cluster.works() || log::has_living_writer(run.log_folder());
+  return report;
+}
+
+int once(const Options& options) {
   Cluster cluster;
-  const bool rewrite = options.follow && !options.json && runner::is_terminal(STDOUT_FILENO);
-  for (;;) {
+  const auto report = look_at(jobs::load_run(options.run), cluster);
+  if (!report.cluster_warning.empty()) fmt::print(stderr, "nkigrid: warning: {}\n", report.cluster_warning);
+  if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
+  return report.outstanding == 0 ? 0 : 1;
+}
+
+FollowStyle style_of(const Options& options) {
+  if (options.quiet) return FollowStyle::silent;
+  if (options.json) return FollowStyle::json_lines;
+  return runner::is_terminal(STDOUT_FILENO) ? FollowStyle::redraw : FollowStyle::lines;
+}
+
+int follow_run(const Options& options) {
+  Cluster cluster;
+  std::string told;
+  const auto style = style_of(options);
+  return follow(style, [&] {
     const auto run = jobs::load_run(options.run);
-    auto report = make_status(run, log::read_ledger(run), unix_now());
-    cluster.add_elements(run, report);
-    if (rewrite) fmt::print("\x1b[H\x1b[2J");
-    if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
-    std::fflush(stdout);
-    if (!options.follow || report.outstanding == 0) return report.outstanding == 0 ? 0 : 1;
-    std::this_thread::sleep_for(kFollowInterval);
-  }
+    auto report = look_at(run, cluster);
+    if (style != FollowStyle::redraw && report.cluster_warning != std::exchange(told, report.cluster_warning) && !told.empty()) {
+      fmt::print(stderr, "nkigrid: warning: {}\n", told);
+    }
+    return report;
+  });
 }
 
 }  // namespace
@@ -70,10 +115,10 @@ Verb status_verb() {
   return {"status", "shows how far a run is and what is outstanding", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
-            app.add_flag("--json", options->json, "machine readable");
-            app.add_flag("--follow", options->follow, "looks again until nothing is outstanding");
+            app.add_flag("--json", options->json, "machine readable; with --follow one document a line");
+            app.add_flag("--follow", options->follow, "looks again until nothing is outstanding, or nothing works on the run any more");
             app.add_flag("-q,--quiet", options->quiet, "prints nothing; the exit code says whether anything is outstanding");
-            return [options] { return status(*options); };
+            return [options] { return options->follow ? follow_run(*options) : once(*options); };
           }};
 }
 

@@ -71,6 +71,7 @@ std::string elements_text(const std::vector<ElementStatus>& elements) {
 StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double now) {
   StatusReport report;
   report.run = run.grid.name;
+  report.time = now;
   report.grid_hash = run.grid_hash;
   report.stopped_by = log::read_stopped_by(run.log_folder());
   report.episodes = run.plan.episodes.size();
@@ -95,13 +96,19 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   return report;
 }
 
-double StatusReport::eta_seconds() const noexcept {
-  if (outstanding == 0) return 0;
-  return per_hour > 0 ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
+std::string node_text(const std::string& name, const log::NodeTally& node) {
+  if (!node.refused.empty()) return fmt::format("node {} fails before an element can begin: {}", name, node.refused);
+  return fmt::format("node {} eats episodes: {} attempts failed, {} scored", name, node.failures, node.scored);
 }
 
-std::string to_json(const StatusReport& report) {
+double StatusReport::eta_seconds() const noexcept {
+  if (outstanding == 0) return 0;
+  return works && per_hour > 0 ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
+}
+
+std::string to_json(const StatusReport& report, JsonLayout layout) {
   nlohmann::ordered_json json = {{"version", 1},
+                                 {"time", report.time},
                                  {"run", report.run},
                                  {"grid_hash", report.grid_hash},
                                  {"episodes", report.episodes},
@@ -122,8 +129,19 @@ std::string to_json(const StatusReport& report) {
   json["per_hour"] = report.per_hour;
   json["eta_seconds"] = report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
   json["bad_nodes"] = nlohmann::ordered_json::array();
-  for (const auto& [name, node] : report.bad_nodes) json["bad_nodes"].push_back({{"node", name}, {"failures", node.failures}, {"scored", node.scored}});
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  for (const auto& [name, node] : report.bad_nodes) json["bad_nodes"].push_back({{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
+  json["warning"] = report.cluster_warning;
+  return json.dump(layout == JsonLayout::line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string to_line(const StatusReport& report) {
+  std::string line = fmt::format("{}: {} of {} episodes scored, {} outstanding", report.run, report.scored, report.episodes, report.outstanding);
+  if (report.eta_seconds() > 0) line += fmt::format(", {} to go", long_time(report.eta_seconds()));
+  std::map<std::string, std::size_t> states;
+  for (const auto& element : report.elements) ++states[element.state];
+  const char* separator = "; elements: ";
+  for (const auto& [state, count] : states) line += fmt::format("{}{} {}", std::exchange(separator, ", "), count, state);
+  return line;
 }
 
 std::string to_text(const StatusReport& report) {
@@ -148,10 +166,8 @@ std::string to_text(const StatusReport& report) {
                         report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");
   }
   text += elements_text(report.elements);
-  for (const auto& [name, node] : report.bad_nodes) {
-    text += fmt::format("node {} eats episodes ({} attempts failed, {} scored); `resume` leaves it out\n", name, node.failures, node.scored);
-  }
-  if (!report.stopped_by.empty()) text += fmt::format("\nstopped by {}\n", report.stopped_by);
+  for (const auto& [name, node] : report.bad_nodes) text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  if (!report.stopped_by.empty()) text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
   return text;
 }
 

@@ -15,6 +15,7 @@ struct ElementStatus {
   std::uint32_t shard = 0, job = 0;
   std::string state, reason, advice;
   double age_seconds = -1;  ///< since it was submitted; negative: unknown
+  bool active = false;      ///< its job lives
 };
 
 /// What `status` knows of a run: the ledger's states counted.
@@ -24,18 +25,29 @@ struct StatusReport {
     std::uint64_t episodes = 0, scored = 0, passed = 0;
   };
   std::string run, grid_hash, stopped_by;
+  double time = 0;                     ///< of the look, Unix time [s]
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
   std::vector<ElementStatus> elements;
+  std::string cluster_warning;         ///< why the controller could not be asked, or ""
+  bool works = false;                  ///< some process or batch job may still score episodes
   double per_hour = 0;                 ///< episodes scored an hour, over the last ten minutes
   double eta_seconds() const noexcept; ///< at that rate; 0: nothing is outstanding; negative: nothing moves
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 
+/// "node trn2: 5 attempts failed, 0 scored", or why no session could begin there.
+std::string node_text(const std::string& name, const log::NodeTally& node);
+
 /// @param now Unix time [s]
 StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double now);
-std::string to_json(const StatusReport& report);  ///< the contract's `status --json`
+
+enum class JsonLayout { indented, line };
+/// The contract's `status --json`.
+std::string to_json(const StatusReport& report, JsonLayout layout = JsonLayout::indented);
 std::string to_text(const StatusReport& report);
+/// "demo: 12 of 48 episodes scored, 36 outstanding, 5 min to go; 2 elements RUNNING", without a line break.
+std::string to_line(const StatusReport& report);
 
 }  // namespace nkigrid::cli

@@ -16,18 +16,19 @@ THREE_SHARDS = '{shards: 3, nodes: 1, ranks_per_node: 2, time: "00:10:00"}'
 
 
 def ranks_of(run):
-    """Pids of the nkigrid ranks that work on `run`, by their command lines."""
-    found = []
+    """Pids of the nkigrid ranks that work on `run`, by their command lines (a rank's child that has not another one is no rank)."""
+    found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
         try:
             words = pathlib.Path("/proc", entry, "cmdline").read_bytes().split(b"\0")
+            parent = int(re.search(r"PPid:\s*(\d+)", pathlib.Path("/proc", entry, "status").read_text())[1])
         except OSError:
             continue
         if words[0] == harness.NKIGRID.encode() and words[1:3] == [b"run", str(run).encode()]:
-            found.append(int(entry))
-    return sorted(found)
+            found[int(entry)] = parent
+    return sorted(pid for pid, parent in found.items() if parent not in found)
 
 
 def rows_of(run, *columns):
@@ -52,12 +53,21 @@ class DisturbedCase(Case):
         cls.model = cls.enterClassContext(SlowModel(delay=0))
         folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="nkigrid-test-"))
         grid = pathlib.Path(folder, "grid.yaml")
-        grid.write_text(cls.model.grid(THREE_SHARDS))
+        cls.prepare(folder)
+        grid.write_text(cls.make_grid(THREE_SHARDS))
         done = harness.nkigrid("run", grid, "-o", f"{folder}/run", "--quiet", "--lanes", "4")
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         cls.reference = cls.tables(f"{folder}/run")
         cls.reference_requests = cls.model.requests
+
+    @classmethod
+    def prepare(cls, folder):
+        """What make_grid() needs besides the model."""
+
+    @classmethod
+    def make_grid(cls, slurm):
+        return cls.model.grid(slurm)
 
     def setUp(self):
         super().setUp()
@@ -72,7 +82,7 @@ class DisturbedCase(Case):
 
     def submit(self, slurm=THREE_SHARDS, run=None):
         run = run or self.run_folder
-        done = self.nkigrid("submit", self.write("grid.yaml", self.model.grid(slurm)), "-o", run)
+        done = self.nkigrid("submit", self.write("grid.yaml", self.make_grid(slurm)), "-o", run)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [int(n) for n in re.findall(r"submitted array (\d+)", done.stdout)]
 

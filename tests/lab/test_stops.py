@@ -11,11 +11,17 @@ ONE_MINUTE = '{{shards: 1, nodes: 1, ranks_per_node: 2, time: "00:01:00", warn: 
 
 class Stops(DisturbedCase):
     def test_an_element_ends_by_itself_before_its_time_limit(self):
-        """Once warned by USR1, once only by the time left: Slurm has nothing to kill, and resume finishes."""
+        """Once warned by USR1, once only by the time left: Slurm has nothing to kill, and resume finishes. A limit that is lengthened
+        meanwhile is noticed: that element runs on to its end."""
         self.model.delay = 2.5
         runs = {"warned": 35, "unwarned": 1}
+        longer, = self.submit(ONE_MINUTE.format(warn=1), self.folder / "longer")
         arrays = {name: self.submit(ONE_MINUTE.format(warn=warn), self.folder / name)[0] for name, warn in runs.items()}
-        harness.wait_until(lambda: not [n for n in runs if ranks_of(self.folder / n)] and not self.cluster.squeue().strip(), 150, "the end of both")
+        self.wait_for_scored(1, self.folder / "longer")
+        self.assertEqual(self.cluster.command("scontrol", "update", f"job={longer}", "TimeLimit=10").returncode, 0)
+        harness.wait_until(lambda: self.ended(*arrays.values()), 150, "the end of both")
+        self.model.delay = 0  # the third has outlived its first limit's stop
+        self.wait_for_queue()
         for name, array in arrays.items():
             with self.subTest(name):
                 run = self.folder / name
@@ -28,6 +34,16 @@ class Stops(DisturbedCase):
                 self.finish(run)
                 self.check_undisturbed(run)
                 self.model.delay = 2.5
+        with self.subTest("longer"):
+            run = self.folder / "longer"
+            self.assertIn("the time limit was moved", self.logs(run))
+            state = harness.status(run)
+            self.assertEqual((state["outstanding"], state["stopped_by"]), (0, ""), self.logs(run))
+            self.assertEqual(self.job_state(longer), {"0": ["COMPLETED", "0:0"]}, self.logs(run))
+            self.check_undisturbed(run)
+
+    def ended(self, *arrays):
+        return not any(line.startswith(f"{array}_") for line in self.cluster.squeue().split("\n") for array in arrays)
 
     def turns_abandoned(self, run):
         return [line for line in self.logs(run).split("\n") if "turns in flight" in line and " 0 turns" not in line]
