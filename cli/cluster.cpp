@@ -14,6 +14,18 @@ namespace nkigrid::cli {
 
 std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").native(); }
 
+void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to) {
+  if (pace.after_living) {
+    fmt::print(to, "they wait for the run's earlier arrays to end: those have all that slurm.throttle and the models' concurrency allow\n");
+  }
+  if (pace.throttle == 0 || pace.throttle == run.grid.slurm.throttle) return;
+  if (pace.at_once > pace.throttle) {
+    fmt::print(to, "at most {} of these elements work at once, beside those that live\n", pace.throttle);
+  } else {
+    fmt::print(to, "at most {} elements work at once: that is the least `concurrency` of a model, and an element needs a request of its own\n", pace.throttle);
+  }
+}
+
 int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
   std::set<std::uint32_t> shards;
@@ -31,9 +43,11 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   for (const auto& node : bad) fmt::print("left out: node {}, which failed {} attempts and scored {}\n", node, ledger.nodes.at(node).failures, ledger.nodes.at(node).scored);
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
+    if (report.aggregation_added) fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
     return 0;
   }
   for (const auto& array : report.submission.arrays) fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
+  print_pace(run, report.pace, stdout);
   fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
   if (!report.busy_shards.empty()) fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
   return 0;

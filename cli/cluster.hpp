@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 #include "jobs/run_directory.hpp"
+#include "slurm/pace.hpp"
 #include "slurm/slurm.hpp"
 
 namespace nkigrid::cli {
@@ -13,6 +15,9 @@ struct OutstandingOptions {
 
 /// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns the exit code.
 int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
+
+/// Says how many elements work at once where that is not what slurm.throttle says.
+void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to);
 
 /// Absolute path of this program, for job scripts.
 std::string program_path();

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -90,12 +91,12 @@ void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expecte
 void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells, const Schedule& schedule) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  fmt::print("{}: {} episodes in {} shards; requests, tokens and USD at most, then what is expected {}\n", grid.name, plan.episodes.size(),
-             plan.shards, basis_text(schedule.model));
+  fmt::print("{}: {} episodes in {} shards\n", grid.name, plan.episodes.size(), plan.shards);
   fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in", "Mtok out", "USD",
              "lane hours", "exp. USD");
   for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
   print_row(total_of(cells), sum_of(schedule.cells), width);
+  fmt::print("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, {}\n", basis_text(schedule.model));
 }
 
 int plan(const Options& options) {
@@ -103,7 +104,7 @@ int plan(const Options& options) {
     throw Error(ErrorCode::usage, fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
-  auto costs = log::learn_costs(options.schedule.costs);
+  auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot} : options.schedule.costs);
   const auto plan = jobs::make_plan(grid, benchmark, {}, &costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
   const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
@@ -128,7 +129,7 @@ Verb plan_verb() {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
-            app.add_option("--pilot", options->pilot, "a run whose variances replace the prior's in the forecast of visible differences")
+            app.add_option("--pilot", options->pilot, "an earlier run whose variances replace the prior's in the forecast of visible differences; costs are learnt from it too, where --costs names no other")
                 ->type_name("RUN");
             app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
                 ->type_name("POINTS")

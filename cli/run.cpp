@@ -17,7 +17,7 @@ namespace {
 struct Options {
   std::string subject, run;
   int shard = -1;
-  std::uint32_t lanes = 0;
+  std::uint32_t lanes = 0, elements_at_once = 1;
   bool quiet = false;
   std::vector<std::string> costs;
 };
@@ -33,7 +33,7 @@ std::optional<ShardId> shard_of(const Options& options) {
 }
 
 int run(const Options& options, ProgramArguments arguments) {
-  SessionOptions session{.lanes = options.lanes, .quiet = options.quiet};
+  SessionOptions session{.lanes = options.lanes, .elements_at_once = options.elements_at_once, .quiet = options.quiet};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
     if (!options.costs.empty()) throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
@@ -59,6 +59,10 @@ Verb run_verb(ProgramArguments arguments) {
             app.add_option("-o,--output", options->run, "where the run lives; an existing run of the same grid is continued")->type_name("RUN");
             app.add_option("--shard", options->shard, "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
                 ->check(CLI::NonNegativeNumber);
+            app.add_option("--elements-at-once", options->elements_at_once,
+                           "elements of this run that work at once, this one among them: each keeps to its part of every model's concurrency")
+                ->check(CLI::PositiveNumber)
+                ->capture_default_str();
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             add_costs_option(app, options->costs);

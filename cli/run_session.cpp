@@ -88,7 +88,7 @@ int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<dev
   }
   note_refusal(run, {});
   const SystemClock clock;
-  runner::RunOptions how{options.shard, options.lanes, options.with_parked, options.quiet, ends_at};
+  runner::RunOptions how{options.shard, options.lanes, options.with_parked, options.quiet, ends_at, options.elements_at_once};
   if (allocation != nullptr) how.end_question = {[allocation] { allocation->ask(); }, [allocation] { return allocation->answer(); }};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;

@@ -18,6 +18,7 @@ struct SessionOptions {
   std::vector<std::string> costs;  ///< earlier runs to learn costs from when a grid is frozen
   std::optional<ShardId> shard;
   std::uint32_t lanes = 0;
+  std::uint32_t elements_at_once = 1;  ///< of this run, this one among them
   bool with_parked = false;
   bool quiet = false;
 };

@@ -1,5 +1,10 @@
 #include "cli/schedule_report.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +19,22 @@ std::string duration_text(double seconds) {
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
   if (seconds < 3600) return fmt::format("{:.1f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// What CLI11 asks of a check: "" or what is wrong.
+std::string is_price(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (!text.empty() && *end == '\0' && std::isfinite(value) && value >= 0) return {};
+  return fmt::format("'{}' is no price (a finite number of USD, 0 or more, is wanted)", text);
+}
+
+/// Row numbers in the order that a reader compares: shortest first.
+std::vector<std::size_t> shortest_first(const std::vector<jobs::LayoutResult>& layouts) {
+  std::vector<std::size_t> order(layouts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return layouts[a].run.makespan < layouts[b].run.makespan; });
+  return order;
 }
 
 double node_hours(const jobs::SimulatedRun& run) { return run.node_seconds / 3600; }
@@ -31,6 +52,7 @@ nlohmann::ordered_json row_of(const jobs::LayoutResult& result, const Schedule& 
           {"node_hours", node_hours(run)},
           {"node_usd", schedule.node_price ? nlohmann::ordered_json(node_hours(run) * *schedule.node_price) : nullptr},
           {"busy", run.busy},
+          {"cores_busy", run.cores_busy},
           {"in_time", run.longest_element <= schedule.limit},
           {"limited_by", run.limited_by.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.limited_by)}};
 }
@@ -51,7 +73,7 @@ void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
   list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
   list("--lanes", options.choices.lanes, "lanes a rank to compare");
-  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(CLI::NonNegativeNumber);
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
 }
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan, jobs::CostModel model,
@@ -68,8 +90,9 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
     sum.usd += cost.usd;
   }
   const jobs::RunSimulator simulator(grid, plan, costs, kSimulationSeed);
-  for (const auto& layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
+  for (auto layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
     if (layout.shards == 0 || layout.ranks_per_node == 0 || layout.lanes == 0) continue;
+    layout.throttle = jobs::throttle_within_limits(grid, layout.shards, layout.throttle);  // as `submit` would
     schedule.layouts.push_back({layout, simulator.simulate(layout)});
   }
   schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
@@ -92,20 +115,26 @@ std::string schedule_as_json(const Schedule& schedule) {
 }
 
 void print_schedule(const Schedule& schedule) {
-  fmt::print("\ntime, {}; queue waits apart\n", basis_text(schedule.model));
-  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>4}  {:>10}{}\n", "shards", "throttle", "nodes", "ranks", "lanes",
-             "makespan", "/ideal", "node hours", "busy", "element", schedule.node_price ? "   node USD" : "");
-  for (std::size_t i = 0; i < schedule.layouts.size(); ++i) {
+  fmt::print("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
+  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle", "nodes", "ranks", "lanes",
+             "makespan", "/ideal", "node hours", "busy", "cores", "element", schedule.node_price ? "   node USD" : "");
+  for (const auto i : shortest_first(schedule.layouts)) {
     const auto& [layout, run] = schedule.layouts[i];
     const auto usd = schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
     const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
-    fmt::print("{:>2} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>3.0f}%  {:>10}{}{}\n",
-               i == schedule.recommendation.index ? "=>" : "", layout.shards, throttle, layout.nodes, layout.ranks_per_node, layout.lanes,
-               duration_text(run.makespan), run.makespan / run.ideal, node_hours(run), 100 * run.busy, duration_text(run.longest_element), usd,
-               run.longest_element > schedule.limit ? "  over the time limit" : "");
+    fmt::print("{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n", i == 0 ? "*" : " ",
+               i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes, layout.ranks_per_node, layout.lanes,
+               duration_text(run.makespan), run.makespan / run.ideal, node_hours(run), 100 * run.busy, 100 * run.cores_busy,
+               duration_text(run.longest_element), usd, run.longest_element > schedule.limit ? "  over the time limit" : "",
+               run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
   }
+  fmt::print("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
+             "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over the least that these\n"
+             "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, which has slurm.time less\n"
+             "slurm.warn, {}\n",
+             duration_text(schedule.limit));
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  fmt::print("recommended: shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}, lanes: {} ({})\n", best.shards, best.throttle, best.nodes,
+  fmt::print("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards, best.throttle, best.nodes,
              best.ranks_per_node, best.lanes, schedule.recommendation.reason);
 }
 

@@ -1,6 +1,9 @@
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -8,9 +11,11 @@
 #include "cli/cluster.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/costs.hpp"
+#include "slurm/dry_run.hpp"
 #include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
@@ -22,6 +27,38 @@ struct Options {
   std::vector<std::string> costs;
 };
 
+/// The site's limits, where there is a site; else Slurm's defaults.
+slurm::Limits limits_here(bool quiet) {
+  try {
+    return slurm::connect()->limits();
+  } catch (const Error& error) {
+    const slurm::Limits limits;
+    if (!quiet) {
+      fmt::print(stderr, "nkigrid: the limits are Slurm's defaults (MaxArraySize {}, MaxJobCount {}), for the site's are not known here: {}\n", limits.max_array_size,
+                 limits.max_job_count, error.what());
+    }
+    return limits;
+  }
+}
+
+/// Writes RUN/scripts and prints them.
+void dry_run(const jobs::Run& run, bool quiet) {
+  std::vector<std::uint32_t> shards(run.plan.shards);
+  std::iota(shards.begin(), shards.end(), 0);
+  const auto folder = std::filesystem::absolute(run.folder) / "scripts";
+  const auto scripts = slurm::dry_run(run, shards, limits_here(quiet), program_path());
+  std::filesystem::remove_all(folder);  // an earlier dry run may have had more arrays
+  make_directories(folder);
+  for (const auto& script : scripts) {
+    write_file_atomic(folder / script.name, script.text);
+    fmt::print("{}", script.text);
+  }
+  if (quiet) return;
+  print_pace(run, slurm::pace_of(run.grid, run.plan.shards), stderr);
+  fmt::print(stderr, "nkigrid: nothing is submitted; the scripts stand in '{}', and `sh {}` submits them in their order\n", folder.native(),
+             (folder / "submit.sh").native());
+}
+
 int submit(const Options& options) {
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   slurm::check_submittable(grid);
@@ -29,13 +66,9 @@ int submit(const Options& options) {
   auto client = options.dry_run ? nullptr : slurm::connect();
   const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));
   make_directories(run.log_folder());
-  if (client == nullptr) {
-    std::vector<std::uint32_t> shards(run.plan.shards);
-    std::iota(shards.begin(), shards.end(), 0);
-    for (const auto& script : slurm::dry_run_scripts(run, shards, slurm::Limits{}, program_path())) fmt::print("{}", script);
-    return 0;
-  }
-  return submit_outstanding(run, *client, {.with_parked = false, .quiet = options.quiet});
+  if (client != nullptr) return submit_outstanding(run, *client, {.with_parked = false, .quiet = options.quiet});
+  dry_run(run, options.quiet);
+  return 0;
 }
 
 }  // namespace
@@ -45,7 +78,7 @@ Verb submit_verb() {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_option("-o,--output", options->run, "where the run lives, on a file system that all nodes share")->required()->type_name("RUN");
-            app.add_flag("--dry-run", options->dry_run, "freezes RUN and prints the sbatch script(s); needs no Slurm");
+            app.add_flag("--dry-run", options->dry_run, "freezes RUN, writes the sbatch scripts to RUN/scripts and prints them; needs no Slurm");
             app.add_flag("-q,--quiet", options->quiet, "prints nothing when all goes well");
             add_costs_option(app, options->costs);
             return [options] { return submit(*options); };

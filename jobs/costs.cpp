@@ -129,6 +129,7 @@ std::vector<ExpectedCost> middle_costs(const Grid& grid, const Benchmark& benchm
 CostTable expected_costs(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const CostModel& model, const TimePrior& prior) {
   CostTable table;
   table.tasks = plan.tasks.size();
+  table.learnt = model.learnt();
   table.costs = middle_costs(grid, benchmark, plan, model, prior);
   table.factors = factors_of(model.seconds.noise.empty() ? prior_noise(prior.noise_sigma) : model.seconds.noise);
   const double seconds = model.seconds.mean_factor(), in = model.tokens_in.mean_factor(), out = model.tokens_out.mean_factor();

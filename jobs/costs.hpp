@@ -62,6 +62,7 @@ struct CostTable {
   std::vector<double> factors;         ///< equally likely factors on an episode's expected seconds; their mean is 1
   std::vector<double> endpoint_share;  ///< a cell's share of seconds at its endpoint; 0: it has none
   std::size_t tasks = 0;
+  bool learnt = false;                 ///< from episodes that ran; else by the prior alone
 
   const ExpectedCost& at(const PlannedEpisode& episode) const { return costs[episode.cell * tasks + episode.task]; }
 };

@@ -39,6 +39,8 @@ void add_neighbours(std::vector<Layout>& layouts, const Layout& own) {
   }
   with([](Layout& l) { l.shards *= 2; });
   with([](Layout& l) { l.shards *= 4; });
+  if (own.lanes % 2 == 0) with([](Layout& l) { l.lanes /= 2; });
+  with([](Layout& l) { l.lanes *= 2; });
 }
 
 }  // namespace

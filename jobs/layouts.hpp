@@ -14,8 +14,8 @@ struct LayoutChoices {
 };
 
 /// The layouts worth a look, the grid's own first, none twice: every combination of the choices, or, where none is given, the grid's own
-/// with a quarter to four times the shards, and with its shards folded into half as many elements of twice the nodes. More lanes or
-/// ranks are not tried unasked: how many a node's cores bear is not simulated.
+/// with a quarter to four times the shards, with its shards folded into half as many elements of twice the nodes, and with half and
+/// twice the lanes.
 std::vector<Layout> layouts_to_try(const Layout& own, const LayoutChoices& choices);
 
 struct LayoutResult {

@@ -2,38 +2,25 @@
 
 #include <algorithm>
 #include <functional>
-#include <queue>
+#include <numeric>
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/dealing.hpp"
+#include "jobs/element_lanes.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
-/// Replaces the top of a min-heap and sinks it: one pass where pop and push take two.
-void replace_top(std::vector<double>& heap, double value) {
-  std::size_t hole = 0;
-  for (;;) {
-    std::size_t child = 2 * hole + 1;
-    if (child >= heap.size()) break;
-    if (child + 1 < heap.size() && heap[child + 1] < heap[child]) ++child;
-    if (heap[child] >= value) break;
-    heap[hole] = heap[child];
-    hole = child;
-  }
-  heap[hole] = value;
-}
-
-/// The same server rule for lanes and for elements: the next job starts where one ends first.
-class Servers {
+/// Elements in their order: the next one starts where one ends first.
+class Slots {
  public:
-  explicit Servers(std::uint64_t count) : free_at_(count, 0.0) {}
-  double run(double seconds) {
-    const double end = free_at_.front() + seconds;
-    replace_top(free_at_, end);
-    last_ = std::max(last_, end);
-    return end;
+  explicit Slots(std::uint64_t count) : free_at_(count, 0.0) {}
+  void run(double seconds) {
+    std::pop_heap(free_at_.begin(), free_at_.end(), std::greater());
+    free_at_.back() += seconds;
+    last_ = std::max(last_, free_at_.back());
+    std::push_heap(free_at_.begin(), free_at_.end(), std::greater());
   }
   double last() const noexcept { return last_; }
 
@@ -41,6 +28,12 @@ class Servers {
   std::vector<double> free_at_;
   double last_ = 0;
 };
+
+/// How many times longer compiles and verifies took than alone, where the costs were measured: lanes that want more cores than there are.
+/// @param compute share of the measured seconds outside the endpoint
+double slowdown_of(const Layout& layout, std::uint32_t cpus_per_rank, double compute) {
+  return std::max(1.0, layout.lanes * compute / cpus_per_rank);
+}
 
 }  // namespace
 
@@ -55,15 +48,16 @@ Layout layout_of(const Grid& grid) {
   return {slurm.shards, slurm.throttle, slurm.nodes, slurm.ranks_per_node, lanes};
 }
 
-RunSimulator::RunSimulator(const Grid& grid, const Plan& plan, const CostTable& costs, std::uint64_t seed) : endpoint_share_(costs.endpoint_share) {
-  for (const auto& model : grid.models) endpoints_.push_back({model.name, static_cast<double>(model.concurrency)});
-  for (const auto& cell : plan.cells) {
-    const auto at = std::find_if(grid.models.begin(), grid.models.end(), [&](const auto& model) { return model.name == cell.model; });
-    endpoint_of_cell_.push_back(static_cast<std::uint32_t>(at - grid.models.begin()));
+RunSimulator::RunSimulator(const Grid& grid, const Plan& plan, const CostTable& costs, std::uint64_t seed)
+    : endpoints_(limited_endpoints(grid)), cpus_per_rank_(std::max(1U, grid.slurm.cpus_per_rank)) {
+  for (const auto& model : grid.models) {
+    models_.push_back(model.name);
+    concurrency_.push_back(model.concurrency);
   }
   std::vector<double> seconds(costs.costs.size());
   std::transform(costs.costs.begin(), costs.costs.end(), seconds.begin(), [](const auto& cost) { return cost.seconds; });
   Draws draws(keyed_hash({std::to_string(seed), "simulate"}));
+  std::vector<double> of_cell(plan.cells.size());
   const auto order = longest_first(plan, seconds, "deal");
   episodes_.reserve(order.size());
   for (const auto i : order) {
@@ -71,54 +65,83 @@ RunSimulator::RunSimulator(const Grid& grid, const Plan& plan, const CostTable& 
     const double expected = seconds[episode.cell * costs.tasks + episode.task];
     const double drawn = expected * costs.factors[draws.below(costs.factors.size())];
     episodes_.push_back({static_cast<float>(expected), static_cast<float>(drawn), episode.cell});
-    work_ += drawn;
-    longest_ = std::max(longest_, drawn);
+    of_cell[episode.cell] += drawn;
   }
+  const double all = std::accumulate(of_cell.begin(), of_cell.end(), 0.0);
+  const double waits = std::inner_product(of_cell.begin(), of_cell.end(), costs.endpoint_share.begin(), 0.0);
+  const double slowdown = costs.learnt && all > 0 ? slowdown_of(layout_of(grid), cpus_per_rank_, 1 - waits / all) : 1;
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    const double endpoint = costs.endpoint_share[c], compute = (1 - endpoint) / slowdown, alone = endpoint + compute;
+    const auto model = std::find(models_.begin(), models_.end(), plan.cells[c].model) - models_.begin();
+    cells_.push_back({.endpoint = endpoint, .alone = alone, .compute = compute / alone, .model = static_cast<std::uint32_t>(model)});
+    work_ += of_cell[c] * alone;
+    compute_ += of_cell[c] * compute;
+  }
+  for (const auto& episode : episodes_) longest_ = std::max(longest_, episode.drawn * cells_[episode.cell].alone);
 }
 
-/// No element ends before its endpoints have served it: seconds at an endpoint over its concurrency, which each element counts for itself.
-double RunSimulator::endpoint_seconds(const std::vector<double>& cell_seconds, std::string& model) const {
-  std::vector<double> busy(endpoints_.size());
-  for (std::size_t c = 0; c < cell_seconds.size(); ++c) busy[endpoint_of_cell_[c]] += endpoint_share_[c] * cell_seconds[c];
+/// No element ends before its endpoints have served it: seconds of requests over how many it may have in flight.
+/// @param waits seconds at the endpoint, by model @param model becomes the one that decides
+double RunSimulator::endpoint_seconds(const std::vector<double>& waits, const EndpointPart& part, std::string& model) const {
   double most = 0;
-  for (std::size_t e = 0; e < busy.size(); ++e) {
-    if (endpoints_[e].concurrency <= 0 || busy[e] / endpoints_[e].concurrency <= most) continue;
-    most = busy[e] / endpoints_[e].concurrency;
-    model = endpoints_[e].model;
+  const auto bound = [&](double seconds, std::uint32_t limit, std::uint32_t of) {
+    if (seconds / part.of(limit) <= most) return;
+    most = seconds / part.of(limit);
+    model = models_[of];
+  };
+  for (const auto& endpoint : endpoints_) {
+    double all = 0;
+    auto busiest = endpoint.models.front();
+    for (const auto m : endpoint.models) {
+      all += waits[m];
+      if (waits[m] > waits[busiest]) busiest = m;
+    }
+    bound(all, endpoint.concurrency, busiest);
+    for (const auto m : endpoint.models) bound(waits[m], concurrency_[m], m);
   }
   return most;
 }
 
 SimulatedRun RunSimulator::simulate(const Layout& layout) const {
   struct Element {
-    Servers lanes;
-    std::vector<double> cell_seconds;
+    ElementLanes lanes;
+    std::vector<double> waits;  ///< [s] at the endpoint, by model
   };
-  const bool limited = std::any_of(endpoints_.begin(), endpoints_.end(), [](const auto& e) { return e.concurrency > 0; });
-  std::vector<Element> elements(layout.shards, {Servers(layout.lanes_of_element()), std::vector<double>(limited ? endpoint_share_.size() : 0)});
+  const double cores = static_cast<double>(cpus_per_rank_) * layout.ranks_per_node;
+  const std::vector<double> none(endpoints_.empty() ? 0 : models_.size());
+  std::vector<Element> elements(layout.shards, {ElementLanes(layout.nodes, layout.ranks_per_node * layout.lanes, cores), none});
   ShardSpreader spreader(layout.shards);
   for (const auto& episode : episodes_) {
     auto& element = elements[spreader.next(episode.expected)];
-    element.lanes.run(episode.drawn + kDealSeconds);
-    if (limited) element.cell_seconds[episode.cell] += episode.drawn;
+    const auto& cell = cells_[episode.cell];
+    element.lanes.run(episode.drawn * cell.alone + kDealSeconds, cell.compute);
+    if (!none.empty()) element.waits[cell.model] += episode.drawn * cell.endpoint;
   }
   SimulatedRun run;
-  Servers slots(layout.elements_at_once());
-  for (const auto& element : elements) {
+  Slots slots(layout.elements_at_once());
+  EndpointPart part{.shard = 0, .at_once = layout.elements_at_once()};
+  double busy = 0, core_seconds = 0;
+  for (auto& element : elements) {
     std::string model;
-    const double endpoint = limited ? endpoint_seconds(element.cell_seconds, model) : 0;
-    const double seconds = kElementSeconds + std::max(element.lanes.last(), endpoint);
+    const double worked = element.lanes.finish(), endpoint = none.empty() ? 0 : endpoint_seconds(element.waits, part, model);
+    const double seconds = kElementSeconds + std::max(worked, endpoint);
     slots.run(seconds);
+    busy += element.lanes.busy();
+    core_seconds += element.lanes.core_seconds();
     run.node_seconds += seconds * layout.nodes;
+    ++part.shard;
     if (seconds <= run.longest_element) continue;
     run.longest_element = seconds;
-    run.limited_by = endpoint > element.lanes.last() ? model : std::string();
+    run.limited_by = endpoint > worked ? model : std::string();
   }
-  const double lanes = static_cast<double>(layout.elements_at_once() * layout.lanes_of_element());
+  const double nodes = static_cast<double>(layout.elements_at_once()) * layout.nodes;
+  const double lanes = static_cast<double>(layout.ranks_per_node) * layout.lanes;
   run.makespan = slots.last();
-  run.ideal = std::max(work_ / lanes, longest_);
-  const double allocated = run.node_seconds * layout.ranks_per_node * layout.lanes;
-  run.busy = allocated > 0 ? work_ / allocated : 0;
+  run.ideal = std::max({work_ / (nodes * lanes), compute_ / (nodes * cores), longest_});
+  if (run.node_seconds > 0) {
+    run.busy = busy / (run.node_seconds * lanes);
+    run.cores_busy = core_seconds / (run.node_seconds * cores);
+  }
   return run;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobs/costs.hpp"
+#include "jobs/endpoints.hpp"
 
 /// How long a plan takes on a cluster, by a discrete-event simulation of the dealing that the runner does.
 namespace nkigrid::jobs {
@@ -29,10 +30,11 @@ Layout layout_of(const Grid& grid);
 
 struct SimulatedRun {
   double makespan = 0;         ///< from the first element's start to the last one's end [s]; no waits in Slurm's queue
-  double ideal = 0;            ///< no dealing can be faster: the work over all lanes at once, or the longest episode [s]
+  double ideal = 0;            ///< no dealing can be faster: the work over all lanes or cores at once, or the longest episode [s]
   double longest_element = 0;  ///< [s]
   double node_seconds = 0;     ///< allocated: elements' time x nodes
   double busy = 0;             ///< share of the allocated lanes' time in which an episode ran
+  double cores_busy = 0;       ///< share of the allocated cores' time in which an episode compiled or verified
   std::string limited_by;      ///< model whose endpoint's concurrency decides the longest element, or ""
 };
 
@@ -42,33 +44,41 @@ inline constexpr double kElementSeconds = 2.0;
 inline constexpr double kDealSeconds = 0.002;
 
 /// Draws every episode's seconds once, so that layouts are compared on the same draws, then simulates layouts one by one.
+/// Expected seconds that were learnt were measured where lanes contended for cores: those are taken to be the grid's own lanes on its own
+/// cores, and what they spent in one another's way is taken out. A prior's seconds know of no contention.
 class RunSimulator {
  public:
   /// @param seed of the draws; the same seed, plan and costs give the same bytes
   RunSimulator(const Grid& grid, const Plan& plan, const CostTable& costs, std::uint64_t seed);
 
-  /// Spreads the episodes over shards as a freeze would, deals each shard longest first to its lanes, starts elements in their order as
-  /// the throttle lets them. Takes O(episodes x log(lanes)).
+  /// Spreads the episodes over shards as a freeze would, deals each shard longest first to its lanes, which share their node's
+  /// slurm.cpus_per_rank x ranks cores, starts elements in their order as the throttle lets them. Each element has its part of the
+  /// endpoints' concurrency. Takes O(episodes x log(lanes)).
   SimulatedRun simulate(const Layout& layout) const;
 
-  double work() const noexcept { return work_; }  ///< of all episodes [s]
+  double work() const noexcept { return work_; }  ///< of all episodes, each alone on its node [s]
 
  private:
   struct Episode {
-    float expected, drawn;  ///< [s]
+    float expected, drawn;  ///< as the costs say [s]
     std::uint32_t cell;
   };
-  struct Endpoint {
-    std::string model;
-    double concurrency = 0;
+  /// What a second of a cell's costs is made of.
+  struct CellPace {
+    double endpoint = 0;  ///< waits for the endpoint
+    double alone = 1;     ///< all of it, when nothing is in its way
+    double compute = 0;   ///< share of `alone` on a core
+    std::uint32_t model = 0;
   };
-  double endpoint_seconds(const std::vector<double>& cell_seconds, std::string& model) const;
+  double endpoint_seconds(const std::vector<double>& waits, const EndpointPart& part, std::string& model) const;
 
   std::vector<Episode> episodes_;  ///< longest expected first
-  std::vector<double> endpoint_share_;
-  std::vector<std::uint32_t> endpoint_of_cell_;
+  std::vector<CellPace> cells_;
   std::vector<Endpoint> endpoints_;
-  double work_ = 0, longest_ = 0;
+  std::vector<std::string> models_;
+  std::vector<std::uint32_t> concurrency_;  ///< by model
+  std::uint32_t cpus_per_rank_ = 1;
+  double work_ = 0, compute_ = 0, longest_ = 0;
 };
 
 }  // namespace nkigrid::jobs

@@ -12,8 +12,8 @@ int worse_exit_code(int a, int b) noexcept {
   return place(a) <= place(b) ? a : b;
 }
 
-Coordinator::Coordinator(const jobs::Run& run, mpi::Comm& comm, Dealer dealer, Progress progress, const Clock& clock)
-    : comm_(comm), dealer_(std::move(dealer)), permits_(run.grid), progress_(std::move(progress)), clock_(clock), started_(clock.monotonic()) {}
+Coordinator::Coordinator(mpi::Comm& comm, Dealer dealer, PermitOffice permits, Progress progress, const Clock& clock)
+    : comm_(comm), dealer_(std::move(dealer)), permits_(std::move(permits)), progress_(std::move(progress)), clock_(clock), started_(clock.monotonic()) {}
 
 void Coordinator::handle(const mpi::Incoming& message) {
   switch (static_cast<Tag>(message.tag)) {
@@ -28,8 +28,8 @@ void Coordinator::handle(const mpi::Incoming& message) {
       }
       break;
     case Tag::permit_returned:
-      if (const int next = permits_.give_back(message.bytes); next >= 0) {
-        comm_.send(next, static_cast<int>(Tag::permit_granted), message.bytes, "pass a permit on");
+      if (const auto next = permits_.give_back(message.bytes)) {
+        comm_.send(next->rank, static_cast<int>(Tag::permit_granted), next->model, "pass a permit on");
       }
       break;
     case Tag::sealed:

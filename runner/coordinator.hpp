@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "jobs/run_directory.hpp"
 #include "runner/dealer.hpp"
 #include "runner/messages.hpp"
 #include "runner/mpi/comm.hpp"
@@ -17,7 +16,7 @@ namespace nkigrid::runner {
 /// Rank 0's part beside its lanes: deals, grants permits, drains, ends the run.
 class Coordinator {
  public:
-  Coordinator(const jobs::Run& run, mpi::Comm& comm, Dealer dealer, Progress progress, const Clock& clock);
+  Coordinator(mpi::Comm& comm, Dealer dealer, PermitOffice permits, Progress progress, const Clock& clock);
 
   void handle(const mpi::Incoming& message);
   /// What time brings: budgets, the progress line.

@@ -40,29 +40,41 @@ void RankPermits::grant(const std::string& model) {
   granted_.notify_all();
 }
 
-PermitOffice::PermitOffice(const jobs::Grid& grid) {
-  for (const auto& model : grid.models) desks_[model.name].limit = model.concurrency;
+PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {
+  for (const auto& endpoint : jobs::limited_endpoints(grid)) {
+    for (const auto m : endpoint.models) models_[grid.models[m].name] = {.desk = desks_.size(), .limit = part.of(grid.models[m].concurrency)};
+    desks_.push_back({.limit = part.of(endpoint.concurrency), .out = 0, .line = {}});
+  }
+}
+
+bool PermitOffice::take(Model& model) {
+  auto& desk = desks_[model.desk];
+  if (desk.out >= desk.limit || model.out >= model.limit) return false;
+  ++desk.out;
+  ++model.out;
+  return true;
 }
 
 bool PermitOffice::want(const std::string& model, int rank) {
-  auto& desk = desks_[model];
-  if (desk.limit == 0 || desk.out < desk.limit) {
-    ++desk.out;
-    return true;
-  }
-  desk.line.push_back(rank);
+  const auto at = models_.find(model);
+  if (at == models_.end() || take(at->second)) return true;
+  desks_[at->second.desk].line.push_back({model, rank});
   return false;
 }
 
-int PermitOffice::give_back(const std::string& model) {
-  auto& desk = desks_[model];
-  if (desk.line.empty()) {
-    --desk.out;
-    return -1;
+std::optional<PermitOffice::Grant> PermitOffice::give_back(const std::string& model) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return std::nullopt;
+  auto& desk = desks_[at->second.desk];
+  --desk.out;
+  --at->second.out;
+  for (auto waiting = desk.line.begin(); waiting != desk.line.end(); ++waiting) {
+    if (!take(models_.at(waiting->model))) continue;
+    const auto grant = *waiting;
+    desk.line.erase(waiting);
+    return grant;
   }
-  const int rank = desk.line.front();
-  desk.line.pop_front();
-  return rank;
+  return std::nullopt;
 }
 
 }  // namespace nkigrid::runner

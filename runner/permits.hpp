@@ -6,10 +6,11 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "jobs/grid.hpp"
+#include "jobs/endpoints.hpp"
 #include "runner/model/model.hpp"
 
 namespace nkigrid::runner {
@@ -39,21 +40,36 @@ class RankPermits final : public model::Permits {
   std::function<void()> wake_;
 };
 
-/// Rank 0's side: counts what is out, queues who waits. Models without a limit are granted at once.
+/// Rank 0's side: counts what is out at each endpoint, queues who waits. Models without a limit are granted at once.
 class PermitOffice {
  public:
-  explicit PermitOffice(const jobs::Grid& grid);
+  /// @param part of the grid's limits that this process group keeps to
+  explicit PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part = {});
+
+  /// A permit for one of a rank's lanes.
+  struct Grant {
+    std::string model;
+    int rank = 0;
+    bool operator==(const Grant&) const = default;
+  };
   /// @returns true when granted now; else the rank waits in line.
   bool want(const std::string& model, int rank);
-  /// @returns the rank to which the permit goes on, or -1.
-  int give_back(const std::string& model);
+  /// Takes a permit back. @returns to whom it goes on, if to anyone: first come first served among those whose model has room.
+  std::optional<Grant> give_back(const std::string& model);
 
  private:
   struct Desk {
     std::uint32_t limit = 0, out = 0;
-    std::deque<int> line;
+    std::deque<Grant> line;
   };
-  std::map<std::string, Desk> desks_;
+  struct Model {
+    std::size_t desk = 0;
+    std::uint32_t limit = 0, out = 0;
+  };
+  bool take(Model& model);
+
+  std::vector<Desk> desks_;              ///< one an endpoint
+  std::map<std::string, Model> models_;  ///< those with a limit
 };
 
 }  // namespace nkigrid::runner

@@ -202,6 +202,11 @@ void tell_end(mpi::Comm& comm, double seconds_left) {
   for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
 }
 
+/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
+jobs::EndpointPart endpoint_part(const RunOptions& options) {
+  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
+}
+
 /// Rank 0 before the run: owns the shard, knows what is left of it.
 struct Leader {
   ShardLock lock;
@@ -218,7 +223,8 @@ struct Leader {
     for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
     Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
     return {std::move(lock), std::move(order),
-            Coordinator(run, comm, std::move(dealer), Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
+            Coordinator(comm, std::move(dealer), PermitOffice(run.grid, endpoint_part(options)),
+                        Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
   }
 };
 

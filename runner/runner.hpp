@@ -27,6 +27,7 @@ struct RunOptions {
   bool with_parked = false;
   bool quiet = false;
   std::optional<double> ends_at;      ///< Unix time [s] at which the batch system ends this allocation (rank 0's counts); none: no limit
+  std::uint32_t elements_at_once = 1; ///< of this run, this one among them: they share the endpoints' concurrency
   EndQuestion end_question = {};      ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
 };
 

@@ -20,6 +20,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "slurm/array_text.hpp"
 #include "slurm/plugin.hpp"
 
 namespace nkigrid::slurm {
@@ -48,6 +49,24 @@ void free_conf(slurm_conf_t* conf) {
   slurm_free_conf(conf);
 #else
   slurm_free_ctl_conf(conf);
+#endif
+}
+
+/// The controller could not keep the job's script or environment for now. Gone in 26.05, whose number means something else.
+bool could_not_copy(int error) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+  return static_cast<void>(error), false;
+#else
+  return error == ESLURM_ERROR_ON_DESC_TO_RECORD_COPY;
+#endif
+}
+
+/// MaxJobCount is reached: said by "again" until 26.05 gave it a number of its own.
+bool has_no_room(int error) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+  return error == EAGAIN || error == ESLURM_MAX_JOB_COUNT;
+#else
+  return error == EAGAIN;
 #endif
 }
 
@@ -190,22 +209,6 @@ bool may_pass(int error) {
   return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_PARTITION_DOWN || error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
 }
 
-/// How many elements "0-7,9%4" names.
-std::uint32_t elements_in(const std::string& array) {
-  std::uint32_t count = 0;
-  const char* at = array.c_str();
-  while (*at != '\0' && *at != '%') {
-    char* end = nullptr;
-    const auto first = std::strtoul(at, &end, 10);
-    auto last = first;
-    if (end == at) break;
-    if (*end == '-') last = std::strtoul(end + 1, &end, 10);
-    count += static_cast<std::uint32_t>(last - first + 1);
-    at = *end == ',' ? end + 1 : end;
-  }
-  return count;
-}
-
 class LibslurmClient final : public Client {
  public:
   LibslurmClient() {
@@ -298,7 +301,7 @@ class LibslurmClient final : public Client {
     for (std::uint32_t i = 0; i < message->record_count; ++i) {
       const auto& record = message->job_array[i];
       const bool whole_array = record.array_job_id != 0 && record.array_task_id == NO_VAL;
-      count += whole_array ? elements_in(text(record.array_task_str)) : 1;
+      count += whole_array ? count_elements(text(record.array_task_str)) : 1;
     }
     slurm_free_job_info_msg(message);
     return count;
@@ -357,10 +360,10 @@ class LibslurmClient final : public Client {
       for (const auto& known : jobs(request.comment)) {
         if (known.comment == request.comment) return known.job;
       }
-      const bool again = error == EAGAIN || error == ESLURM_NODES_BUSY || error == ESLURM_ERROR_ON_DESC_TO_RECORD_COPY ||
+      const bool again = has_no_room(error) || error == ESLURM_NODES_BUSY || could_not_copy(error) ||
                          error == SLURM_COMMUNICATIONS_CONNECTION_ERROR || error == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
                          error == SLURM_UNEXPECTED_MSG_ERROR;
-      if (error == EAGAIN && attempt == kTries) {
+      if (has_no_room(error) && attempt == kTries) {
         throw Error(ErrorCode::external, fmt::format("Slurm has no room for job '{}' (MaxJobCount is reached); `resume` when other jobs have ended, or "
                                                      "use fewer slurm.shards", request.name));
       }

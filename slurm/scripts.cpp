@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <string_view>
 
@@ -9,22 +10,15 @@
 #include <unistd.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/endpoints.hpp"
+#include "slurm/array_text.hpp"
+#include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
 namespace {
 
 /// Aggregation reads the log once and writes a few tables.
 constexpr std::uint32_t kAggregationMinutes = 30;
-
-/// A word for a POSIX shell.
-std::string shell_word(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'') text += "'\\''";
-    else text += c;
-  }
-  return text + "'";
-}
 
 std::string job_name(const jobs::Run& run) { return "nkigrid-" + run.grid.name; }
 
@@ -38,8 +32,43 @@ JobRequest base_request(const jobs::Run& run) {
   return request;
 }
 
+/// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins a comment.
+std::string sbatch_word(const std::string& value) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view("._/:=,+@%-*&|[]()").find(static_cast<char>(c)) != std::string_view::npos; };
+  if (std::all_of(value.begin(), value.end(), is_plain)) return value;
+  std::string word = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return word + "\"";
+}
+
 std::string option(std::string_view name, const std::string& value) {
-  return value.empty() ? std::string() : fmt::format("#SBATCH --{}={}\n", name, value);
+  return value.empty() ? std::string() : fmt::format("#SBATCH --{}={}\n", name, sbatch_word(value));
+}
+
+/// The array job of one chunk.
+JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks, const Pace& pace,
+                           std::uint32_t generation, const std::string& program) {
+  const auto& slurm = run.grid.slurm;
+  JobRequest request = base_request(run);
+  request.name = job_name(run);
+  request.comment = elements_comment(run, {generation, number, chunk.offset, pace.at_once});
+  request.output = (std::filesystem::absolute(run.folder) / "log" / "element-%A_%a.out").native();
+  // The throttle bounds the whole run: each chunk gets its share.
+  request.array = array_text(chunk.elements, throttle_share(pace.throttle, number, chunks));
+  request.nodes = slurm.nodes;
+  request.tasks = slurm.nodes * slurm.ranks_per_node;
+  request.tasks_per_node = slurm.ranks_per_node;
+  request.cpus_per_task = slurm.cpus_per_rank;
+  request.time_minutes = minutes(slurm.time);
+  request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
+  const auto part = jobs::most_elements_at_once(run.grid) > 0 ? fmt::format("--elements-at-once {} ", pace.at_once) : std::string();
+  // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no binding.
+  request.script = fmt::format("#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) {}--quiet\n",
+                               request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset, part);
+  return request;
 }
 
 }  // namespace
@@ -67,49 +96,29 @@ std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::u
   return std::max(1U, throttle / chunks + (chunk < throttle % chunks ? 1 : 0));
 }
 
-std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t throttle) {
-  std::string text;
-  for (std::size_t i = 0; i < elements.size();) {
-    std::size_t j = i;
-    while (j + 1 < elements.size() && elements[j + 1] == elements[j] + 1) ++j;
-    if (!text.empty()) text += ',';
-    text += j == i ? fmt::format("{}", elements[i]) : fmt::format("{}-{}", elements[i], elements[j]);
-    i = j + 1;
-  }
-  return throttle > 0 ? fmt::format("{}%{}", text, throttle) : text;
+std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk) {
+  return throttle > 0 && chunk >= throttle ? std::optional(chunk - throttle) : std::nullopt;
 }
 
-std::string comment_prefix(const jobs::Run& run) { return fmt::format("nkigrid {} ", run.run_id); }
-
-JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t chunk_number, std::uint32_t chunks,
-                           std::uint32_t generation, const std::string& program) {
-  const auto& slurm = run.grid.slurm;
-  JobRequest request = base_request(run);
-  request.name = job_name(run);
-  request.comment = fmt::format("{}elements {}.{} from {}", comment_prefix(run), generation, chunk_number, chunk.offset);
-  request.output = (std::filesystem::absolute(run.folder) / "log" / "element-%A_%a.out").native();
-  // The throttle bounds the whole run: each chunk gets its share.
-  request.array = array_text(chunk.elements, throttle_share(slurm.throttle, chunk_number, chunks));
-  request.nodes = slurm.nodes;
-  request.tasks = slurm.nodes * slurm.ranks_per_node;
-  request.tasks_per_node = slurm.ranks_per_node;
-  request.cpus_per_task = slurm.cpus_per_rank;
-  request.time_minutes = minutes(slurm.time);
-  request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
-  // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no binding.
-  request.script = fmt::format("#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) --quiet\n",
-                               request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset);
-  return request;
+std::string dependency_text(const std::vector<std::uint32_t>& jobs) {
+  std::string text = jobs.empty() ? "" : "afterany";
+  for (const auto job : jobs) text += fmt::format(":{}", job);
+  return text;
 }
 
-JobRequest aggregation_request(const jobs::Run& run, const std::vector<std::uint32_t>& arrays, std::uint32_t generation,
-                               const std::string& program) {
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace, std::uint32_t generation,
+                                         const std::string& program) {
+  std::vector<JobRequest> requests;
+  const auto count = static_cast<std::uint32_t>(chunks.size());
+  for (std::uint32_t c = 0; c < count; ++c) requests.push_back(element_request(run, chunks[c], c, count, pace, generation, program));
+  return requests;
+}
+
+JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program) {
   JobRequest request = base_request(run);
   request.name = job_name(run) + "-tables";
-  request.comment = fmt::format("{}aggregation {}", comment_prefix(run), generation);
+  request.comment = aggregation_comment(run, generation);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();
-  request.dependency = "afterany";
-  for (const auto array : arrays) request.dependency += fmt::format(":{}", array);
   request.resources.gres.clear();  // reads a log: needs no accelerator
   request.time_minutes = kAggregationMinutes;
   request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program), shell_word(request.work_folder),
@@ -133,7 +142,7 @@ void check_request(const JobRequest& request) {
 std::string sbatch_script(const JobRequest& request) {
   const auto& r = request.resources;
   std::string head = "#!/bin/sh\n";
-  head += option("job-name", request.name) + option("comment", "\"" + request.comment + "\"") + option("chdir", request.work_folder) +
+  head += option("job-name", request.name) + option("comment", request.comment) + option("chdir", request.work_folder) +
           option("output", request.output) + "#SBATCH --open-mode=append\n#SBATCH --requeue\n" + option("array", request.array) +
           option("dependency", request.dependency) + option("partition", r.partition) + option("account", r.account) + option("qos", r.qos) +
           option("constraint", r.constraint) + option("reservation", r.reservation) + option("gres", r.gres) + option("mem", r.mem) +
@@ -144,6 +153,15 @@ std::string sbatch_script(const JobRequest& request) {
   if (!r.mail_user.empty()) head += option("mail-user", r.mail_user) + "#SBATCH --mail-type=END,FAIL\n";
   for (const auto& line : r.extra) head += fmt::format("#SBATCH {}\n", line);
   return head + request.script.substr(request.script.find('\n') + 1);
+}
+
+std::string shell_word(std::string_view word) {
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') text += "'\\''";
+    else text += c;
+  }
+  return text + "'";
 }
 
 std::vector<std::string> allowed_environment(char** environment) {

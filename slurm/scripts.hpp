@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jobs/run_directory.hpp"
+#include "slurm/pace.hpp"
 #include "slurm/slurm.hpp"
 
 /// Pure builders of what is submitted. Nothing here talks to Slurm.
@@ -22,24 +25,21 @@ struct Chunk {
 std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits, std::uint32_t in_use = 0);
 
 /// How many elements of chunk `chunk` may run at once so that all chunks together keep to `throttle` (0: no limit). With more chunks than
-/// that, chunk c waits for chunk c - throttle to end.
+/// that, chunk c waits for chunk c - throttle to end (waits_for()).
 std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::uint32_t chunks);
+std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk);
 
-/// "0-3,5%2": ranges, and the throttle's share of this chunk (0: none).
-std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t throttle);
+/// "afterany:12:13": when all of them have ended, however they end; "" for none.
+std::string dependency_text(const std::vector<std::uint32_t>& jobs);
 
-/// What begins the comment of every job of a run: the key by which its jobs are found.
-std::string comment_prefix(const jobs::Run& run);
-
-/// The array job of one chunk.
-/// @param program absolute path of nkigrid @param generation counts submissions of this run, from 1 @param chunks how many share the throttle
+/// The array jobs of a submission, one a chunk, without dependencies.
+/// @param generation counts submissions of this run, from 1 @param program absolute path of nkigrid
 /// Throws nothing on what Slurm would only find out later: see check_request().
-JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t chunk_number, std::uint32_t chunks,
-                           std::uint32_t generation, const std::string& program);
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace, std::uint32_t generation,
+                                         const std::string& program);
 
-/// The aggregation job, which waits for all arrays to end, however they end, and checks completeness itself.
-JobRequest aggregation_request(const jobs::Run& run, const std::vector<std::uint32_t>& arrays, std::uint32_t generation,
-                               const std::string& program);
+/// The aggregation job. It is to wait for all arrays to end, however they end, and checks completeness itself.
+JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program);
 
 /// What Slurm would accept and then fail without a word: a script without #!, an output folder that cannot be written, no environment, no
 /// name, no work folder. @throws Error{config}
@@ -47,6 +47,9 @@ void check_request(const JobRequest& request);
 
 /// The same request as a script that `sbatch` accepts by hand.
 std::string sbatch_script(const JobRequest& request);
+
+/// A word for a POSIX shell.
+std::string shell_word(std::string_view word);
 
 /// The environment of our process reduced to an allow-list: nothing of an outer job, no key.
 std::vector<std::string> allowed_environment(char** environment);

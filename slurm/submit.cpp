@@ -5,34 +5,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <map>
 #include <set>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "slurm/array_text.hpp"
 #include "slurm/scripts.hpp"
 
 namespace nkigrid::slurm {
 namespace {
-
-using nlohmann::json;
-
-std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
-
-void write_submissions(const jobs::Run& run, const std::vector<Submission>& submissions) {
-  json list = json::array();
-  for (const auto& submission : submissions) {
-    json arrays = json::array();
-    for (const auto& array : submission.arrays) arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
-    list.push_back({{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
-  }
-  write_file_atomic(jobs_file(run), json{{"version", 1}, {"submissions", list}}.dump(1) + "\n");
-}
 
 /// Submits of one run come one after another; two at once would both see no job.
 Fd lock_submits(const jobs::Run& run) {
@@ -40,88 +24,100 @@ Fd lock_submits(const jobs::Run& run) {
   make_directories(path.parent_path());
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd) throw_errno(errno, "open", path.native());
-  ::flock(fd.get(), LOCK_EX);  // without locks (NFS) the comment look-up still finds what another submit sent
+  ::flock(fd.get(), LOCK_EX);  // without locks (NFS) submit_one() finds what another submit sent
   return fd;
 }
 
-/// "0-3,5%2" -> indices.
-std::vector<std::uint32_t> parse_elements(std::string_view text) {
-  std::vector<std::uint32_t> elements;
-  text = text.substr(0, text.find('%'));
-  while (!text.empty()) {
-    const auto comma = std::min(text.find(','), text.size());
-    const auto part = text.substr(0, comma);
-    std::uint32_t first = 0, last = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), first);
-    last = first;
-    if (end != part.data() + part.size()) std::from_chars(end + 1, part.data() + part.size(), last);
-    for (auto element = first; error == std::errc{} && element <= last; ++element) elements.push_back(element);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return elements;
-}
+/// What of a run is pending or running.
+struct Living {
+  std::set<std::uint32_t> shards, arrays;
+  LivingElements elements;
+  std::set<std::uint32_t> at_once;        ///< that its arrays were submitted with
+  std::uint32_t generation = 0;           ///< the newest of its arrays
+  std::uint32_t aggregation = 0;          ///< the newest aggregation's generation; 0: none lives
+};
 
-/// Array job -> its offset.
-std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>& submissions) {
-  std::map<std::uint32_t, std::uint32_t> offsets;
-  for (const auto& submission : submissions) {
-    for (const auto& array : submission.arrays) offsets[array.job] = array.offset;
-  }
-  return offsets;
-}
-
-bool is_element_job(const jobs::Run& run, const JobState& job) { return job.comment.rfind(comment_prefix(run) + "elements", 0) == 0; }
-
-/// Shards that a living job works on or will.
-std::set<std::uint32_t> living_shards(const jobs::Run& run, const std::vector<JobState>& jobs, const std::vector<Submission>& submissions) {
-  const auto offsets = offsets_of(submissions);
-  std::set<std::uint32_t> shards;
+Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
+  Living living;
+  std::map<std::uint32_t, std::uint32_t> elements, throttles;  // by array job
   for (const auto& job : jobs) {
-    if (!job.active() || !is_element_job(run, job)) continue;
-    const auto offset = offsets.at(job.job);
-    if (job.element) shards.insert(offset + *job.element);
-    else for (const auto element : parse_elements(job.pending_elements)) shards.insert(offset + element);
+    if (!job.active()) continue;
+    if (const auto generation = read_aggregation_comment(run, job.comment)) living.aggregation = std::max(living.aggregation, *generation);
+    const auto comment = read_elements_comment(run, job.comment);
+    if (!comment) continue;
+    living.arrays.insert(job.job);
+    living.at_once.insert(comment->at_once);
+    living.generation = std::max(living.generation, comment->generation);
+    for (const auto element : elements_of(job)) living.shards.insert(comment->offset + element);
+    elements[job.job] += static_cast<std::uint32_t>(elements_of(job).size());
+    if (!job.element) throttles[job.job] = throttle_of(job.pending_elements);
   }
-  return shards;
-}
-
-/// Jobs whose note a crash lost between the call and the write: taken in by their comments.
-void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions) {
-  const auto noted = offsets_of(submissions);
-  for (const auto& job : jobs) {
-    if (!job.active() || !is_element_job(run, job) || noted.contains(job.job)) continue;
-    unsigned generation = 0, chunk = 0, offset = 0;
-    if (std::sscanf(job.comment.c_str() + comment_prefix(run).size(), "elements %u.%u from %u", &generation, &chunk, &offset) != 3) continue;
-    auto at = std::find_if(submissions.begin(), submissions.end(), [&](const auto& s) { return s.generation == generation; });
-    if (at == submissions.end()) at = submissions.insert(submissions.end(), Submission{.generation = generation});
-    if (std::any_of(at->arrays.begin(), at->arrays.end(), [&](const auto& array) { return array.job == job.job; })) continue;
-    at->arrays.push_back({.job = job.job, .offset = offset, .elements = job.pending_elements});
+  for (const auto& [job, count] : elements) {
+    const auto throttle = throttles[job];
+    living.elements.working += throttle == 0 ? count : std::min(count, throttle);
   }
-}
-
-std::vector<std::uint32_t> living_arrays(const jobs::Run& run, const std::vector<JobState>& jobs) {
-  std::set<std::uint32_t> ids;
-  for (const auto& job : jobs) {
-    if (job.active() && is_element_job(run, job)) ids.insert(job.job);
-  }
-  return {ids.begin(), ids.end()};
-}
-
-std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, std::uint32_t generation, const std::string& program) {
-  std::vector<JobRequest> requests;
-  const auto count = static_cast<std::uint32_t>(chunks.size());
-  for (std::uint32_t c = 0; c < count; ++c) requests.push_back(element_request(run, chunks[c], c, count, generation, program));
-  return requests;
-}
-
-/// With more chunks than the throttle allows elements, chunk c waits for an earlier one.
-std::optional<std::size_t> waits_for(const jobs::Run& run, std::size_t chunk) {
-  const auto throttle = run.grid.slurm.throttle;
-  return throttle > 0 && chunk >= throttle ? std::optional(chunk - throttle) : std::nullopt;
+  if (living.at_once.size() == 1) living.elements.at_once = *living.at_once.begin();
+  return living;
 }
 
 void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
   for (const auto& node : nodes) request.resources.exclude += (request.resources.exclude.empty() ? "" : ",") + node;
+}
+
+/// One job of this comment in the end: without locks another submit may have sent the same at the same time, and the older one stays.
+std::uint32_t submit_one(Client& client, const JobRequest& request) {
+  const auto job = client.submit(request);
+  std::uint32_t oldest = job;
+  for (const auto& known : client.jobs(request.comment)) {
+    if (known.active() && known.comment == request.comment) oldest = std::min(oldest, known.job);
+  }
+  if (oldest != job) client.cancel(job);
+  return oldest;
+}
+
+/// Submits the arrays and the aggregation of a new submission, noting each as soon as its id is known.
+class Submitting {
+ public:
+  Submitting(const jobs::Run& run, Client& client, std::vector<Submission>& submissions) : run_(run), client_(client), submissions_(submissions) {}
+
+  void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const std::vector<std::uint32_t>& after, const Pace& pace) {
+    auto& submission = submissions_.back();
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+      auto before = after;
+      if (const auto earlier = waits_for(pace.throttle, c)) before.push_back(submission.arrays[*earlier].job);
+      requests[c].dependency = dependency_text(before);
+      submission.arrays.push_back({submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
+      write_submissions(run_, submissions_);
+    }
+  }
+
+  void aggregation(Submission& submission, const std::vector<std::uint32_t>& arrays, const std::string& program) {
+    auto request = aggregation_request(run_, submission.generation, program);
+    request.dependency = dependency_text(arrays);
+    check_request(request);
+    submission.aggregation = submit_one(client_, request);
+    write_submissions(run_, submissions_);
+  }
+
+ private:
+  const jobs::Run& run_;
+  Client& client_;
+  std::vector<Submission>& submissions_;
+};
+
+std::vector<std::uint32_t> listed(const std::set<std::uint32_t>& ids) { return {ids.begin(), ids.end()}; }
+
+/// Every shard is at work: an earlier submit may have died before its aggregation.
+void complete(const jobs::Run& run, Client& client, const std::string& program, const Living& living, std::vector<Submission>& submissions,
+              SubmitReport& report) {
+  report.already = true;
+  if (submissions.empty()) return;
+  auto& newest = *std::max_element(submissions.begin(), submissions.end(), [](const auto& a, const auto& b) { return a.generation < b.generation; });
+  if (!living.arrays.empty() && living.aggregation < living.generation) {
+    Submitting(run, client, submissions).aggregation(newest, listed(living.arrays), program);
+    report.aggregation_added = true;
+  }
+  report.submission = newest;
 }
 
 }  // namespace
@@ -130,67 +126,37 @@ bool JobState::active() const noexcept {
   return state == "PENDING" || state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING";
 }
 
-std::vector<Submission> read_submissions(const jobs::Run& run) {
-  const auto path = jobs_file(run);
-  if (!std::filesystem::exists(path)) return {};
-  std::vector<Submission> submissions;
-  try {
-    const auto noted = json::parse(read_file(path));
-    for (const auto& entry : noted.at("submissions")) {
-      Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
-      for (const auto& array : entry.at("arrays")) submission.arrays.push_back({array.at("job"), array.at("offset"), array.at("elements")});
-      submissions.push_back(std::move(submission));
-    }
-  } catch (const json::exception& error) {
-    throw Error(ErrorCode::corrupt, fmt::format("'{}' is no list of submissions ({}); move it away, `resume` finds living jobs by their comments",
-                                                path.native(), error.what()));
-  }
-  return submissions;
-}
-
 SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
                            const std::vector<std::string>& exclude) {
   const auto lock = lock_submits(run);
   auto submissions = read_submissions(run);
   const auto jobs = client.jobs(comment_prefix(run));
   adopt_unnoted(run, jobs, submissions);
-  const auto busy = living_shards(run, jobs, submissions);
+  const auto living = living_of(run, jobs);
   SubmitReport report;
   std::vector<std::uint32_t> wanted;
-  for (const auto shard : shards) (busy.contains(shard) ? report.busy_shards : wanted).push_back(shard);
+  for (const auto shard : shards) (living.shards.contains(shard) ? report.busy_shards : wanted).push_back(shard);
   if (wanted.empty()) {
-    report.already = true;
-    if (!submissions.empty()) report.submission = submissions.back();
+    complete(run, client, program, living, submissions, report);
     return report;
   }
+  report.pace = pace_of(run.grid, static_cast<std::uint32_t>(wanted.size()), living.elements);
   const auto chunks = split(wanted, client.limits(), client.jobs_in_use());
   std::uint32_t generation = 1;
   for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
-  auto requests = element_requests(run, chunks, generation, program);
+  auto requests = element_requests(run, chunks, report.pace, generation, program);
   for (auto& request : requests) {
     add_excluded(request, exclude);
     check_request(request);
   }
   submissions.push_back({.generation = generation});
-  auto& submission = submissions.back();
-  auto arrays = living_arrays(run, jobs);
-  for (std::size_t c = 0; c < chunks.size(); ++c) {
-    if (const auto before = waits_for(run, c)) requests[c].dependency = fmt::format("afterany:{}", submission.arrays[*before].job);
-    submission.arrays.push_back({client.submit(requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
-    arrays.push_back(submission.arrays.back().job);
-    write_submissions(run, submissions);
-  }
-  submission.aggregation = client.submit(aggregation_request(run, arrays, generation, program));
-  write_submissions(run, submissions);
-  report.submission = submission;
+  Submitting submitting(run, client, submissions);
+  submitting.arrays(chunks, std::move(requests), report.pace.after_living ? listed(living.arrays) : std::vector<std::uint32_t>{}, report.pace);
+  auto arrays = living.arrays;
+  for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
+  submitting.aggregation(submissions.back(), listed(arrays), program);
+  report.submission = submissions.back();
   return report;
-}
-
-std::vector<std::string> dry_run_scripts(const jobs::Run& run, const std::vector<std::uint32_t>& shards, const Limits& limits,
-                                         const std::string& program) {
-  std::vector<std::string> scripts;
-  for (const auto& request : element_requests(run, split(shards, limits), 1, program)) scripts.push_back(sbatch_script(request));
-  return scripts;
 }
 
 std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
@@ -199,11 +165,13 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
     if (job.active()) ids.insert(job.job);
   }
   for (const auto id : ids) client.cancel(id);
-  return {ids.begin(), ids.end()};
+  return listed(ids);
 }
 
 std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
-  const auto submissions = read_submissions(run);
+  auto submissions = read_submissions(run);
+  const auto jobs = client.jobs(comment_prefix(run));
+  adopt_unnoted(run, jobs, submissions);
   const auto offsets = offsets_of(submissions);
   std::map<std::uint32_t, ElementState> states;
   // Newest submission last: it says what a shard does now. A job that the controller forgot has ended; the log knows how.
@@ -215,10 +183,9 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
       }
     }
   }
-  for (const auto& job : client.jobs(comment_prefix(run))) {
-    if (!is_element_job(run, job) || !offsets.contains(job.job)) continue;
-    const auto elements = job.element ? std::vector<std::uint32_t>{*job.element} : parse_elements(job.pending_elements);
-    for (const auto element : elements) {
+  for (const auto& job : jobs) {
+    if (!read_elements_comment(run, job.comment) || !offsets.contains(job.job)) continue;
+    for (const auto element : elements_of(job)) {
       const auto shard = offsets.at(job.job) + element;
       if (states[shard].job == job.job) states[shard] = {shard, job.job, job.state, job.reason, job.advice, job.submitted};
     }

@@ -5,40 +5,28 @@
 #include <vector>
 
 #include "jobs/run_directory.hpp"
+#include "slurm/pace.hpp"
 #include "slurm/slurm.hpp"
+#include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
-
-/// One submission of (part of) a run: its arrays and the aggregation. RUN/jobs.json keeps them (docs/formats/run_directory.md).
-struct Submission {
-  struct Array {
-    std::uint32_t job = 0, offset = 0;
-    std::string elements;  ///< "0-3,5"
-  };
-  std::uint32_t generation = 1;
-  std::vector<Array> arrays;
-  std::uint32_t aggregation = 0;  ///< job id; 0: not yet
-};
-
-std::vector<Submission> read_submissions(const jobs::Run& run);  ///< empty when RUN/jobs.json does not exist
 
 /// What submit_shards() did.
 struct SubmitReport {
   Submission submission;
+  Pace pace;
   std::vector<std::uint32_t> busy_shards;  ///< already pending or running, left alone
-  bool already = false;                    ///< nothing was left to submit
+  bool already = false;                    ///< no shard was left to submit
+  bool aggregation_added = false;          ///< nothing but the aggregation was, which an earlier submit did not come to
 };
 
 /// Submits the shards that no living job of this run works on, as arrays, and the aggregation behind every array that lives.
-/// Each job is noted in RUN/jobs.json as soon as its id is known, and found again by its comment when a crash lost the note.
+/// Each job is noted in RUN/jobs.json as soon as its id is known, and found again by its comment when a crash lost the note. Where
+/// two submits made the same array all the same (a file system without locks), the younger one is cancelled.
 /// @param shards ascending @param program absolute path of nkigrid @param exclude nodes to leave out, besides slurm.exclude
 /// @throws Error{config} when the site's limits refuse them, before the first submit; Error{external}.
 SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
                            const std::vector<std::string>& exclude = {});
-
-/// The scripts that submit_shards() would send, for `submit --dry-run`; needs no Slurm.
-std::vector<std::string> dry_run_scripts(const jobs::Run& run, const std::vector<std::uint32_t>& shards, const Limits& limits,
-                                         const std::string& program);
 
 /// Ends every living job of the run. @returns their ids.
 std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client);

@@ -137,7 +137,7 @@ void work_dealt(const Work& work, mpi::Comm& comm, Lanes& lanes, const Clock& cl
   std::optional<runner::Coordinator> coordinator;
   if (comm.rank() == 0) {
     runner::Dealer dealer(work.run.plan, work.run.grid, jobs::dealing_order(work.run.plan, work.expected, std::nullopt), work.ledger, false);
-    coordinator.emplace(work.run, comm, std::move(dealer), runner::Progress(STDERR_FILENO, false, true, clock), clock);
+    coordinator.emplace(comm, std::move(dealer), runner::PermitOffice(work.run.grid), runner::Progress(STDERR_FILENO, false, true, clock), clock);
   }
   runner::Asker asker;
   runner::PollPause pause;

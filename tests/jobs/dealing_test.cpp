@@ -10,6 +10,7 @@
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/costs.hpp"
+#include "jobs/element_lanes.hpp"
 #include "jobs/layouts.hpp"
 #include "jobs/run_directory.hpp"
 #include "jobs/simulation.hpp"
@@ -26,6 +27,8 @@ struct Work {
   Work(std::uint32_t cells, std::uint32_t tasks, std::uint32_t replicates, double sigma = 1.0) {
     grid.models.push_back({.name = "m", .api = "openai"});
     for (std::uint32_t c = 0; c < cells; ++c) plan.cells.push_back({.id = "m.s.p" + std::to_string(c), .model = "m", .mode = "s", .prompt = "p"});
+    grid.cells = plan.cells;
+    grid.slurm.cpus_per_rank = 64;  // cores enough, where a test does not say otherwise
     for (std::uint32_t t = 0; t < tasks; ++t) plan.tasks.push_back({"L1/" + std::to_string(t), "L1", "c"});
     plan.keys.assign(std::size_t{cells} * tasks, "0123456789abcdef");
     Draws draws(7);
@@ -149,6 +152,63 @@ TEST(Simulation, AnEndpointsConcurrencyIsTheFloorAndIsNamed) {
   EXPECT_NEAR(run.makespan, 0.8 * RunSimulator(work.grid, work.plan, work.costs, 1).work() / 2 + kElementSeconds, 1.0);
 }
 
+TEST(Simulation, ElementsAtOnceShareAnEndpointsConcurrency) {
+  Work work(2, 10, 40);
+  work.grid.models[0].concurrency = 8;
+  const auto one = work.simulate({.shards = 1, .lanes = 64}), four = work.simulate({.shards = 4, .lanes = 64});
+  EXPECT_EQ(four.limited_by, "m");
+  EXPECT_NEAR(four.makespan, one.makespan, 0.06 * one.makespan) << "four elements get no more requests than one";
+}
+
+TEST(Simulation, LanesThatANodesCoresDoNotBearChangeNothing) {
+  Work work(2, 10, 40);
+  work.costs.endpoint_share.assign(2, 0.5);
+  work.grid.slurm.cpus_per_rank = 4;
+  const double compute = 0.5 * RunSimulator(work.grid, work.plan, work.costs, 1).work();
+  const auto few = work.simulate({.shards = 1, .lanes = 4}), enough = work.simulate({.shards = 1, .lanes = 8}), many = work.simulate({.shards = 1, .lanes = 32});
+  EXPECT_NEAR(few.cores_busy, 0.5, 0.02);
+  EXPECT_NEAR(few.makespan, 2 * enough.makespan, 0.05 * few.makespan);
+  EXPECT_NEAR(many.makespan, compute / 4, 0.05 * many.makespan);
+  EXPECT_NEAR(many.ideal, compute / 4, 1.0);
+  EXPECT_GT(many.cores_busy, 0.95);
+}
+
+TEST(Simulation, WhatWasLearntOnBusyCoresIsForecastToTakeTheSameThere) {
+  Work work(2, 10, 40);
+  work.costs.endpoint_share.assign(2, 0.2);
+  work.grid.slurm.cpus_per_rank = 1;
+  work.grid.lanes = 4;
+  work.costs.learnt = true;
+  const auto own = layout_of(work.grid);
+  const auto learnt = work.simulate(own);
+  work.grid.slurm.cpus_per_rank = 64;
+  work.costs.learnt = false;
+  EXPECT_NEAR(learnt.makespan, work.simulate(own).makespan, 0.03 * learnt.makespan);
+}
+
+TEST(ElementLanes, EpisodesThatWantOneCoreShareIt) {
+  ElementLanes lanes(1, 2, 1.0);
+  lanes.run(10, 1.0);
+  lanes.run(4, 1.0);
+  EXPECT_DOUBLE_EQ(lanes.finish(), 14) << "the short one ends at 8, at half speed; then the long one is alone";
+  EXPECT_DOUBLE_EQ(lanes.core_seconds(), 14);
+  EXPECT_DOUBLE_EQ(lanes.busy(), 22);
+}
+
+TEST(ElementLanes, WaitsNeedNoCore) {
+  ElementLanes waits(1, 8, 1.0), halves(1, 2, 1.0);
+  for (int i = 0; i < 8; ++i) waits.run(10, 0.0);
+  for (int i = 0; i < 2; ++i) halves.run(10, 0.5);
+  EXPECT_DOUBLE_EQ(waits.finish(), 10);
+  EXPECT_DOUBLE_EQ(halves.finish(), 10);
+}
+
+TEST(ElementLanes, EachNodeHasItsOwnCoresAndTheNextEpisodeGoesWhereALaneIsFree) {
+  ElementLanes lanes(2, 1, 1.0);
+  for (const double seconds : {6.0, 1.0, 2.0, 3.0, 4.0}) lanes.run(seconds, 1.0);
+  EXPECT_DOUBLE_EQ(lanes.finish(), 10) << "1, 2 and 3 on one node; 4 goes to whichever is free at 6";
+}
+
 TEST(Simulation, AMillionEpisodesOn1024RanksEndWithinTwoPercentOfIdeal) {
   const Work work(40, 100, 250);
   const auto run = work.simulate({.shards = 32, .ranks_per_node = 32});  // a trn1.32xlarge has 32 NeuronCores
@@ -173,7 +233,7 @@ TEST(Layouts, ChoicesAreCombinedAndTheGridsOwnComesFirst) {
   ASSERT_EQ(layouts.size(), 4U);
   EXPECT_EQ(layouts[0], own);
   for (const auto& layout : layouts) EXPECT_EQ(layout.lanes, 3U);
-  EXPECT_EQ(layouts_to_try(own, {}).size(), 6U);
+  EXPECT_EQ(layouts_to_try(own, {}).size(), 7U) << "an odd number of lanes is not halved";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ struct Office {
 
   explicit Office(std::uint32_t tasks)
       : f(tasks), run{.folder = {}, .grid = f.grid, .benchmark = {}, .plan = f.plan, .costs = {}, .run_id = {}, .grid_hash = {}},
-        coordinator(run, *comm, Dealer(run.plan, run.grid, f.order, f.ledger, false), Progress(2, false, true, clock), clock) {}
+        coordinator(*comm, Dealer(run.plan, run.grid, f.order, f.ledger, false), PermitOffice(run.grid), Progress(2, false, true, clock), clock) {}
 
   std::size_t deal(const Want& want) {
     coordinator.handle({.source = 0, .tag = static_cast<int>(Tag::want), .bytes = encode(want)});

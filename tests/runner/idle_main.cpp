@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   const jobs::Run run{.folder = {}, .grid = f.grid, .benchmark = {}, .plan = f.plan, .costs = {}, .run_id = {}, .grid_hash = {}};
   runner::Dealer dealer(run.plan, run.grid, f.order, f.ledger, false);
   dealer.deal(1, "n");  // in flight to the end: the run is not over
-  runner::Coordinator coordinator(run, *comm, std::move(dealer), runner::Progress(STDERR_FILENO, false, true, clock), clock);
+  runner::Coordinator coordinator(*comm, std::move(dealer), runner::PermitOffice(run.grid), runner::Progress(STDERR_FILENO, false, true, clock), clock);
   double least = 1;
   // The least of several: what else this machine does may only add.
   for (int i = 0; i < 6 && least >= 0.03; ++i) least = std::min(least, idle_share(*comm, comm->rank() == 0 ? &coordinator : nullptr, clock));

@@ -11,27 +11,57 @@ namespace {
 jobs::Grid grid_with(std::uint32_t concurrency) {
   jobs::Grid grid;
   grid.models.push_back({.name = "m", .api = "openai", .concurrency = concurrency});
+  grid.cells.push_back({.id = "m.s.p", .model = "m"});
   return grid;
 }
 
+/// Two models of one server and key, and one elsewhere.
+jobs::Grid grid_of_neighbours() {
+  jobs::Grid grid;
+  grid.models = {{.name = "a", .api = "openai", .endpoint = "http://h/v1", .concurrency = 3},
+                 {.name = "b", .api = "openai", .endpoint = "http://h/v1", .concurrency = 1},
+                 {.name = "c", .api = "openai", .endpoint = "http://h2/v1", .concurrency = 1}};
+  for (const char* name : {"a", "b", "c"}) grid.cells.push_back({.id = std::string(name) + ".s.p", .model = name});
+  return grid;
+}
+
+PermitOffice::Grant to(std::string model, int rank) { return {std::move(model), rank}; }
+
 TEST(PermitOffice, NeverMoreOutThanTheLimitAndFirstComeFirstServed) {
-  const auto grid = grid_with(2);
-  PermitOffice office(grid);
+  PermitOffice office(grid_with(2));
   EXPECT_TRUE(office.want("m", 0));
   EXPECT_TRUE(office.want("m", 1));
   EXPECT_FALSE(office.want("m", 2));
   EXPECT_FALSE(office.want("m", 3));
-  EXPECT_EQ(office.give_back("m"), 2);
-  EXPECT_EQ(office.give_back("m"), 3);
-  EXPECT_EQ(office.give_back("m"), -1);
-  EXPECT_EQ(office.give_back("m"), -1);
+  EXPECT_EQ(office.give_back("m"), to("m", 2));
+  EXPECT_EQ(office.give_back("m"), to("m", 3));
+  EXPECT_EQ(office.give_back("m"), std::nullopt);
+  EXPECT_EQ(office.give_back("m"), std::nullopt);
   EXPECT_TRUE(office.want("m", 0));
 }
 
 TEST(PermitOffice, NoLimitGrantsAtOnce) {
-  const auto grid = grid_with(0);
-  PermitOffice office(grid);
+  PermitOffice office(grid_with(0));
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(office.want("m", i));
+}
+
+TEST(PermitOffice, ModelsOfOneEndpointShareItAndKeepTheirOwnLimit) {
+  PermitOffice office(grid_of_neighbours());
+  EXPECT_TRUE(office.want("b", 0));
+  EXPECT_FALSE(office.want("b", 1)) << "b's own limit";
+  EXPECT_TRUE(office.want("a", 2));
+  EXPECT_TRUE(office.want("a", 3));
+  EXPECT_FALSE(office.want("a", 4)) << "three are out at this endpoint";
+  EXPECT_TRUE(office.want("c", 5)) << "another endpoint";
+  EXPECT_EQ(office.give_back("a"), to("a", 4)) << "b waits longer, but b has no room";
+  EXPECT_EQ(office.give_back("b"), to("b", 1));
+}
+
+TEST(PermitOffice, AnElementKeepsToItsPart) {
+  PermitOffice office(grid_with(5), {.shard = 1, .at_once = 3});  // 2, 2 and 1
+  EXPECT_TRUE(office.want("m", 0));
+  EXPECT_TRUE(office.want("m", 0));
+  EXPECT_FALSE(office.want("m", 0));
 }
 
 TEST(RankPermits, ALaneWaitsForItsGrant) {

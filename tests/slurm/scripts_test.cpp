@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "slurm/dry_run.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -89,40 +92,73 @@ TEST_F(Request, WhatSlurmWouldAcceptAndFailWithoutAWordIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("time"));
 }
 
-TEST(ArrayText, WritesRangesAndTheThrottle) {
-  EXPECT_EQ(array_text({0, 1, 2, 5, 7, 8}, 0), "0-2,5,7-8");
-  EXPECT_EQ(array_text({3}, 2), "3%2");
+JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace, const std::string& program = "/usr/bin/nkigrid") {
+  return element_requests(run, {chunk}, pace, 3, program).front();
 }
 
 TEST(Scripts, ElementsRunOneMpirunOverTheirNodes) {
   const auto run = some_run();
-  const auto request = element_request(run, {.offset = 1000, .elements = {0, 1, 2, 3}}, 1, 2, 3, "/opt/nki grid/nkigrid");
+  const std::vector<Chunk> chunks = {{.offset = 0, .elements = {0}}, {.offset = 1000, .elements = {0, 1, 2, 3}}};
+  const auto request = element_requests(run, chunks, {.throttle = 4, .at_once = 4}, 3, "/opt/nki grid/nkigrid")[1];
   EXPECT_EQ(request.tasks, 6u);
   EXPECT_EQ(request.time_minutes, 61u);
   EXPECT_EQ(request.array, "0-3%2") << "two chunks share a throttle of four";
-  EXPECT_EQ(request.comment, "nkigrid 00112233445566aa elements 3.1 from 1000");
+  EXPECT_EQ(request.comment, "nkigrid 00112233445566aa elements 3.1 from 1000, 4 at once");
   EXPECT_THAT(request.script, HasSubstr("exec mpirun -n 6 --bind-to none '/opt/nki grid/nkigrid' run '/shared/it'\\''s here/run' "
-                                        "--shard $((SLURM_ARRAY_TASK_ID + 1000))"));
+                                        "--shard $((SLURM_ARRAY_TASK_ID + 1000)) --quiet"));
 }
 
-TEST(Scripts, AggregationWaitsForEveryArrayHoweverItEnds) {
-  const auto request = aggregation_request(some_run(), {12, 15}, 1, "/usr/bin/nkigrid");
-  EXPECT_EQ(request.dependency, "afterany:12:15");
+TEST(Scripts, ElementsThatShareAnEndpointAreToldHowManyTheyAre) {
+  auto run = some_run();
+  run.grid.models.push_back({.name = "m", .api = "openai", .concurrency = 9});
+  run.grid.cells.push_back({.id = "m.s.p", .model = "m"});
+  EXPECT_THAT(elements_of_chunk(run, {.offset = 0, .elements = {0, 1}}, {.throttle = 0, .at_once = 2}).script, HasSubstr(" --elements-at-once 2 --quiet"));
+}
+
+TEST(Scripts, AggregationRunsAnywhereAndChecksCompletenessItself) {
+  const auto request = aggregation_request(some_run(), 1, "/usr/bin/nkigrid");
   EXPECT_TRUE(request.array.empty());
   EXPECT_TRUE(request.resources.gres.empty());
+  EXPECT_EQ(request.comment, "nkigrid 00112233445566aa aggregation 1");
   EXPECT_THAT(request.script, HasSubstr("tables '/shared/it'\\''s here/run' --write"));
 }
 
 TEST(Scripts, SbatchFormSaysTheSameAsTheRequest) {
-  const auto run = some_run();
-  const auto text = sbatch_script(element_request(run, {.offset = 0, .elements = {0, 1, 2, 3}}, 0, 1, 1, "/usr/bin/nkigrid"));
+  const auto text = sbatch_script(elements_of_chunk(some_run(), {.offset = 0, .elements = {0, 1, 2, 3}}, {.throttle = 4, .at_once = 4}));
   EXPECT_EQ(text.rfind("#!/bin/sh\n#SBATCH ", 0), 0u);
   for (const char* line : {"#SBATCH --array=0-3%4\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks=6\n", "#SBATCH --ntasks-per-node=3\n",
                            "#SBATCH --cpus-per-task=4\n", "#SBATCH --time=61\n", "#SBATCH --signal=B:USR1@90\n", "#SBATCH --open-mode=append\n",
-                           "#SBATCH --partition=trn1\n", "#SBATCH --gres=neuroncore:2\n", "exec mpirun"}) {
+                           "#SBATCH --partition=trn1\n", "#SBATCH --gres=neuroncore:2\n", "#SBATCH --chdir=\"/shared/it's here/run\"\n",
+                           "#SBATCH --comment=\"nkigrid 00112233445566aa elements 3.0 from 0, 4 at once\"\n", "exec mpirun"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, Not(HasSubstr("--account")));
+}
+
+std::vector<std::string> lines_with(const std::string& text, std::string_view word) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find(word) != std::string::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(DryRun, SubmitsByHandInTheOrderAndWithTheDependenciesOfASubmit) {
+  auto run = some_run();
+  run.grid.slurm.throttle = 2;
+  const auto scripts = dry_run(run, {0, 4, 8, 12}, {.max_array_size = 4, .max_job_count = 100}, "/usr/bin/nkigrid");
+  ASSERT_EQ(scripts.size(), 6u);
+  EXPECT_EQ(scripts[3].name, "elements-3.sh");
+  EXPECT_THAT(scripts[3].text, HasSubstr("--array=0%1\n"));
+  EXPECT_EQ(scripts[4].name, "aggregation.sh");
+  EXPECT_EQ(scripts[5].name, "submit.sh");
+  EXPECT_THAT(scripts[5].text, HasSubstr("cd '/shared/it'\\''s here/run/scripts'\n"));
+  EXPECT_THAT(lines_with(scripts[5].text, "--parsable"),
+              ElementsAre("array_0=$(sbatch --parsable elements-0.sh)", "array_1=$(sbatch --parsable elements-1.sh)",
+                          "array_2=$(sbatch --parsable --dependency=\"afterany:$array_0\" elements-2.sh)",
+                          "array_3=$(sbatch --parsable --dependency=\"afterany:$array_1\" elements-3.sh)",
+                          "sbatch --parsable --dependency=\"afterany:$array_0:$array_1:$array_2:$array_3\" aggregation.sh"));
 }
 
 TEST(Environment, KeepsTheAllowListOnly) {

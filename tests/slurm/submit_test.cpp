@@ -23,6 +23,7 @@ class FakeClient final : public Client {
     if (submits_before_failure-- == 0) throw Error(ErrorCode::external, "the controller is gone");
     requests.push_back(request);
     const auto id = static_cast<std::uint32_t>(100 + requests.size());
+    if (rival) records.push_back({.job = 50, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .comment = request.comment});
     records.push_back({.job = id, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .reason = "waits for free nodes",
                        .nodes = {}, .name = request.name, .comment = request.comment});
     return id;
@@ -43,6 +44,7 @@ class FakeClient final : public Client {
   std::vector<JobState> records;
   std::vector<std::uint32_t> cancelled;
   int submits_before_failure = -1;  ///< this many succeed, then the controller is gone; -1: never
+  bool rival = false;               ///< another submit sent the same job a moment earlier
   std::uint32_t in_use = 0;
   Limits site{.max_array_size = 4, .max_job_count = 100};
 };
@@ -143,6 +145,39 @@ TEST_F(Submit, ASmallThrottleIsKeptOverManyArrays) {
   EXPECT_EQ(client.requests[1].dependency, "");
   EXPECT_EQ(client.requests[2].dependency, "afterany:101");
   EXPECT_EQ(client.requests[3].dependency, "afterany:102");
+}
+
+TEST_F(Submit, AResumeBesideLivingElementsKeepsTheThrottle) {
+  run.grid.slurm.throttle = 2;
+  submit({0});
+  client.records[0] = {.job = 101, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
+  EXPECT_EQ(submit({1, 2}).pace.throttle, 1u);
+  EXPECT_EQ(client.requests[2].array, "1-2%1");
+  EXPECT_EQ(submit({3}).pace.after_living, true);
+  EXPECT_EQ(client.requests[4].dependency, "afterany:101:103");
+}
+
+TEST_F(Submit, AnAggregationThatASubmitDidNotComeToIsMadeUpFor) {
+  client.submits_before_failure = 1;
+  EXPECT_THROW(submit({0, 1}), Error);
+  const auto again = submit({0, 1});
+  EXPECT_TRUE(again.already);
+  EXPECT_TRUE(again.aggregation_added);
+  EXPECT_EQ(client.requests.back().dependency, "afterany:101");
+  EXPECT_EQ(read_submissions(run).back().aggregation, again.submission.aggregation);
+  EXPECT_FALSE(submit({0, 1}).aggregation_added);
+}
+
+TEST_F(Submit, OfTwoArraysOfOneChunkTheOlderStays) {
+  client.rival = true;  // no locks: both submits saw an empty queue
+  const auto report = submit({0, 1});
+  EXPECT_EQ(report.submission.arrays[0].job, 50u);
+  EXPECT_THAT(client.cancelled, ElementsAre(101, 102));
+}
+
+TEST_F(Submit, AJobOfThisRunWithAnotherCommentIsPassedBy) {
+  client.records.push_back({.job = 7, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = "nkigrid feed elements of another kind"});
+  EXPECT_EQ(submit({0}).submission.arrays.size(), 1u);
 }
 
 TEST_F(Submit, CancelEndsLivingJobsOfThisRunOnly) {

@@ -3,8 +3,9 @@
 /* A stand-in for Slurm's public header, of any release from 22.05 to 26.05: compile with -DERA_MAJOR=25 -DERA_MINOR=11.
  *
  * It declares the calls and fields that the client uses, as each release has them, and nothing else: a use of what a release has lost,
- * or has under another type, does not compile. Written by hand from a list of what changed between the headers of those releases; the
- * client is compiled against the real header of one release only, the installed one. Layouts and values of no meaning to a compiler are not theirs. */
+ * or has under another type, does not compile. Written by hand; every type and number here was compared, by compiling one program against
+ * both, with the real headers of 22.05.8, 23.11.4, 24.11.5, 25.11.2 and 26.05.5. Between those, a change is dated by the first release
+ * whose header was read to have it (docs/decisions/slurm_plugin.md). Layouts are not theirs. */
 #include <cstdint>
 #include <ctime>
 
@@ -38,7 +39,7 @@ enum job_states {
 enum job_state_reason {
   WAIT_NO_REASON, WAIT_PRIORITY, WAIT_DEPENDENCY, WAIT_RESOURCES, WAIT_PART_NODE_LIMIT, WAIT_PART_TIME_LIMIT, WAIT_PART_DOWN,
   WAIT_PART_INACTIVE, WAIT_HELD, WAIT_TIME, WAIT_LICENSES, WAIT_ASSOC_JOB_LIMIT, WAIT_ASSOC_RESOURCE_LIMIT, WAIT_ASSOC_TIME_LIMIT,
-  WAIT_RESERVATION, WAIT_NODE_NOT_AVAIL, WAIT_HELD_USER, WAIT_ARRAY_TASK_LIMIT, WAIT_DEP_INVALID, WAIT_QOS, WAIT_ACCOUNT
+  WAIT_RESERVATION, WAIT_NODE_NOT_AVAIL, WAIT_HELD_USER, WAIT_QOS = 37, WAIT_ACCOUNT, WAIT_DEP_INVALID, WAIT_ARRAY_TASK_LIMIT = 72
 };
 
 /* 20.11 on; a plain number before 25.11 inside the messages below. */
@@ -57,7 +58,8 @@ typedef struct {
   char** environment;
   uint32_t env_size, user_id, group_id, priority, nice, time_limit, min_cpus, min_nodes, max_nodes, num_tasks;
   uint64_t pn_min_memory;
-  uint16_t mail_type, open_mode, requeue, shared, cpus_per_task, ntasks_per_node, warn_flags, warn_signal, warn_time;
+  uint8_t open_mode;
+  uint16_t mail_type, requeue, shared, cpus_per_task, ntasks_per_node, warn_flags, warn_signal, warn_time;
 #if ERA_SINCE(25, 11)
   slurm_step_id_t step_id;
 #else

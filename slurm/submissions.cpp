@@ -1,0 +1,114 @@
+#include "slurm/submissions.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "slurm/array_text.hpp"
+
+namespace nkigrid::slurm {
+namespace {
+
+using nlohmann::json;
+
+std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
+
+Submission& submission_of(std::vector<Submission>& submissions, std::uint32_t generation) {
+  const auto at = std::find_if(submissions.begin(), submissions.end(), [&](const auto& s) { return s.generation == generation; });
+  return at != submissions.end() ? *at : submissions.emplace_back(Submission{.generation = generation});
+}
+
+}  // namespace
+
+std::vector<Submission> read_submissions(const jobs::Run& run) {
+  const auto path = jobs_file(run);
+  if (!std::filesystem::exists(path)) return {};
+  std::vector<Submission> submissions;
+  try {
+    const auto noted = json::parse(read_file(path));
+    for (const auto& entry : noted.at("submissions")) {
+      Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
+      for (const auto& array : entry.at("arrays")) submission.arrays.push_back({array.at("job"), array.at("offset"), array.at("elements")});
+      submissions.push_back(std::move(submission));
+    }
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::corrupt, fmt::format("'{}' is no list of submissions ({}); move it away, `resume` finds living jobs by their comments",
+                                                path.native(), error.what()));
+  }
+  return submissions;
+}
+
+void write_submissions(const jobs::Run& run, const std::vector<Submission>& submissions) {
+  json list = json::array();
+  for (const auto& submission : submissions) {
+    json arrays = json::array();
+    for (const auto& array : submission.arrays) arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
+    list.push_back({{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
+  }
+  write_file_atomic(jobs_file(run), json{{"version", 1}, {"submissions", list}}.dump(1) + "\n");
+}
+
+void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions) {
+  const auto noted = offsets_of(submissions);
+  std::map<std::uint32_t, std::set<std::uint32_t>> elements;  // of arrays nobody noted
+  std::map<std::uint32_t, ElementsComment> said;
+  for (const auto& job : jobs) {
+    if (!job.active()) continue;
+    if (const auto generation = read_aggregation_comment(run, job.comment)) {
+      if (auto& submission = submission_of(submissions, *generation); submission.aggregation == 0) submission.aggregation = job.job;
+    }
+    const auto comment = read_elements_comment(run, job.comment);
+    if (!comment || noted.contains(job.job)) continue;
+    said[job.job] = *comment;
+    for (const auto element : elements_of(job)) elements[job.job].insert(element);
+  }
+  for (const auto& [job, comment] : said) {
+    const std::vector<std::uint32_t> living(elements[job].begin(), elements[job].end());
+    submission_of(submissions, comment.generation).arrays.push_back({job, comment.offset, array_text(living, 0)});
+  }
+}
+
+std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>& submissions) {
+  std::map<std::uint32_t, std::uint32_t> offsets;
+  for (const auto& submission : submissions) {
+    for (const auto& array : submission.arrays) offsets[array.job] = array.offset;
+  }
+  return offsets;
+}
+
+std::string comment_prefix(const jobs::Run& run) { return fmt::format("nkigrid {} ", run.run_id); }
+
+std::string elements_comment(const jobs::Run& run, const ElementsComment& said) {
+  return fmt::format("{}elements {}.{} from {}, {} at once", comment_prefix(run), said.generation, said.chunk, said.offset, said.at_once);
+}
+
+std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation) {
+  return fmt::format("{}aggregation {}", comment_prefix(run), generation);
+}
+
+std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const std::string& comment) {
+  const auto prefix = comment_prefix(run);
+  if (comment.rfind(prefix, 0) != 0) return std::nullopt;
+  ElementsComment said;
+  const int read = std::sscanf(comment.c_str() + prefix.size(), "elements %u.%u from %u, %u at once", &said.generation, &said.chunk, &said.offset,
+                               &said.at_once);
+  return read >= 3 ? std::optional(said) : std::nullopt;
+}
+
+std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run, const std::string& comment) {
+  const auto prefix = comment_prefix(run);
+  std::uint32_t generation = 0;
+  if (comment.rfind(prefix, 0) != 0 || std::sscanf(comment.c_str() + prefix.size(), "aggregation %u", &generation) != 1) return std::nullopt;
+  return generation;
+}
+
+std::vector<std::uint32_t> elements_of(const JobState& job) {
+  return job.element ? std::vector<std::uint32_t>{*job.element} : parse_elements(job.pending_elements);
+}
+
+}  // namespace nkigrid::slurm

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobs/run_directory.hpp"
+#include "slurm/slurm.hpp"
+
+namespace nkigrid::slurm {
+
+/// One submission of (part of) a run: its arrays and the aggregation. RUN/jobs.json keeps them (docs/formats/run_directory.md).
+struct Submission {
+  struct Array {
+    std::uint32_t job = 0, offset = 0;
+    std::string elements;  ///< "0-3,5"
+  };
+  std::uint32_t generation = 1;
+  std::vector<Array> arrays;
+  std::uint32_t aggregation = 0;  ///< job id; 0: not yet
+};
+
+/// @returns empty when RUN/jobs.json does not exist @throws Error{corrupt}
+std::vector<Submission> read_submissions(const jobs::Run& run);
+void write_submissions(const jobs::Run& run, const std::vector<Submission>& submissions);
+
+/// Takes in living jobs whose note a crash lost between the call and the write, by their comments.
+void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions);
+
+/// Array job -> its offset.
+std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>& submissions);
+
+/// What the comment of a job says of it. Comments are the keys by which a run's jobs are found.
+struct ElementsComment {
+  std::uint32_t generation = 0, chunk = 0, offset = 0;
+  std::uint32_t at_once = 0;  ///< Pace::at_once; 0: not said
+};
+std::string comment_prefix(const jobs::Run& run);  ///< begins the comment of every job of a run
+std::string elements_comment(const jobs::Run& run, const ElementsComment& said);
+std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation);
+/// Nothing when the comment is not that of an array of this run.
+std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const std::string& comment);
+std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run, const std::string& comment);  ///< its generation
+
+/// The indices that a record of the job table stands for.
+std::vector<std::uint32_t> elements_of(const JobState& job);
+
+}  // namespace nkigrid::slurm
