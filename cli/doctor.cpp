@@ -125,20 +125,31 @@ std::string look_at_endpoint(const std::string& endpoint) {
   lacks(fmt::format("{} does not accept connections; start the server, or look at the address and the firewall", endpoint));
 }
 
+/// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
+Finding look_at_neuron_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
+  if (grid && spec.backend != "neuron") return not_needed("neuron", fmt::format("the grid's backend is {}", spec.backend));
+  return look("neuron", grid ? Need::needed : Need::optional, [&] { return look_at_neuron(check, spec); });
+}
+
+Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
+  if (grid && !grid->slurm.given) return not_needed("mpi", "the grid has no slurm section (`run` works on one machine, with or without mpirun)");
+  return look("mpi", grid ? Need::useful : Need::optional, look_at_mpirun);
+}
+
 std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   const auto check = grid ? grid->check : jobs::CheckSpec{};
   const auto spec = grid ? grid->device : jobs::DeviceSpec{};
   std::vector<Finding> findings = {
-      look("device", true, [&] { return look_at_device(check, spec); }),
-      look("neuron", false, [&] { return look_at_neuron(check, spec); }),
-      look("references", true, look_at_torch),
-      look("locks", false, look_at_locks),
-      look("disk", false, look_at_space),
-      look("mpi", false, look_at_mpirun),
+      look("device", Need::needed, [&] { return look_at_device(check, spec); }),
+      look_at_neuron_for(grid, check, spec),
+      look("references", Need::needed, look_at_torch),
+      look("locks", Need::useful, look_at_locks),
+      look("disk", Need::useful, look_at_space),
+      look_at_mpi_for(grid),
   };
   for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (!model.endpoint.empty()) findings.push_back(look("model " + model.name, true, [&] { return look_at_endpoint(model.endpoint); }));
+    if (!model.endpoint.empty()) findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(model.endpoint); }));
   }
   return findings;
 }
@@ -153,9 +164,10 @@ int doctor(const Options& options) {
   int code = 0;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& finding : findings) {
-    if (!finding.ok && finding.needed) code = exit_code(ErrorCode::external);
-    if (options.json) list.push_back({{"what", finding.what}, {"ok", finding.ok}, {"needed", finding.needed}, {"text", finding.text}});
-    else fmt::print("{:<7} {:<12} {}\n", finding.ok ? "ok" : finding.needed ? "FAILED" : "lacking", finding.what, finding.text);
+    const bool needed = finding.need == Need::needed;
+    if (!finding.ok && needed) code = exit_code(ErrorCode::external);
+    if (options.json) list.push_back({{"what", finding.what}, {"ok", finding.ok}, {"needed", needed}, {"word", word_of(finding)}, {"text", finding.text}});
+    else fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
   if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   return code;
@@ -166,7 +178,7 @@ int doctor(const Options& options) {
 Verb doctor_verb() {
   return {"doctor", "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("grid", options->grid, "also looks at this grid's endpoints and device settings")->type_name("GRID");
+            app.add_option("grid", options->grid, "looks at what this grid uses: its backend, endpoints, partition; without one at everything")->type_name("GRID");
             app.add_flag("--json", options->json, "machine readable");
             app.add_flag("--probe", options->probe, "submits a one-minute array with the grid's Slurm settings that looks at two nodes from the inside");
             app.add_option("--patience", options->patience, "how long to wait for the probe [s]")->capture_default_str()->check(CLI::PositiveNumber);

@@ -90,18 +90,18 @@ std::string line_of(const fs::path& path) {
 void take_answer(const fs::path& folder, std::uint32_t element, std::vector<Finding>& findings) {
   const auto node = line_of(folder / fmt::format("node-{}", element));
   const auto mpi = line_of(folder / fmt::format("mpi-{}", element));
-  findings.push_back(look("probe mpi", true, [&] {
+  findings.push_back(look("probe mpi", Need::needed, [&] {
     if (mpi != "0") lacks(fmt::format("{}: mpirun ended with {}; see '{}'", node, mpi, (folder / fmt::format("ranks-{}", element)).native()));
     return fmt::format("{}: mpirun starts every rank", node);
   }));
   try {
     const auto answer = nlohmann::json::parse(read_file(folder / fmt::format("answer-{}", element)));
     for (const auto& found : answer.at("findings")) {
-      findings.push_back({"probe " + found.at("what").get<std::string>(), found.at("ok").get<bool>(), found.at("needed").get<bool>(),
-                          node + ": " + found.at("text").get<std::string>()});
+      const auto need = found.at("needed").get<bool>() ? Need::needed : found.at("word") == "lacking" ? Need::useful : Need::optional;
+      findings.push_back({"probe " + found.at("what").get<std::string>(), found.at("ok").get<bool>(), need, node + ": " + found.at("text").get<std::string>()});
     }
   } catch (const nlohmann::json::exception&) {
-    findings.push_back({"probe", false, true, fmt::format("{}: nkigrid did not start there; see '{}' (is '{}' on a shared file system?)", node,
+    findings.push_back({"probe", false, Need::needed, fmt::format("{}: nkigrid did not start there; see '{}' (is '{}' on a shared file system?)", node,
                                                           (folder / fmt::format("element-{}.out", element)).native(), program_path())});
   }
 }
@@ -131,21 +131,23 @@ std::string wait_for_answers(slurm::Client& client, const slurm::JobRequest& req
 }  // namespace
 
 std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
+  if (grid && !grid->slurm.given) return {not_needed("slurm", "the grid has no slurm section")};
+  const auto need = grid ? Need::useful : Need::optional;
   std::unique_ptr<slurm::Client> client;
-  std::vector<Finding> findings = {look("slurm", false, [&] {
+  std::vector<Finding> findings = {look("slurm", need, [&] {
     client = slurm::connect();
     return fmt::format("the controller answers; libslurm {}", client->version());
   })};
   if (client == nullptr) return findings;
-  findings.push_back(look("slurm limits", false, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
-  if (grid) findings.push_back(look("partition", false, [&] { return look_at_partition(client->partitions(), *grid); }));
+  findings.push_back(look("slurm limits", need, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
+  if (grid) findings.push_back(look("partition", need, [&] { return look_at_partition(client->partitions(), *grid); }));
   return findings;
 }
 
 std::vector<Finding> probe_slurm(const jobs::Grid& grid, Seconds patience) {
   std::vector<Finding> findings;
   const auto folder = fs::absolute(fmt::format("nkigrid-probe-{}-{:.0f}", ::getpid(), SystemClock().unix_seconds()));
-  findings.push_back(look("probe", true, [&] {
+  findings.push_back(look("probe", Need::needed, [&] {
     const auto client = slurm::connect();
     make_directories(folder);
     const auto request = probe_request(grid, folder);
@@ -160,7 +162,7 @@ std::vector<Finding> probe_slurm(const jobs::Grid& grid, Seconds patience) {
   }));
   if (!findings.front().ok) return findings;
   for (std::uint32_t element = 0; element < kProbeElements; ++element) take_answer(folder, element, findings);
-  if (std::all_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.ok || !finding.needed; })) fs::remove_all(folder);
+  if (std::all_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.ok || finding.need != Need::needed; })) fs::remove_all(folder);
   return findings;
 }
 

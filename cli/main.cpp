@@ -68,8 +68,7 @@ int run_program(ProgramArguments arguments) {
   try {
     app.parse(*arguments.argc, *arguments.argv);
   } catch (const CLI::CallForHelp&) {
-    for (auto* sub : app.get_subcommands()) return fmt::print("{}", sub->help()), 0;
-    return fmt::print("{}", app.help()), 0;
+    return fmt::print("{}", app.help()), 0;  // of the verb, where one was named
   } catch (const CLI::CallForVersion&) {
     return fmt::print("nkigrid {}\n", kVersion), 0;
   } catch (const CLI::ParseError& error) {

@@ -82,7 +82,7 @@ int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<dev
   try {
     device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
   } catch (const Error& error) {
-    log::note_stopped_by(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
+    log::note_failure(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
     note_refusal(run, error.what());
     throw;
   }

@@ -112,6 +112,7 @@ struct Contrast {
 };
 
 struct SlurmSpec {
+  bool given = false;                ///< the file has a `slurm` section; a frozen grid always has one
   std::string partition, account, qos, constraint, reservation, gres, exclude, mail_user;
   std::string mem;                   ///< a node's memory as Slurm writes it: "65536M"; "0": all of it; "": the cluster's default
   std::uint32_t shards = 1;

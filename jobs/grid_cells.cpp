@@ -33,6 +33,7 @@ std::vector<std::string> read_names(Fields& fields, std::string_view key,
   const auto* node = fields.require(key);
   if (node == nullptr) return names;
   for (const auto& [name, place] : read_texts(*node, fields.path_of(key), fields.problems())) {
+    if (defined.empty()) continue;  // the section itself is reported
     if (std::find(defined.begin(), defined.end(), name) == defined.end()) {
       fields.problems().add(place,
                             fmt::format("no {} '{}' in this grid{}", key, name, did_you_mean(name, defined)));

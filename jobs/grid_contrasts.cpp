@@ -38,19 +38,19 @@ bool matches(const CellSpec& cell, const Factors& side) {
                      [&](const auto& factor) { return value_of(cell, factor.first) == factor.second; });
 }
 
-Factors read_side(Fields& contrast, std::string_view key, const Grid& grid) {
+Factors read_side(Fields& contrast, std::string_view key, const Grid& grid, bool cells_known) {
   Factors side;
   auto& problems = contrast.problems();
   const auto* node = contrast.require(key);
   if (node == nullptr) return side;
-  Fields fields(*node, contrast.path_of(key), problems);
   const auto before = problems.size();
+  Fields fields(*node, contrast.path_of(key), problems);
   for (const auto& dimension : kDimensions) {
     const auto* item = fields.find(dimension);
     if (item == nullptr) continue;
     side[dimension] = fields.text(dimension, "");
     const auto values = used_values(grid, dimension);
-    if (item->kind == YamlNode::Kind::scalar &&
+    if (cells_known && item->kind == YamlNode::Kind::scalar &&
         std::find(values.begin(), values.end(), side[dimension]) == values.end()) {
       problems.add(item->place, fmt::format("no cell has {} '{}'{}", dimension, side[dimension],
                                             did_you_mean(side[dimension], values)));
@@ -61,7 +61,7 @@ Factors read_side(Fields& contrast, std::string_view key, const Grid& grid) {
                                  [&](const CellSpec& cell) { return matches(cell, side); });
   if (problems.size() == before && side.empty())
     problems.add(node->place, fmt::format("{} names no model, mode or prompt", contrast.path_of(key)));
-  if (problems.size() == before && !found)
+  if (problems.size() == before && cells_known && !found)
     problems.add(node->place, fmt::format("no cell matches {}", contrast.path_of(key)));
   return side;
 }
@@ -76,20 +76,20 @@ bool is_scope(const std::string& scope, const Grid& grid) {
   return false;
 }
 
-Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid, Problems& problems) {
+Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid, bool cells_known, Problems& problems) {
   Contrast contrast;
   Fields fields(node, fmt::format("contrasts[{}]", index), problems);
   fields.require("name");
   contrast.name = fields.text("name", "");
-  contrast.a = read_side(fields, "a", grid);
-  contrast.b = read_side(fields, "b", grid);
+  contrast.a = read_side(fields, "a", grid, cells_known);
+  contrast.b = read_side(fields, "b", grid, cells_known);
   if (!contrast.a.empty() && contrast.a == contrast.b)
     problems.add(node.place, fmt::format("contrasts[{}] compares a thing with itself", index));
   contrast.scope = {"all"};
   if (const auto* scope = fields.find("scope")) {
     contrast.scope.clear();
     for (const auto& [text, place] : read_texts(*scope, fields.path_of("scope"), problems)) {
-      if (!is_scope(text, grid))
+      if (cells_known && !is_scope(text, grid))
         problems.add(place, fmt::format("no scope '{}' (all, or a level that a cell's tasks have)", text));
       contrast.scope.push_back(text);
     }
@@ -114,7 +114,7 @@ std::string dimension_of(const std::string& name, const std::vector<PlacedText>&
 
 }  // namespace
 
-std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, Problems& problems) {
+std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, bool cells_known, Problems& problems) {
   std::vector<Contrast> contrasts;
   if (node.kind != YamlNode::Kind::list) {
     problems.add(node.place, fmt::format("contrasts is {} (a list is wanted)", describe(node)));
@@ -122,8 +122,8 @@ std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, Pro
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < node.items.size(); ++i) {
-    contrasts.push_back(read_contrast(node.items[i], i, grid, problems));
-    if (!names.insert(contrasts.back().name).second) {
+    contrasts.push_back(read_contrast(node.items[i], i, grid, cells_known, problems));
+    if (!contrasts.back().name.empty() && !names.insert(contrasts.back().name).second) {
       problems.add(node.items[i].place,
                    fmt::format("two contrasts are named '{}'; name each apart", contrasts.back().name));
     }
@@ -147,6 +147,7 @@ std::vector<Contrast> default_contrasts(const Grid& grid) {
 
 std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node,
                                                                                     const Grid& grid,
+                                                                                    bool cells_known,
                                                                                     Problems& problems) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> factors;
   if (node.kind != YamlNode::Kind::map || node.items.size() != 2) {
@@ -162,6 +163,7 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> read_fact
       problems.add(item.place, fmt::format("factors.{} must list two different values", item.key));
       continue;
     }
+    if (!cells_known) continue;
     const auto dimension = dimension_of(item.key, values, grid);
     if (dimension.empty() || dimension == first) {
       problems.add(item.place, fmt::format("factors.{}: '{}' and '{}' must be two models, two modes or two "

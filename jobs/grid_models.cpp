@@ -82,6 +82,7 @@ void read_synthetic(Fields& fields, const Folders& folders, ModelSpec& model) {
   const auto* node = fields.find("profile");
   const Place place = node != nullptr ? node->place : fields.place();
   model.profile = fields.text("profile", model.name);
+  if (node != nullptr && node->kind != YamlNode::Kind::scalar) return;  // reported
   if (!is_name(model.profile)) {
     problems.add(place, fmt::format("{} is '{}' (letters, digits, _ and -, at most 40, are wanted)",
                                     fields.path_of("profile"), model.profile));

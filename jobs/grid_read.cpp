@@ -80,6 +80,7 @@ void check_size(const Grid& grid, const YamlNode& cells, Problems& problems) {
 /// Cells, then what refers to cells.
 void read_product(Fields& fields, const Benchmark* benchmark, Grid& grid) {
   auto& problems = fields.problems();
+  const auto before = problems.size();
   std::optional<TaskChoice> tasks;
   const auto* own = fields.find("tasks");
   if (own != nullptr && benchmark != nullptr) tasks = read_tasks(*own, "tasks", *benchmark, problems);
@@ -90,9 +91,11 @@ void read_product(Fields& fields, const Benchmark* benchmark, Grid& grid) {
   if (cells == nullptr) return;
   read_cells(*cells, benchmark, tasks, own != nullptr, grid, problems);
   check_size(grid, *cells, problems);
+  const bool named = !grid.models.empty() && !grid.modes.empty() && !grid.prompts.empty();
+  const bool cells_known = benchmark != nullptr && named && problems.size() == before;
   grid.contrasts =
-      contrasts != nullptr ? read_contrasts(*contrasts, grid, problems) : default_contrasts(grid);
-  if (factors != nullptr) grid.factors = read_factors(*factors, grid, problems);
+      contrasts != nullptr ? read_contrasts(*contrasts, grid, cells_known, problems) : default_contrasts(grid);
+  if (factors != nullptr) grid.factors = read_factors(*factors, grid, cells_known, problems);
 }
 
 /// The names that the frozen form, which spells tasks out, keeps beside them.

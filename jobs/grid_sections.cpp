@@ -15,18 +15,18 @@ namespace {
 const std::vector<std::string> kModeKinds = {"single-shot", "multi-turn", "tool-agent"};
 constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 
-/// Reports a key that means nothing for the mode's kind.
-void refuse(Fields& fields, std::string_view key, ModeKind kind) {
-  if (const auto* node = fields.find(key)) {
+/// Reports a key that means nothing for the mode's kind. An unknown kind refuses nothing: one mistake, one problem.
+void refuse(Fields& fields, std::string_view key, ModeKind kind, bool known) {
+  if (const auto* node = fields.find(key); node != nullptr && known) {
     fields.problems().add(node->key_place, fmt::format("{} means nothing for kind {}; leave it out",
                                                        fields.path_of(key), to_string(kind)));
   }
 }
 
-void read_turns(Fields& fields, ModeSpec& mode) {
+void read_turns(Fields& fields, ModeSpec& mode, bool known) {
   static constexpr std::array<std::uint32_t, 3> kTurns = {1, 5, 10};
   mode.turns = kTurns[static_cast<std::size_t>(mode.kind)];
-  const std::uint32_t most = mode.kind == ModeKind::single_shot ? 1 : 1000;
+  const std::uint32_t most = known && mode.kind == ModeKind::single_shot ? 1 : 1000;
   mode.turns = fields.integer("turns", mode.turns, 1, most);
 }
 
@@ -35,24 +35,25 @@ ModeSpec read_mode(const YamlNode& node, Problems& problems) {
   mode.name = node.key;
   Fields fields(node, fmt::format("modes.{}", node.key), problems);
   fields.require("kind");
-  const auto kind = fields.choice("kind", "single-shot", kModeKinds);
+  const auto kind = fields.choice("kind", "", kModeKinds);
   for (std::size_t i = 0; i < kModeKinds.size(); ++i) {
     if (kModeKinds[i] == kind) mode.kind = static_cast<ModeKind>(i);
   }
-  read_turns(fields, mode);
+  const bool known = !kind.empty();
+  read_turns(fields, mode, known);
   static const std::vector<std::string> kFeedback = {"compile", "verify"};
   if (mode.kind == ModeKind::multi_turn) {
     mode.feedback_verify = fields.choice("feedback", "compile", kFeedback) == "verify";
   } else {
-    refuse(fields, "feedback", mode.kind);
+    refuse(fields, "feedback", mode.kind, known);
   }
   if (mode.kind == ModeKind::tool_agent) {
     mode.stop_on_pass = fields.flag("stop_on_pass", true);
   } else {
-    refuse(fields, "stop_on_pass", mode.kind);
+    refuse(fields, "stop_on_pass", mode.kind, known);
   }
   if (mode.kind == ModeKind::single_shot) {
-    refuse(fields, "nudge", mode.kind);
+    refuse(fields, "nudge", mode.kind, known);
   } else {
     mode.nudge = fields.text("nudge", default_nudge(mode.kind));
   }
@@ -96,6 +97,7 @@ std::string read_memory(Fields& fields) {
   const auto* node = fields.find("mem");
   if (node == nullptr) return "";
   const auto text = fields.text("mem", "");
+  if (node->kind != YamlNode::Kind::scalar) return "";  // reported
   if (text == "all") return "0";
   const auto bytes = parse_size_bytes(text);
   if (bytes && *bytes >= (1U << 20)) return fmt::format("{}M", *bytes >> 20);
@@ -149,6 +151,7 @@ CheckSpec read_check(const YamlNode& node, Problems& problems) {
 
 SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   SlurmSpec slurm;
+  slurm.given = true;
   Fields fields(node, "slurm", problems);
   for (auto [key, value] : {std::pair<const char*, std::string*>{"partition", &slurm.partition},
                             {"account", &slurm.account},
@@ -169,9 +172,10 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   slurm.ranks_per_node = fields.integer("ranks_per_node", slurm.ranks_per_node, 1, 10'000);
   slurm.cpus_per_rank = fields.integer("cpus_per_rank", slurm.cpus_per_rank, 1, 10'000);
   slurm.throttle = fields.integer("throttle", slurm.throttle, 0);
+  const auto before = problems.size();
   slurm.time = fields.duration("time", slurm.time);
   slurm.warn = fields.duration("warn", slurm.warn);
-  if (slurm.warn >= slurm.time)
+  if (slurm.warn >= slurm.time && problems.size() == before)
     problems.add(fields.place(),
                  "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
   if (const auto* extra = fields.find("extra")) {

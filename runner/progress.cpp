@@ -42,18 +42,19 @@ void Progress::show(const State& state) {
   if (quiet_ || !due) return;
   last_shown_ = now;
   last_step_ = step;
+  last_state_ = state;
   print(terminal_ ? "\r" + line_of(state) + "\x1b[K" : line_of(state) + "\n");
 }
 
 void Progress::finish(const State& state) {
-  if (quiet_) return;
+  if (quiet_ || (!terminal_ && last_state_ == state)) return;  // a pipe has that line already
   print(terminal_ ? "\r" + line_of(state) + "\x1b[K\n" : line_of(state) + "\n");
 }
 
 std::string Progress::line_of(const State& state) const {
   const auto elapsed = clock_.monotonic() - started_;
   const auto done_here = state.scored - scored_at_start_;
-  std::string eta = "?";
+  std::string eta = state.scored == state.episodes ? "0s" : "?";
   if (done_here > 0) eta = short_time(elapsed / static_cast<double>(done_here) * static_cast<double>(state.episodes - state.scored));
   std::string line = fmt::format("{}/{} episodes, {} passed, {} running, {} elapsed, ETA {}", state.scored, state.episodes, state.passed,
                                  state.in_flight, short_time(elapsed), eta);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "jobs/base/clock.hpp"
@@ -12,6 +13,7 @@ class Progress {
  public:
   struct State {
     std::uint64_t episodes = 0, scored = 0, passed = 0, in_flight = 0, failed_attempts = 0;
+    bool operator==(const State&) const = default;
   };
 
   /// @param fd where it writes; @param terminal whether lines may be rewritten there; @param quiet prints nothing
@@ -28,6 +30,7 @@ class Progress {
   const Clock& clock_;
   Seconds started_, last_shown_{-1e9};
   std::uint64_t scored_at_start_ = 0, last_step_ = 0;
+  std::optional<State> last_state_;  ///< as last shown
   bool first_ = true;
 };
 

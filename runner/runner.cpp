@@ -202,11 +202,6 @@ void tell_end(mpi::Comm& comm, double seconds_left) {
   for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
 }
 
-/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
-jobs::EndpointPart endpoint_part(const RunOptions& options) {
-  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
-}
-
 /// Rank 0 before the run: owns the shard, knows what is left of it.
 struct Leader {
   ShardLock lock;
@@ -223,26 +218,13 @@ struct Leader {
     for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
     Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
     return {std::move(lock), std::move(order),
-            Coordinator(comm, std::move(dealer), PermitOffice(run.grid, endpoint_part(options)),
-                        Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
+            Coordinator(run, comm, std::move(dealer), Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
   }
 };
 
-}  // namespace
-
-std::string node_name() {
-  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr && *name != '\0') return name;
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-
-RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
-                    const RunOptions& options, const std::atomic<int>& stop) {
-  make_directories(run.log_folder());
-  std::optional<Leader> leader;
-  if (comm.rank() == 0) leader.emplace(Leader::make(run, comm, clock, options));
-
+/// The run of one rank. @param owned set once the shard is known to be this run's: rank 0 has begun it
+RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>& leader, std::shared_ptr<device::Device> device, const Clock& clock,
+                   const RunOptions& options, const std::atomic<int>& stop, bool& owned) {
   const auto node = node_name();
   Bell bell;
   RankPermits permits([&] { bell.ring(); });
@@ -256,6 +238,7 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
   std::optional<LanePool> pool(std::in_place, context, bell, lanes);
   Stopper stopper(run, options, comm.rank(), *pool);
   Worker worker(comm, *pool, permits, node, [&](const Start& start) {
+    owned = true;
     histories.expect(start.resumed);
     if (start.seconds_left < 0) return;
     const auto now = clock.monotonic();
@@ -300,6 +283,29 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
   comm.barrier("end of the run");
   const auto& result = *worker.result();
   return {result.episodes, result.scored, result.outstanding, result.stopped_by, result.exit_code};
+}
+
+}  // namespace
+
+std::string node_name() {
+  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr && *name != '\0') return name;
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
+                    const RunOptions& options, const std::atomic<int>& stop) {
+  make_directories(run.log_folder());
+  std::optional<Leader> leader;
+  if (comm.rank() == 0) leader.emplace(Leader::make(run, comm, clock, options));
+  bool owned = leader.has_value();
+  try {
+    return run_rank(run, comm, leader, std::move(device), clock, options, stop, owned);
+  } catch (const std::exception& error) {
+    if (owned) log::note_failure(run.log_folder(), options.shard, error.what());
+    throw;
+  }
 }
 
 }  // namespace nkigrid::runner

@@ -1,5 +1,10 @@
 #include "runner/log/stopped_by.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
 #include <map>
 #include <system_error>
 #include <vector>
@@ -7,12 +12,15 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t kRoom = 4096;  ///< [B] of a note
 constexpr std::size_t kShownReasons = 3;
 constexpr std::size_t kShownShards = 8;
 
@@ -23,17 +31,38 @@ std::string shards_text(const std::vector<std::string>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), names.size() > kShownShards ? fmt::format(" and {} more", names.size() - kShownShards) : "");
 }
 
+/// Always the same bytes of the same block: what overwrites them needs no space that a full disk would refuse.
+void write_in_place(const fs::path& path, const std::string& reason) {
+  auto text = elide_middle(to_valid_utf8(reason), kRoom - 1);
+  text.resize(kRoom - 1, ' ');
+  text += '\n';
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file) throw_errno(errno, "write", path.native());
+  write_all(file.get(), text, path);
+  if (::fdatasync(file.get()) != 0) throw_errno(errno, "sync", path.native());
+  file.close();
+}
+
 }  // namespace
 
 void note_stopped_by(const fs::path& log_folder, std::optional<ShardId> shard, const std::string& reason) {
   const auto folder = log_folder / "stopped_by";
   std::error_code ignored;
-  if (!shard || !fs::is_directory(folder, ignored)) fs::remove_all(folder, ignored);
-  fs::remove(folder / "all", ignored);
-  fs::remove(folder / file_name(shard), ignored);
-  if (reason.empty()) return;
+  if (!fs::is_directory(folder, ignored)) fs::remove(folder, ignored);
   make_directories(folder);
-  write_file_atomic(folder / file_name(shard), reason);
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto name = entry.path().filename().native();
+    if (name != file_name(shard) && (!shard || name == "all")) fs::remove(entry.path(), ignored);
+  }
+  write_in_place(folder / file_name(shard), reason);
+}
+
+void note_failure(const fs::path& log_folder, std::optional<ShardId> shard, const std::string& reason) noexcept {
+  try {
+    note_stopped_by(log_folder, shard, reason);
+  } catch (const std::exception&) {
+    // The failure itself is on its way to the user.
+  }
 }
 
 std::string read_stopped_by(const fs::path& log_folder) {
@@ -41,7 +70,10 @@ std::string read_stopped_by(const fs::path& log_folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(log_folder / "stopped_by", ignored)) {
     const auto name = entry.path().filename().native();
-    if (name == "all" || name.rfind("shard-", 0) == 0) shards_of[read_file(entry.path())].push_back(name == "all" ? name : name.substr(6));
+    if (name != "all" && name.rfind("shard-", 0) != 0) continue;
+    auto reason = read_file(entry.path());
+    reason.resize(reason.find_last_not_of(" \n") + 1);  // npos + 1 is 0: room alone
+    if (!reason.empty()) shards_of[reason].push_back(name == "all" ? name : name.substr(6));
   }
   if (shards_of.empty()) return {};
   if (shards_of.size() == 1) return shards_of.begin()->first;

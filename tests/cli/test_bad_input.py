@@ -1,6 +1,7 @@
 """Bad input, dead endpoints, read-only and full disks: one clear error, the right exit code, nothing lost."""
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -69,6 +70,46 @@ class BadInput(Case):
             self.assertEqual(done.returncode, 3, words)
             self.assertIn("standard output", done.stderr)
 
+    def test_every_usage_line_is_the_whole_command(self):
+        verbs = re.findall(r"^  ([a-z]+) ", nkigrid("--help").stdout.split("Subcommands:")[1], re.M)
+        self.assertGreater(len(verbs), 15)
+        for words in [[verb] for verb in verbs] + [["log", "check"], ["bench", "list"], ["bench", "show"], ["bench", "check"]]:
+            done = nkigrid(*words, "--help")
+            self.assertEqual(done.returncode, 0, words)
+            self.assertIn(f"Usage: nkigrid {' '.join(words)}", done.stdout)
+
+    def test_the_progress_of_a_run_says_nothing_twice(self):
+        run = self.folder / "run"
+        for _ in range(2):  # the second finds everything done
+            done = nkigrid("run", harness.SMALL, "-o", run)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line.split(" elapsed")[0].rsplit(",", 1)[0] for line in done.stderr.splitlines() if "episodes" in line]
+            self.assertIn("48/48 episodes", lines[-1])
+            self.assertEqual(len(lines), len(set(lines)), lines)
+
+    def test_doctor_misses_only_what_the_grid_uses(self):
+        local = self.write("local.yaml", re.sub(r"slurm: .*\n", "", harness.SMALL.read_text()))
+        said = {finding["what"]: finding for finding in json.loads(nkigrid("doctor", local, "--json").stdout)["findings"]}
+        for what, why in (("neuron", "backend is sim"), ("mpi", "no slurm section"), ("slurm", "no slurm section")):
+            self.assertEqual((said[what]["ok"], said[what]["needed"], said[what]["word"]), (True, False, "-"), said[what])
+            self.assertIn("not needed here", said[what]["text"])
+            self.assertIn(why, said[what]["text"])
+        self.assertTrue(said["device"]["ok"] and said["device"]["needed"], said["device"])
+
+    def test_doctor_without_a_grid_calls_optional_what_some_grids_use(self):
+        done = nkigrid("doctor", env=harness.environment(SLURM_CONF=str(self.folder / "none")))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        words = {line.split()[1]: line.split()[0] for line in done.stdout.splitlines()}
+        self.assertEqual((words["neuron"], words["slurm"]), ("optional", "optional"))
+        self.assertNotIn("lacking", {words[what] for what in ("neuron", "mpi", "slurm")})
+
+    def test_doctor_of_a_neuron_grid_needs_neuron(self):
+        grid = self.grid(a=("seed: 7", "seed: 7\ndevice: {backend: neuron}"))
+        done = nkigrid("doctor", grid, "--json", env=harness.environment(SLURM_CONF=str(self.folder / "none")))
+        self.assertEqual(done.returncode, 4)
+        said = {finding["what"]: finding for finding in json.loads(done.stdout)["findings"]}
+        self.assertEqual((said["neuron"]["word"], said["slurm"]["word"]), ("FAILED", "lacking"))
+
     def test_a_negative_seed_is_refused(self):
         self.check_refused(nkigrid("kernel", harness.SMALL, "--task", "L1/001_add", "--seed", "-1"), 2, "--seed")
 
@@ -119,6 +160,7 @@ class BadDisk(Case):
         done = nkigrid("run", run, "--quiet")
         self.check_refused(done, 3, "space")
         before = harness.status(run)
+        self.assertIn("No space left", before["stopped_by"])
         self.assertLess(before["scored"], 48)
         os.unlink(disk / "ballast")
         after = nkigrid("resume", run, "--local", "--quiet")

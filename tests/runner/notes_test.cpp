@@ -1,5 +1,6 @@
 // What the runner notes in the log beside its records, and what the ledger says of nodes.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "jobs/base/files.hpp"
 #include "runner/log/ledger.hpp"
@@ -36,6 +37,32 @@ TEST(StoppedBy, ANewSessionOfAShardClearsItsOwnNoteOnly) {
   note_stopped_by(log.path(), std::nullopt, "");
   EXPECT_EQ(read_stopped_by(log.path()), "");
 }
+
+TEST(StoppedBy, ALongReasonAndAnEmptyOneTakeTheSameBytesOfTheSameFile) {
+  TemporaryDirectory log;
+  const auto path = log.path() / "stopped_by" / "shard-3";
+  const auto look = [&] {
+    struct stat found = {};
+    EXPECT_EQ(::stat(path.c_str(), &found), 0);
+    return std::pair(found.st_ino, found.st_size);
+  };
+  note_stopped_by(log.path(), ShardId{3}, "");
+  const auto room = look();
+  for (const auto& reason : {std::string(1, 'x'), std::string(100'000, 'x'), std::string()}) {
+    note_stopped_by(log.path(), ShardId{3}, reason);
+    EXPECT_EQ(look(), room);
+    EXPECT_EQ(read_stopped_by(log.path()).empty(), reason.empty());
+  }
+}
+
+TEST(StoppedBy, WhatStoodAsAFileIsReplaced) {
+  TemporaryDirectory log;
+  write_file_atomic(log.path() / "stopped_by", "of an older version");
+  note_stopped_by(log.path(), ShardId{0}, "SIGTERM");
+  EXPECT_EQ(read_stopped_by(log.path()), "SIGTERM");
+}
+
+TEST(StoppedBy, AFailureThatCannotBeNotedIsNoSecondFailure) { log::note_failure("/proc/nowhere", std::nullopt, "disk"); }
 
 /// A log in which `node` ran `scored` episodes to a score, and failed others.
 void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const std::string& node, std::uint32_t scored, std::uint32_t failed) {

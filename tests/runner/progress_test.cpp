@@ -40,6 +40,27 @@ TEST(Progress, APipeGetsWholePlainLinesAtEachStep) {
             "10/100 episodes, 4 passed, 2 running, 1s elapsed, ETA 9s\n");
 }
 
+TEST(Progress, TheLastLineOfAPipeIsPrintedOnce) {
+  Pipe pipe;
+  ManualClock clock;
+  Progress progress(pipe.write_end.get(), false, false, clock);
+  progress.show({.episodes = 4});
+  progress.show({.episodes = 4, .scored = 4, .passed = 2});
+  clock.advance(Seconds(2));
+  progress.finish({.episodes = 4, .scored = 4, .passed = 2});
+  EXPECT_EQ(pipe.text(), "0/4 episodes, 0 passed, 0 running, 0s elapsed, ETA ?\n4/4 episodes, 2 passed, 0 running, 0s elapsed, ETA 0s\n");
+}
+
+TEST(Progress, WhatChangedSinceTheLastLineIsPrintedAtTheEnd) {
+  Pipe pipe;
+  ManualClock clock;
+  Progress progress(pipe.write_end.get(), false, false, clock);
+  progress.show({.episodes = 100});
+  progress.show({.episodes = 100, .scored = 1, .in_flight = 2});
+  progress.finish({.episodes = 100, .scored = 3});
+  EXPECT_NE(pipe.text().find("3/100 episodes, 0 passed, 0 running"), std::string::npos);
+}
+
 TEST(Progress, ATerminalIsRewrittenAtMostTenTimesASecond) {
   Pipe pipe;
   ManualClock clock;
