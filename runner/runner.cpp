@@ -196,6 +196,11 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
   return result;
 }
 
+/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
+jobs::EndpointPart endpoint_part(const RunOptions& options) {
+  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
+}
+
 /// The end has moved: every rank's lanes and stages go by the new one.
 void tell_end(mpi::Comm& comm, double seconds_left) {
   fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
@@ -218,7 +223,8 @@ struct Leader {
     for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
     Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
     return {std::move(lock), std::move(order),
-            Coordinator(run, comm, std::move(dealer), Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
+            Coordinator(comm, std::move(dealer), PermitOffice(run.grid, endpoint_part(options)),
+                        Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock)};
   }
 };
 
