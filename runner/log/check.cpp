@@ -48,10 +48,12 @@ void check_segment(FileCheck& check) {
 std::vector<FileCheck> check_log(const std::filesystem::path& folder) {
   std::vector<FileCheck> checks;
   for (const auto& stem : stems_of(folder)) {
+    for (const auto& part : parts_of(folder, stem)) {
+      const auto missing = why_missing(part);
+      checks.push_back(missing.empty() ? checked(part, check_segment) : FileCheck{.file = part, .is_sealed = true, .error = missing});
+    }
     std::error_code ignored;
-    for (std::uint32_t part = 1; std::filesystem::exists(part_path(folder, stem, part), ignored); ++part)
-      checks.push_back(checked(part_path(folder, stem, part), check_segment));
-    const auto journal = folder / (stem + ".journal");
+    const auto journal = folder / (stem.name + ".journal");
     if (std::filesystem::exists(journal, ignored)) checks.push_back(checked(journal, check_journal));
   }
   return checks;

@@ -30,7 +30,7 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
 
 bool has_living_writer(const std::filesystem::path& folder) {
   for (const auto& stem : stems_of(folder)) {
-    const auto journal = folder / (stem + ".journal");
+    const auto journal = folder / (stem.name + ".journal");
     const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
     // A shared lock is refused exactly while somebody holds the exclusive one.
     if (fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return true;

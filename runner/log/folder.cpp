@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <map>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,37 +18,64 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPart = ".part";
+constexpr std::uint32_t kMostParts = 1'000'000;  // a name that says more is not one of ours
 
-/// "a.part2" is of "a".
-std::string without_part(const std::string& stem) {
-  const auto at = stem.rfind(kPart);
-  if (at == std::string::npos || at == 0) return stem;
-  const auto number = std::string_view(stem).substr(at + kPart.size());
-  const bool is_part = !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_part ? stem.substr(0, at) : stem;
+/// "a.part2" is part 2 of "a".
+Stem segment_of(const std::string& name) {
+  const auto at = name.rfind(kPart);
+  if (at == std::string::npos || at == 0) return {name, 1};
+  const auto digits = std::string_view(name).substr(at + kPart.size());
+  std::uint32_t part = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part);
+  const bool is_part = error == std::errc{} && end == digits.data() + digits.size() && part >= 2 && part <= kMostParts && digits.front() != '0';
+  return is_part ? Stem{name.substr(0, at), part} : Stem{name, 1};
 }
 
 }  // namespace
 
-std::vector<std::string> stems_of(const fs::path& folder) {
-  std::vector<std::string> stems;
-  std::error_code error;
+std::vector<Stem> stems_of(const fs::path& folder) {
+  std::map<std::string, std::uint32_t> parts;
+  std::error_code error, ignored;
   fs::directory_iterator entries(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return stems;
+  if (error == std::errc::no_such_file_or_directory) return {};
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().native();
     const auto ending = entries->path().extension();
-    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5")) continue;
-    stems.push_back(without_part(entries->path().stem().native()));
+    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5") || !entries->is_regular_file(ignored)) continue;
+    const auto stem = ending == ".h5" ? segment_of(entries->path().stem().native()) : Stem{entries->path().stem().native(), 0};
+    auto& last = parts[stem.name];
+    last = std::max(last, stem.parts);
   }
   if (error) throw_errno(error.value(), "read folder", folder.native());
-  std::sort(stems.begin(), stems.end());
-  stems.erase(std::unique(stems.begin(), stems.end()), stems.end());
+  std::vector<Stem> stems;
+  for (const auto& [name, last] : parts) stems.push_back({name, last});
   return stems;
+}
+
+Stem stem_of(const fs::path& folder, const std::string& name) {
+  for (auto& stem : stems_of(folder)) {
+    if (stem.name == name) return std::move(stem);
+  }
+  return {name, 0};
 }
 
 fs::path part_path(const fs::path& folder, const std::string& stem, std::uint32_t part) {
   return folder / (part == 1 ? stem + ".h5" : fmt::format("{}{}{}.h5", stem, kPart, part));
+}
+
+std::vector<fs::path> parts_of(const fs::path& folder, const Stem& stem) {
+  std::vector<fs::path> parts;
+  std::error_code ignored;
+  for (std::uint32_t part = 1; part <= stem.parts || fs::exists(part_path(folder, stem.name, part), ignored); ++part)
+    parts.push_back(part_path(folder, stem.name, part));
+  return parts;
+}
+
+std::string why_missing(const fs::path& part) {
+  std::error_code ignored;
+  if (fs::exists(part, ignored)) return {};
+  return fmt::format("segment '{}' is missing (later parts of the same journal are there); put it back, or `nkigrid seal RUN` goes on without "
+                     "it; what it alone held is run again", part.native());
 }
 
 void Coverage::add(const SegmentReport& part) {
@@ -60,18 +89,18 @@ bool Coverage::covers(std::uint64_t sequence) const noexcept {
   return sequence >= first_ && sequence <= last_ && !std::binary_search(carried_.begin(), carried_.end(), sequence);
 }
 
-StemReport read_stem(const fs::path& folder, const std::string& stem, const Selection& selection,
+StemReport read_stem(const fs::path& folder, const Stem& stem, const Selection& selection,
                      const std::function<SegmentReport(const fs::path&)>& segment,
                      const std::function<void(Record&&)>& record) {
-  const auto journal = folder / (stem + ".journal");
+  const auto journal = folder / (stem.name + ".journal");
   const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd && errno != ENOENT) throw_errno(errno, "open journal", journal.native());
 
   StemReport report;
   Coverage coverage;
-  std::error_code ignored;
-  for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
-    report.segments.push_back(segment(part_path(folder, stem, part)));
+  for (const auto& part : parts_of(folder, stem)) {
+    if (const auto why = why_missing(part); !why.empty()) throw Error(ErrorCode::corrupt, why);
+    report.segments.push_back(segment(part));
     coverage.add(report.segments.back());
   }
   if (fd) {
@@ -85,7 +114,7 @@ StemReport read_stem(const fs::path& folder, const std::string& stem, const Sele
   return report;
 }
 
-StemReport read_stem(const fs::path& folder, const std::string& stem, const Selection& selection,
+StemReport read_stem(const fs::path& folder, const Stem& stem, const Selection& selection,
                      const std::function<void(Record&&)>& visit) {
   const auto segment = [&](const fs::path& file) {
     return read_segment(file, selection, [&](std::uint64_t, Record&& record) { visit(std::move(record)); });

@@ -12,12 +12,27 @@
 /// The files of a log folder: one stem is a journal, its segments, or both.
 namespace nkigrid::log {
 
-/// Stems of all journals and segments, sorted; hidden files and others are not ours. An absent folder has
-/// none. @throws Error{io}
-std::vector<std::string> stems_of(const std::filesystem::path& folder);
+/// A journal, its segments, or both, when the folder was looked at.
+struct Stem {
+  std::string name;
+  std::uint32_t parts = 0;  ///< the highest part that was there; 0: the journal alone
+};
+
+/// The stems of all journals and segments, sorted by name; hidden files and what is no file are not ours. An absent folder has none.
+/// @throws Error{io}
+std::vector<Stem> stems_of(const std::filesystem::path& folder);
+
+/// One of them. A name that has no file yet is a journal alone. @throws Error{io}
+Stem stem_of(const std::filesystem::path& folder, const std::string& name);
 
 /// The file of a stem's part; parts count from 1.
 std::filesystem::path part_path(const std::filesystem::path& folder, const std::string& stem, std::uint32_t part);
+
+/// The files of a stem's parts, in their order: all that were there when the folder was looked at, present or not, and what came since.
+std::vector<std::filesystem::path> parts_of(const std::filesystem::path& folder, const Stem& stem);
+
+/// Why a part that parts_of() names is not there. @returns "" when it is
+std::string why_missing(const std::filesystem::path& part);
 
 /// Which of a journal's records its segments hold.
 class Coverage {
@@ -41,13 +56,13 @@ struct StemReport {
 
 /// Reads segments and journal of one stem, every record once, whatever a sealer does meanwhile: the journal is
 /// opened before segments are looked for, and keeps its bytes while it is open. @throws Error{io},
-/// Error{corrupt}
-StemReport read_stem(const std::filesystem::path& folder, const std::string& stem, const Selection& selection,
+/// Error{corrupt}, also for a part that is gone while later ones are there
+StemReport read_stem(const std::filesystem::path& folder, const Stem& stem, const Selection& selection,
                      const std::function<void(Record&&)>& visit);
 
 /// The same for readers with an own way to read a segment: `segment` is called for each part, `record` for each journal
 /// record that no part holds.
-StemReport read_stem(const std::filesystem::path& folder, const std::string& stem, const Selection& selection,
+StemReport read_stem(const std::filesystem::path& folder, const Stem& stem, const Selection& selection,
                      const std::function<SegmentReport(const std::filesystem::path&)>& segment,
                      const std::function<void(Record&&)>& record);
 

@@ -27,6 +27,21 @@ bool all_zero(std::string_view bytes) noexcept {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
+/// The first bytes of a journal, of whatever version.
+bool is_prologue(std::string_view bytes) noexcept {
+  return bytes.size() == kPrologueBytes && bytes.starts_with(kMagic) && get<std::uint32_t>(bytes, 12) == crc(bytes.substr(0, 12));
+}
+
+/// True when a fragment stands where a journal's first one, or that of one of its blocks, would.
+bool has_fragment(int fd) noexcept {
+  std::array<char, kHeadBytes> bytes{};
+  for (off_t at = kPrologueBytes;; at = (at / kBlockBytes + 1) * kBlockBytes) {
+    if (::pread(fd, bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size())) return false;
+    const std::string_view head(bytes.data(), bytes.size());
+    if (get<std::uint32_t>(head, 0) == crc(head.substr(4))) return true;
+  }
+}
+
 void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index,
                      std::string_view data) {
   std::string rest;
@@ -62,9 +77,9 @@ std::string prologue() {
 bool is_journal(const std::filesystem::path& file) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) throw_errno(errno, "open", file.native());
-  std::array<char, kMagic.size()> bytes{};
-  const auto got = ::read(fd.get(), bytes.data(), bytes.size());
-  return got == static_cast<ssize_t>(bytes.size()) && std::string_view(bytes.data(), bytes.size()) == kMagic;
+  std::array<char, kPrologueBytes> bytes{};
+  const auto got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
+  return is_prologue({bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))}) || has_fragment(fd.get());
 }
 
 std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
@@ -109,14 +124,8 @@ bool FrameReader::read_block() {
 
 void FrameReader::read_prologue() {
   const std::string_view bytes(block_.data(), size_);
-  const std::string ours = prologue();
-  const auto magic = bytes.substr(0, kMagic.size());
-  if (magic != kMagic.substr(0, magic.size())) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("not a journal '{}' (its first bytes are not {}); `nkigrid seal RUN` sets it aside; what it alone held is run "
-                            "again", name_.native(), kMagic));
-  }
-  if (size_ >= 12) {
+  const auto start = bytes.substr(0, kPrologueBytes);
+  if (is_prologue(start)) {
     const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
     if (major != kJournalMajor || minor > kJournalMinor) {
       throw Error(
@@ -125,14 +134,22 @@ void FrameReader::read_prologue() {
                       "that wrote it or a newer one",
                       name_.native(), major, minor, kJournalMajor, kJournalMajor, kJournalMinor));
     }
+    at_ = kPrologueBytes;
+    return;
   }
-  if (size_ < kPrologueBytes) {
+  if (size_ < kPrologueBytes && kMagic.starts_with(start.substr(0, kMagic.size()))) {
     torn_ += size_;
     size_ = 0;
     last_block_ = true;
     return;
   }
-  if (get<std::uint32_t>(bytes, 12) != crc(bytes.substr(0, 12))) damaged_ += 4;
+  // Records prove themselves: they are not given up for the sake of sixteen bytes.
+  if (!has_fragment(fd_)) {
+    throw Error(ErrorCode::corrupt,
+                fmt::format("not a journal '{}' (it has neither the first bytes of one nor a whole record); `nkigrid seal RUN` sets it aside; "
+                            "what it alone held is run again", name_.native()));
+  }
+  damaged_ += kPrologueBytes;
   at_ = kPrologueBytes;
 }
 

@@ -18,7 +18,7 @@ inline constexpr std::uint16_t kJournalMinor = 0;
 
 std::string prologue();
 
-/// True when a file begins as a journal does, of whatever version. @throws Error{io}
+/// True when a file begins as a journal does, of whatever version, or holds a fragment of one. @throws Error{io}
 bool is_journal(const std::filesystem::path& file);
 
 /// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset
@@ -29,8 +29,8 @@ std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t
 /// Gives back whole records of a journal in order, block by block: memory does not grow with the file.
 class FrameReader {
  public:
-  /// Reads the prologue. @param fd borrowed, at offset 0; `name` is for messages.
-  /// @throws Error{corrupt} on a wrong magic or a version that cannot be read; Error{io}.
+  /// Reads the prologue; a damaged one before whole fragments counts as damage. @param fd borrowed, at offset 0; `name` is for messages.
+  /// @throws Error{corrupt} when it is no journal, or one of a version that cannot be read; Error{io}.
   FrameReader(int fd, std::filesystem::path name);
 
   /// The next whole record, or false at the end. @throws Error{io}

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -98,13 +99,39 @@ Salvaged rebuild(const fs::path& file, const std::string& why) {
   return {file, why + "; " + what, lost};
 }
 
+std::optional<SegmentReport> header_of(const fs::path& file) {
+  if (!why_missing(file).empty() || !why_unreadable(file).empty()) return std::nullopt;
+  return read_segment_header(file);
+}
+
+/// A part that is gone, with its journal: an empty one of its name says how many records it held.
+Salvaged replace_missing(const std::vector<fs::path>& parts, std::size_t at, const std::string& stem, const std::string& why) {
+  SegmentReport about;
+  if (at > 0) about = header_of(parts[at - 1]).value_or(about);
+  const auto before = about.seq_last;
+  std::optional<SegmentReport> after;
+  for (auto next = at + 1; next < parts.size() && !after; ++next) after = header_of(parts[next]);
+  if (after && after->seq_first > before + 1) {
+    about = *after;
+    about.seq_first = before + 1, about.seq_last = after->seq_first - 1;
+    about.missing_records = about.seq_last - before;
+  } else {
+    about.seq_first = about.seq_last = about.missing_records = 0;
+  }
+  about.journal = stem;
+  about.damaged_bytes = 0;
+  about.carried.clear();
+  write_file_atomic(parts[at], SegmentBuilder().finish(about));
+  return {parts[at], fmt::format("{}; {} records lost", why, about.missing_records), true};
+}
+
 }  // namespace
 
 std::vector<Salvaged> salvage(const fs::path& folder) {
   std::vector<Salvaged> done;
   std::error_code ignored;
   for (const auto& stem : stems_of(folder)) {
-    const auto journal = folder / (stem + ".journal");
+    const auto journal = folder / (stem.name + ".journal");
     bool has_journal = fs::exists(journal, ignored);
     if (has_journal) {
       const auto why = why_unreadable(journal);
@@ -114,16 +141,19 @@ std::vector<Salvaged> salvage(const fs::path& folder) {
       }
       has_journal = why.empty();
     }
-    for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
-      const auto file = part_path(folder, stem, part);
-      const auto why = why_unreadable(file);
-      if (why.empty() || is_other_version(file)) continue;
+    const auto parts = parts_of(folder, stem);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto& file = parts[i];
+      const auto missing = why_missing(file);
+      const auto why = missing.empty() ? why_unreadable(file) : missing;
+      if (why.empty() || (missing.empty() && is_other_version(file))) continue;
       if (has_journal) {  // it makes this part, and those after it, anew
-        set_parts_aside(folder, stem, part, why);
+        set_parts_aside(folder, stem, static_cast<std::uint32_t>(i + 1), why);
         done.push_back({file, why + "; it is made anew from its journal"});
         break;
       }
-      done.push_back(rebuild(file, why));
+      if (missing.empty()) done.push_back(rebuild(file, why));
+      else done.push_back(replace_missing(parts, i, stem.name, why));
     }
   }
   return done;

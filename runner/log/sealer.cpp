@@ -14,17 +14,17 @@
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 
-Sealed readable_parts(const fs::path& folder, const std::string& stem, std::string& why) {
+Sealed readable_parts(const fs::path& folder, const Stem& stem, std::string& why) {
   Sealed sealed;
-  std::error_code ignored;
-  for (std::uint32_t part = 1; fs::exists(part_path(folder, stem, part), ignored); ++part) {
-    const auto file = part_path(folder, stem, part);
+  for (const auto& file : parts_of(folder, stem)) {
+    why = why_missing(file);
+    if (!why.empty()) break;
     try {
       const auto header = read_segment_header(file);
       sealed.coverage.add(header);
       sealed.damaged_bytes += header.damaged_bytes;
       sealed.missing_records += header.missing_records;
-      sealed.parts = part;
+      ++sealed.parts;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt || is_other_version(file)) throw;
       why = error.what();
@@ -34,12 +34,11 @@ Sealed readable_parts(const fs::path& folder, const std::string& stem, std::stri
   return sealed;
 }
 
-void set_parts_aside(const fs::path& folder, const std::string& stem, std::uint32_t first, const std::string& why) {
-  std::uint32_t last = first;
-  std::error_code ignored;
-  while (fs::exists(part_path(folder, stem, last + 1), ignored)) ++last;
-  for (; last >= first; --last)  // the last one first: what is left is always parts 1, 2, 3 ... without a gap
-    set_aside(part_path(folder, stem, last), {.reason = why + "; made anew from its journal"});
+void set_parts_aside(const fs::path& folder, const Stem& stem, std::uint32_t first, const std::string& why) {
+  const auto parts = parts_of(folder, stem);
+  for (auto part = parts.size(); part >= first; --part) {  // the last one first: what is left has no gap that was not there before
+    if (why_missing(parts[part - 1]).empty()) set_aside(parts[part - 1], {.reason = why + "; made anew from its journal"});
+  }
 }
 
 JournalReport read_from_start(const Fd& fd, const fs::path& journal, const Selection& selection,

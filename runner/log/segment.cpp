@@ -103,8 +103,8 @@ struct SealWish {
 /// Seals a claimed journal. @returns the segments written
 std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal, const SealWish& wish) {
   const auto folder = journal.parent_path();
-  const auto stem = journal.stem().native();
   for (;;) {
+    const auto stem = stem_of(folder, journal.stem().native());
     std::string damage;
     auto sealed = readable_parts(folder, stem, damage);
     auto [report, unended, unsealed] = scan(claimed.fd, journal, sealed.coverage);
@@ -144,7 +144,7 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
 std::vector<fs::path> seal_all(const fs::path& folder) {
   std::vector<fs::path> written;
   for (const auto& stem : stems_of(folder)) {
-    const auto journal = folder / (stem + ".journal");
+    const auto journal = folder / (stem.name + ".journal");
     const auto claimed = claim(journal);
     if (!claimed.fd || claimed.lock == LockResult::busy) continue;
     // Without locks a writer may live: its journal can be sealed, but must stay, and its replies may yet be answered.

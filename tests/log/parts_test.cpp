@@ -1,5 +1,6 @@
 // A journal that seals into several segments: what each holds, and that no record is lost or seen twice on the way.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <set>
@@ -106,6 +107,50 @@ TEST_F(Parts, AreMadeAnewFromTheFirstThatCannotBeRead) {
   EXPECT_TRUE(all_same(read(), records));
   EXPECT_TRUE(fs::exists(folder_.path() / "damaged/a.part2.h5"));
   for (const auto& check : check_log(folder_.path())) EXPECT_FALSE(check.damaged()) << check.file;
+}
+
+TEST_F(Parts, OneThatIsGoneIsNamedAndCostsWhatItAloneHeld) {
+  const auto records = interleaved(9);
+  for (const std::uint32_t gone : {1U, 2U, 4U}) {
+    for (std::uint32_t n = 1; fs::exists(part(n)); ++n) fs::remove(part(n));
+    seal_journal(write("a", records), true, Seconds(0), kSmall);
+    const auto header = read_segment_header(part(gone));
+    const auto carried_to_it = gone > 1 ? read_segment_header(part(gone - 1)).carried.size() : 0;
+    const auto held = header.seq_last - header.seq_first + 1;
+    fs::remove(part(gone));
+    const auto checks = check_log(folder_.path());
+    ASSERT_GE(checks.size(), 5U);
+    EXPECT_THAT(checks[gone - 1].error, testing::AllOf(testing::HasSubstr(part(gone).filename().native()), testing::HasSubstr("is missing")));
+    EXPECT_THROW(read(), Error);
+    const auto salvaged = salvage(folder_.path());
+    ASSERT_EQ(salvaged.size(), 1U);
+    EXPECT_TRUE(salvaged[0].lost);
+    // What was open when it was sealed is held by the part after it.
+    EXPECT_EQ(read().size(), records.size() - held + header.carried.size() - carried_to_it) << gone;
+    EXPECT_EQ(read_segment_header(part(gone)).missing_records, held);
+    for (const auto& check : check_log(folder_.path())) EXPECT_FALSE(check.damaged()) << check.error;
+  }
+}
+
+TEST_F(Parts, OneThatIsGoneIsMadeAnewFromItsJournal) {
+  const auto records = interleaved(9);
+  const auto journal = write("a", records);
+  seal_journal(journal, false, Seconds(0), kSmall);
+  fs::remove(part(2));
+  seal_journal(journal, true, Seconds(0), kSmall);
+  EXPECT_TRUE(all_same(read(), records));
+}
+
+TEST_F(Parts, NamesThatAreNoFilesAreNotOurs) {
+  const auto records = interleaved(2);
+  write("a", records);
+  fs::create_directory(folder_.path() / "b.h5");
+  fs::create_directory(folder_.path() / "c.journal");
+  ASSERT_EQ(::mkfifo((folder_.path() / "d.h5").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((folder_.path() / "e.journal").c_str(), 0600), 0);
+  EXPECT_TRUE(all_same(read(), records));
+  EXPECT_TRUE(salvage(folder_.path()).empty());
+  EXPECT_EQ(seal_all(folder_.path()).size(), 1U);
 }
 
 TEST_F(Parts, ASealedJournalsDamageIsCountedOnceOverAllParts) {

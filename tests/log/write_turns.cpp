@@ -82,7 +82,7 @@ void play(log::Journal& journal, std::uint32_t episode, const Past& past) {
 void seal_dead(const fs::path& folder, std::uint64_t rows) {
   say("seal");
   for (const auto& stem : log::stems_of(folder)) {
-    const auto journal = folder / (stem + ".journal");
+    const auto journal = folder / (stem.name + ".journal");
     if (fs::exists(journal)) log::seal_journal(journal, true, Seconds(0), {.rows = rows});
   }
 }
