@@ -49,10 +49,10 @@ void ColumnWriter::write_columns(const h5::File& file, const char* name) const {
 }
 
 namespace {
-/// Without these a row is nobody's.
+/// Without these a row is nobody's, or its default would be a verdict that nobody gave.
 bool is_essential(std::string_view name) noexcept {
-  return name == "episode" || name == "key" || name == "attempt" || name == "attempt_row" || name == "turn" || name == "outcome" ||
-         name.ends_with("_seq");
+  return name == "episode" || name == "key" || name == "attempt" || name == "attempt_row" || name == "inherited_turns" || name == "turn" ||
+         name == "outcome" || name == "synthetic" || name.ends_with("passed") || name.ends_with("_seq");
 }
 }  // namespace
 
