@@ -3,7 +3,6 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "jobs/base/error.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/plugin.hpp"
+#include "slurm/request_parts.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -134,29 +134,6 @@ class Strings {
   std::vector<std::unique_ptr<std::string>> held_;
 };
 
-/// What sbatch adds on the client's side and the API does not.
-std::vector<std::string> with_submit_environment(const JobRequest& request) {
-  auto environment = request.environment;
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  environment.push_back("SLURM_SUBMIT_DIR=" + request.work_folder);
-  environment.push_back(fmt::format("SLURM_SUBMIT_HOST={}", host));
-  environment.push_back("SLURM_JOB_NAME=" + request.name);
-  environment.push_back("SLURM_PRIO_PROCESS=0");
-  return environment;
-}
-
-/// "65536M", "64G" or "0" (all of a node's memory), as the grid writes slurm.mem. @returns [MB]
-std::uint64_t megabytes(const std::string& mem) {
-  const auto number = std::strtoull(mem.c_str(), nullptr, 10);
-  switch (mem.back()) {
-    case 'T': return number << 20;
-    case 'G': return number << 10;
-    case 'K': return number >> 10;
-    default: return number;
-  }
-}
-
 /// Options that slurm.extra may name and libslurm takes; what is not here is refused, never dropped.
 void apply_extra(job_desc_msg_t& job, const std::string& line, Strings& strings) {
   const auto equals = std::min(line.find_first_of("= "), line.size());
@@ -241,7 +218,7 @@ class LibslurmClient final : public Client {
       job.warn_flags = KILL_JOB_BATCH;
     }
     std::vector<char*> environment;
-    for (const auto& entry : with_submit_environment(request)) environment.push_back(strings.hold(entry));
+    for (const auto& entry : submit_environment(request)) environment.push_back(strings.hold(entry));
     job.environment = environment.data();
     job.env_size = static_cast<std::uint32_t>(environment.size());
     return send(job, request);

@@ -139,6 +139,16 @@ void check_request(const JobRequest& request) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(fmt::format("'{}' cannot be written, where its output goes; Slurm would fail it without a log", folder.native()));
 }
 
+void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
+  const auto& name = request.resources.partition;
+  for (const auto& partition : partitions) {
+    if (name.empty() ? !partition.is_default : partition.name != name) continue;
+    if (request.nodes <= partition.nodes) return;
+    throw Error(ErrorCode::config, fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use fewer nodes and more "
+                                               "shards, or another slurm.partition", request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
+  }
+}
+
 std::string sbatch_script(const JobRequest& request) {
   const auto& r = request.resources;
   std::string head = "#!/bin/sh\n";

@@ -45,6 +45,10 @@ JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, c
 /// name, no work folder. @throws Error{config}
 void check_request(const JobRequest& request);
 
+/// A request that no node count of its partition can ever fulfil: Slurm takes it and leaves it pending for ever. A partition that is not
+/// listed is left to Slurm. @throws Error{config} with the numbers
+void check_fits(const JobRequest& request, const std::vector<Partition>& partitions);
+
 /// The same request as a script that `sbatch` accepts by hand.
 std::string sbatch_script(const JobRequest& request);
 

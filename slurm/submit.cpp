@@ -145,9 +145,11 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
   std::uint32_t generation = 1;
   for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
   auto requests = element_requests(run, chunks, report.pace, generation, program);
+  const auto partitions = client.partitions();
   for (auto& request : requests) {
     add_excluded(request, exclude);
     check_request(request);
+    check_fits(request, partitions);
   }
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);

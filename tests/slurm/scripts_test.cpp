@@ -7,6 +7,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "slurm/dry_run.hpp"
+#include "slurm/request_parts.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -159,6 +160,13 @@ TEST(DryRun, SubmitsByHandInTheOrderAndWithTheDependenciesOfASubmit) {
                           "array_2=$(sbatch --parsable --dependency=\"afterany:$array_0\" elements-2.sh)",
                           "array_3=$(sbatch --parsable --dependency=\"afterany:$array_1\" elements-3.sh)",
                           "sbatch --parsable --dependency=\"afterany:$array_0:$array_1:$array_2:$array_3\" aggregation.sh"));
+}
+
+TEST(Megabytes, ReadsWhatTheGridWrites) {
+  EXPECT_EQ(megabytes("65536M"), 65536u);
+  EXPECT_EQ(megabytes("64G"), 65536u);
+  EXPECT_EQ(megabytes("2T"), 2u << 20);
+  EXPECT_EQ(megabytes("0"), 0u);
 }
 
 TEST(Environment, KeepsTheAllowListOnly) {

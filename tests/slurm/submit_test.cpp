@@ -37,7 +37,7 @@ class FakeClient final : public Client {
   Limits limits() override { return site; }
   long seconds_left(std::uint32_t) override { return -1; }
   std::uint32_t jobs_in_use() override { return in_use; }
-  std::vector<Partition> partitions() override { return {}; }
+  std::vector<Partition> partitions() override { return {{.name = "trn1", .nodes = 4, .is_default = true}}; }
   std::string version() override { return "0"; }
 
   std::vector<JobRequest> requests;
@@ -129,6 +129,21 @@ TEST_F(Submit, IsRefusedBeforeTheFirstCallWhenTheControllerHasNoRoom) {
   }
   EXPECT_THAT(client.requests, IsEmpty());
   EXPECT_THAT(read_submissions(run), IsEmpty());
+}
+
+TEST_F(Submit, MoreNodesThanThePartitionHasAreRefusedBeforeTheFirstCall) {
+  for (const char* partition : {"", "trn1"}) {
+    run.grid.slurm.partition = partition;
+    run.grid.slurm.nodes = 5;
+    try {
+      submit({0});
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      EXPECT_THAT(error.what(), HasSubstr("slurm.nodes is 5, partition 'trn1' has 4 nodes"));
+    }
+    EXPECT_THAT(client.requests, IsEmpty());
+  }
 }
 
 TEST_F(Submit, NodesThatEatEpisodesAreLeftOut) {
