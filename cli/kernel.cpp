@@ -69,6 +69,11 @@ Outcome outcome_of(const Verdict& verdict) {
   return diagnostic.code == Code::none ? Outcome::pass : nkigrid::outcome_of(diagnostic.code, diagnostic.stage);
 }
 
+ordered_json to_json(const std::optional<device::Mismatch>& found) {
+  if (!found) return nullptr;
+  return {{"output", found->output}, {"index", found->index}, {"got", number(found->got)}, {"want", number(found->want)}};
+}
+
 ordered_json to_json(const Verdict& verdict) {
   const auto& compile = verdict.compile;
   const auto& why = compile.diagnostic;
@@ -81,7 +86,8 @@ ordered_json to_json(const Verdict& verdict) {
     const auto& verify = *verdict.verify;
     out["verify"] = {{"ok", verify.paper_ok}, {"strict_ok", verify.strict_ok}, {"code", word(to_string(verify.diagnostic.code))},
                      {"message", verify.diagnostic.message}, {"max_abs_err", number(verify.max_abs_err)}, {"rel_l2", number(verify.rel_l2)},
-                     {"trials", verify.trials}, {"passed", verify.trials_passed}, {"hints", verify.hints}, {"seconds", verify.seconds}};
+                     {"trials", verify.trials}, {"passed", verify.trials_passed}, {"first", to_json(verify.first)}, {"worst", to_json(verify.worst)},
+                     {"hints", verify.hints}, {"seconds", verify.seconds}};
   }
   out["notes"] = verdict.inspection.notes;
   out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);

@@ -130,6 +130,7 @@ class Pass {
     failed_ = t;
     const bool undefined = unwritten || verdict.non_finite;
     result_.first = verdict.first;
+    result_.worst = verdict.worst;
     result_.diagnostic = {undefined ? Code::non_finite_uninit : Code::numeric_mismatch, Stage::verify, 0, {}};
     result_.hints = report.hints;
     causes_at_ = result_.hints.size();
@@ -138,6 +139,9 @@ class Pass {
     }
     result_.diagnostic.message = fmt::format("trial {}: {}", t, undefined ? "the output holds elements that were never written or are not finite"
                                                                          : "the output does not match the reference");
+    if (verdict.worst) {
+      result_.diagnostic.message += fmt::format("; {} of {} elements do not match, the worst: {}", verdict.mismatches, verdict.elements, describe(*verdict.worst));
+    }
   }
 
   /// What the run itself shows comes before what its outputs look like.

@@ -67,11 +67,20 @@ class CheckedDevice final : public Device {
       return result;
     }
     auto attempt = backend_->compile(task, source, entry, check_.compile_timeout);
+    if (attempt.result.ok()) warn_of_constants(attempt.result);
     if (attempt.doubt.empty()) return std::move(attempt.result);
     if (const auto why = canary_.compile_failure(); !why.empty()) {
       attempt.result.diagnostic = {Code::infra, Stage::infra, 0, fmt::format("{}, and the canary kernel fails too: {}", attempt.doubt, why)};
     }
     return std::move(attempt.result);
+  }
+
+  /// What the final check will refuse is said while there are turns left to mend it.
+  static void warn_of_constants(CompileResult& result) {
+    const auto bytes = result.artifact->constant_bytes;
+    if (bytes <= kMostConstantBytes) return;
+    result.warnings.push_back(fmt::format("warning (not blocking): the kernel carries {} bytes of constants; more than {} make the final check refuse it: compute them in "
+                                          "the kernel (nisa.iota, nisa.affine_select)", bytes, kMostConstantBytes));
   }
 
   VerifyResult check(const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind) {

@@ -49,7 +49,8 @@ enum class Stream : std::uint8_t { tool, final_check, bench };
 
 std::string_view to_string(Stream stream) noexcept;  ///< "tool", "final", "bench"
 
-struct FirstMismatch {
+/// One element that does not match.
+struct Mismatch {
   std::uint32_t output = 0;
   std::vector<std::int64_t> index;
   double got = 0, want = 0;
@@ -61,7 +62,8 @@ struct VerifyResult {
   Diagnostic diagnostic;    ///< code none when paper_ok; INFRA when the machinery failed
   std::uint32_t trials = 0, trials_passed = 0;
   double max_abs_err = 0, rel_l2 = 0;  ///< worst trial; NaN when nothing ran
-  std::optional<FirstMismatch> first;
+  std::optional<Mismatch> first;  ///< of the first failing trial, as `worst`
+  std::optional<Mismatch> worst;  ///< the mismatch with the largest absolute error
   std::vector<std::string> hints;
   double seconds = 0;
 };

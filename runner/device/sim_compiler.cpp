@@ -78,10 +78,6 @@ CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::DeviceSpe
       break;
   }
   result.warnings = std::move(warnings);
-  if (result.ok() && result.artifact->constant_bytes > kMostConstantBytes) {
-    result.warnings.push_back(fmt::format("warning (not blocking): the kernel carries {} bytes of constants; more than {} make the final check refuse it: compute them in "
-                                          "the kernel (nisa.iota, nisa.affine_select)", result.artifact->constant_bytes, kMostConstantBytes));
-  }
   return attempt;
 }
 

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "jobs/base/error.hpp"
 
 namespace nkigrid::device {
@@ -33,13 +36,14 @@ TensorVerdict compare_as(std::span<const std::byte> got, std::span<const std::by
   TensorVerdict verdict;
   verdict.elements = want.size() / sizeof(T);
   if (verdict.elements == 0) return verdict;
+  verdict.worst_err = -1;
   const T first_got = load<T>(got, 0), first_want = load<T>(want, 0);
   for (std::uint64_t i = 0; i < verdict.elements; ++i) {
     const T g = load<T>(got, i), w = load<T>(want, i);
     verdict.output_varies |= g != first_got;
     verdict.reference_varies |= w != first_want;
     const double out = static_cast<double>(g), ref = static_cast<double>(w);
-    const double error = std::abs(out - ref);
+    double error = std::abs(out - ref);
     if (std::isfinite(error)) {
       verdict.difference_squares += error * error;
       verdict.reference_squares += ref * ref;
@@ -47,10 +51,11 @@ TensorVerdict compare_as(std::span<const std::byte> got, std::span<const std::by
       if (error <= atol + rtol * std::abs(ref)) continue;
     } else {
       if (out == ref) continue;  // equal infinities
-      verdict.max_abs_err = kInfinite;
+      verdict.max_abs_err = error = kInfinite;
       verdict.non_finite += std::isfinite(ref) ? 1 : 0;
     }
     if (verdict.mismatches++ == 0) verdict.first = i;
+    if (error > verdict.worst_err) verdict.worst = i, verdict.worst_err = error;
   }
   return verdict;
 }
@@ -82,20 +87,28 @@ std::vector<std::int64_t> index_of(std::uint64_t flat, std::span<const std::int6
   return index;
 }
 
+std::string describe(const Mismatch& mismatch) {
+  return fmt::format("[{}] of output {} is {:.6g}, the reference {:.6g}", fmt::join(mismatch.index, ", "), mismatch.output, mismatch.got, mismatch.want);
+}
+
 TrialVerdict judge(std::span<const TensorView> got, std::span<const TensorView> want, const VerdictRules& rules) {
   TrialVerdict trial;
+  double worst_err = -1;
   trial.paper_ok = trial.strict_ok = true;
   for (std::size_t i = 0; i < want.size(); ++i) {
     auto verdict = compare(got[i], want[i], rules.atol, rules.rtol);
     trial.max_abs_err = std::max(trial.max_abs_err, verdict.max_abs_err);
     trial.rel_l2 = std::max(trial.rel_l2, verdict.rel_l2());
     trial.non_finite |= verdict.non_finite > 0;
+    trial.elements += verdict.elements;
+    trial.mismatches += verdict.mismatches;
     if (verdict.mismatches > 0) {
       trial.paper_ok = false;
-      if (!trial.first) {
-        trial.first = FirstMismatch{static_cast<std::uint32_t>(i), index_of(verdict.first, want[i].shape), element(got[i], verdict.first),
-                                    element(want[i], verdict.first)};
-      }
+      const auto at = [&](std::uint64_t flat) {
+        return Mismatch{static_cast<std::uint32_t>(i), index_of(flat, want[i].shape), element(got[i], flat), element(want[i], flat)};
+      };
+      if (!trial.first) trial.first = at(verdict.first);
+      if (verdict.worst_err > worst_err) trial.worst = at(verdict.worst), worst_err = verdict.worst_err;
     }
     if (verdict.reference_varies && !verdict.output_varies) trial.strict_ok = false;
     trial.outputs.push_back(verdict);

@@ -24,7 +24,9 @@ struct TensorVerdict {
   std::uint64_t elements = 0, mismatches = 0;
   std::uint64_t non_finite = 0;      ///< output NaN or infinite where the reference is finite
   std::uint64_t first = 0;           ///< flat index of the first mismatch; valid when mismatches > 0
-  double max_abs_err = 0;
+  std::uint64_t worst = 0;           ///< flat index of the mismatch with the largest error (non-finite above all); valid as `first`
+  double worst_err = 0;
+  double max_abs_err = 0;            ///< over all elements
   double difference_squares = 0, reference_squares = 0;  ///< float64 sums over elements where both are finite
   bool output_varies = false, reference_varies = false;
 
@@ -42,13 +44,17 @@ double element(const TensorView& tensor, std::uint64_t flat);
 /// Row-major index of a flat one.
 std::vector<std::int64_t> index_of(std::uint64_t flat, std::span<const std::int64_t> shape);
 
+/// "[3, 7] of output 0 is 0.5, the reference 1.25".
+std::string describe(const Mismatch& mismatch);
+
 /// One trial's outputs against their references.
 struct TrialVerdict {
   bool paper_ok = false;
   bool strict_ok = false;  ///< of one trial: paper, finite, relative L2 under `rel_l2_limit`, not constant where the reference varies
   bool non_finite = false;
   double max_abs_err = 0, rel_l2 = 0;  ///< the worst output
-  std::optional<FirstMismatch> first;
+  std::uint64_t elements = 0, mismatches = 0;  ///< over all outputs
+  std::optional<Mismatch> first, worst;
   std::vector<TensorVerdict> outputs;
 };
 

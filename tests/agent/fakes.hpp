@@ -83,7 +83,7 @@ class FakeDevice final : public device::Device {
     result.diagnostic = {code, code == Code::infra ? Stage::infra : Stage::verify, 0, "wrong"};
     result.trials = trials;
     result.max_abs_err = 0.5;
-    result.first = device::FirstMismatch{0, {1, 2}, 0.0, 0.5};
+    result.first = device::Mismatch{0, {1, 2}, 0.0, 0.5};
     result.hints = {"look at the tail"};
     return result;
   }

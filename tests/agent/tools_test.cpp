@@ -72,7 +72,7 @@ TEST(Tools, VerifyAnswersHaveTheInterfacesForm) {
   bad.trials_passed = 1;
   bad.diagnostic = {Code::numeric_mismatch, Stage::verify, 0, ""};
   bad.max_abs_err = std::numeric_limits<double>::quiet_NaN();
-  bad.first = device::FirstMismatch{0, {128, 0}, 0.0, 0.5};
+  bad.first = device::Mismatch{0, {128, 0}, 0.0, 0.5};
   bad.hints = {"h"};
   EXPECT_EQ(verify_answer(bad, 2, {}),
             R"({"ok":false,"kernel":"k2","trials":3,"passed":1,"code":"NUMERIC_MISMATCH","max_abs_err":null,"rel_l2":0.0,)"

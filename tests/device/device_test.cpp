@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "jobs/base/error.hpp"
 #include "runner/device/fork_servers.hpp"
 #include "tests/device/small_task.hpp"
@@ -118,6 +120,32 @@ TEST(SimDevice, ConstantsOverTheLimitAreACheatOnlyWhenTheyPass) {
   auto wrong = *test.compile(data_file("wrong_sign.py")).artifact;
   wrong.constant_bytes = 1 << 20;
   EXPECT_EQ(test.device->final_check(small_task(), wrong).diagnostic.code, Code::numeric_mismatch);
+}
+
+/// The good kernel with two constant tensors of 128 rows that it loads.
+std::string with_constants(int columns_a, int columns_b) {
+  auto source = data_file("good.py");
+  std::string loads;
+  for (const int columns : {columns_a, columns_b}) {
+    loads += fmt::format("    nl.load(nl.shared_constant(np.arange({}, dtype=np.float32).reshape(128, {})))\n", 128 * columns, columns);
+  }
+  source.insert(source.find("    out ="), loads);
+  return "import numpy as np\n" + source;
+}
+
+TEST(SimDevice, ConstantsOverTheLimitAreWarnedOfAtCompileAndRefusedAtTheEnd) {
+  TestDevice test;
+  const auto fits = test.compile(with_constants(64, 64));
+  ASSERT_TRUE(fits.ok()) << fits.diagnostic.message;
+  EXPECT_EQ(fits.artifact->constant_bytes, 64 * 1024U);
+  EXPECT_TRUE(fits.warnings.empty());
+  EXPECT_TRUE(test.device->final_check(small_task(), *fits.artifact).strict_ok);
+  const auto over = test.compile(with_constants(64, 65));
+  ASSERT_TRUE(over.ok()) << over.diagnostic.message;
+  EXPECT_THAT(over.warnings, testing::ElementsAre(AllOf(testing::StartsWith("warning (not blocking): "), HasSubstr("66048 bytes of constants"), HasSubstr("65536"))));
+  const auto last = test.device->final_check(small_task(), *over.artifact);
+  EXPECT_EQ(last.diagnostic.code, Code::rule_violation);
+  EXPECT_THAT(last.diagnostic.message, HasSubstr("66048 bytes of constants"));
 }
 
 TEST(SimDevice, SameSourceHasTheSameArtifactEvenFromTwoLanes) {

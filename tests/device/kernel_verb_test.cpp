@@ -69,6 +69,13 @@ TEST(KernelVerb, KernelsThatFailExit1AndSayWhy) {
   EXPECT_EQ(answer.status, 1) << answer.err;
   EXPECT_EQ(answer.data.at("outcome"), "mismatch");
   EXPECT_EQ(answer.data.at("verify").at("code"), "NUMERIC_MISMATCH");
+  const auto message = answer.data.at("verify").at("message").get<std::string>();
+  EXPECT_THAT(message, HasSubstr(" elements do not match, the worst: ["));
+  for (const char* which : {"first", "worst"}) {
+    const auto& found = answer.data.at("verify").at(which);
+    EXPECT_EQ(found.at("index").size(), 3U) << found;
+    EXPECT_NE(found.at("got"), found.at("want"));
+  }
 }
 
 TEST(KernelVerb, BadRequestsAreOneClearErrorEach) {
