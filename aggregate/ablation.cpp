@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "aggregate/combination.hpp"
+#include "aggregate/relative.hpp"
 #include "aggregate/shared_tasks.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/hash.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::aggregate {
@@ -19,6 +20,12 @@ struct Group {
   std::string context;
   std::vector<const CellScores*> cells;
 };
+
+void set_relative(AblationRow& row, RelativeChange change) {
+  row.relative = change.change;
+  row.relative_interval = std::move(change.interval);
+  row.relative_reason = std::move(change.reason);
+}
 
 class Ablation {
  public:
@@ -83,14 +90,11 @@ class Ablation {
     row.outstanding = shared.outstanding;
     if (shared.ids.empty() || (shared.outstanding > 0 && !options_.partial)) return;
     Combination effect{shared.counts, {}, static_cast<int>(cells.size() / 2)};
-    double of_baseline = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      effect.coefficients.push_back(c % 2 == 0 ? 1 : -1);
-      if (c % 2 == 1) of_baseline += mean_score(shared.counts[c]) / effect.divisor;
-    }
+    for (std::size_t c = 0; c < cells.size(); ++c) effect.coefficients.push_back(c % 2 == 0 ? 1 : -1);
     row.difference = value_of(effect);
     row.interval = combination_interval(effect, options_.level);
-    if (of_baseline > 0) row.relative = *row.difference / of_baseline;
+    set_relative(row, relative_change(effect, options_.level, keyed_hash({"relative change", row.factor, row.value, row.baseline, row.context}),
+                                      {.draws = options_.draws}));
   }
 
   void add_means(const std::string& factor, const std::vector<Group>& groups) {
@@ -181,7 +185,7 @@ std::vector<AblationRow> make_ablation(const Counts& counts, double level, const
         if (cell != &base) {
           row.difference = rate - rate0;
           row.interval = newcombe(rate, n, rate0, n0, level);
-          if (rate0 > 0) row.relative = (rate - rate0) / rate0;
+          set_relative(row, relative_change(rate, n, rate0, n0, level));
         }
         group.push_back(std::move(row));
       }

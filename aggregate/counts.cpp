@@ -11,6 +11,7 @@
 
 #include "aggregate/ablation.hpp"
 #include "aggregate/paired.hpp"
+#include "aggregate/relative.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -119,6 +120,15 @@ double claimed_value(const std::string& kind, const LevelCount& a, const LevelCo
   return kind == "share" ? rate_a / rate_b : (rate_a - rate_b) / rate_b;
 }
 
+std::optional<Interval> claimed_interval(const std::string& kind, const LevelCount& a, const LevelCount& b, double level) {
+  const auto n_a = static_cast<double>(a.n), n_b = static_cast<double>(b.n);
+  const double rate_a = static_cast<double>(a.passed) / n_a, rate_b = static_cast<double>(b.passed) / n_b;
+  if (kind == "difference") return newcombe(rate_a, n_a, rate_b, n_b, level);
+  auto interval = relative_change(rate_a, n_a, rate_b, n_b, level).interval;
+  if (interval && kind == "share") interval->low += 1, interval->high += 1;
+  return interval;
+}
+
 bool is_subset(const Counts& counts, const std::string& scope) {
   return std::any_of(counts.cells.begin(), counts.cells.end(),
                      [&](const auto& cell) { return !cell.subset.empty() && cell.subset == scope; });
@@ -153,6 +163,7 @@ bool check_pair(const Counts& counts, const Claim& claim, const CountedCell& a, 
   ClaimRow row{claim.where, claim.kind, claim.a,       claim.b,
                scope,       a.subset,   claim.printed, claimed_value(claim.kind, *in_a, *in_b)};
   row.fits = printed_fits(claim.printed, 100 * row.value);
+  row.interval = claimed_interval(claim.kind, *in_a, *in_b, tables.level);
   if (!row.fits) tables.warnings.push_back(mismatch(claim, row, elsewhere));
   if (!elsewhere) {
     if (auto pair = compare(a, b, claim.where, scope, tables.level)) tables.pairs.push_back(std::move(*pair));
@@ -216,6 +227,14 @@ void drop_repeats(std::vector<PairRow>& rows) {
   });
 }
 
+// Holm's p never falls when a p rises, so whatever the pairings it lies between that of all the least p and that of all the largest.
+void bound_holm(std::vector<PairRow>& rows) {
+  std::vector<double> least, largest;
+  for (const auto& row : rows) least.push_back(row.p_bounds->low), largest.push_back(row.p_bounds->high);
+  const auto low = holm(least, rows.size()), high = holm(largest, rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].p_holm_bounds = Range{low[i], high[i]};
+}
+
 }  // namespace
 
 bool printed_fits(const std::string& printed, double value) {
@@ -241,6 +260,7 @@ Tables make_count_tables(const Counts& counts, double level, const std::string& 
   add_contrasts(counts, "mode", &CountedCell::mode, &CountedCell::model, level, tables.pairs);
   for (const auto& claim : counts.claims) check_claim(counts, claim, tables);
   drop_repeats(tables.pairs);
+  bound_holm(tables.pairs);
   compare_subsets(counts, level, tables.warnings);
   tables.ablation = make_ablation(counts, level, against);
   tables.interactions = make_interactions(counts, level);

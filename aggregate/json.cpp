@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "aggregate/render.hpp"
+#include "aggregate/row_warnings.hpp"
 #include "aggregate/sheets.hpp"
 
 namespace nkigrid::aggregate {
@@ -71,6 +73,7 @@ Json pair_json(const PairRow& pair) {
   if (pair.p_bh) json["p_bh"] = rounded_p(*pair.p_bh);
   if (pair.p_bounds) {
     json["p_bounds"] = {{"low", rounded_p(pair.p_bounds->low)}, {"high", rounded_p(pair.p_bounds->high)}};
+    json["p_holm_bounds"] = {{"low", rounded_p(pair.p_holm_bounds->low)}, {"high", rounded_p(pair.p_holm_bounds->high)}};
     json["subset"] = text_or_null(pair.subset);
   }
   return json;
@@ -85,6 +88,7 @@ Json claim_json(const ClaimRow& claim) {
           {"subset", text_or_null(claim.subset)},
           {"printed", claim.printed},
           {"value", rounded(claim.value)},
+          {"interval", interval(claim.interval)},
           {"fits", claim.fits}};
 }
 
@@ -135,8 +139,15 @@ Json rows_json(const Sheet& sheet) {
   return rows;
 }
 
+// A table's name as a key: method-pairs is method_pairs.
+std::string key_of(TableName name) {
+  std::string key(to_string(name));
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
 void add_extra(Json& document, const Tables& tables, TableName name) {
-  const std::string key(to_string(name));
+  const auto key = key_of(name);
   switch (name) {
     case TableName::cells:
     case TableName::levels:
@@ -152,9 +163,6 @@ void add_extra(Json& document, const Tables& tables, TableName name) {
       for (const auto& breakdown : tables.breakdowns)
         document[key].push_back(name == TableName::errors ? errors_json(breakdown) : turns_json(breakdown));
       return;
-    case TableName::method_pairs:
-      document["method_pairs"] = rows_json(data_sheet(tables, name));
-      return;
     default:
       document[key] = rows_json(data_sheet(tables, name));
   }
@@ -166,6 +174,8 @@ std::string tables_as_json(const Tables& tables, const std::vector<TableName>& e
   Json cells = Json::array(), pairs = Json::array();
   for (const auto& row : tables.cells) cells.push_back(cell_json(row, tables.from_counts));
   for (const auto& pair : tables.pairs) pairs.push_back(pair_json(pair));
+  std::vector<TableName> shown{TableName::cells, TableName::levels, TableName::pairs};
+  shown.insert(shown.end(), extra.begin(), extra.end());
   Json document{{"version", 1},
                 {"run", tables.run},
                 {"rule", to_string(tables.rule)},
@@ -174,13 +184,16 @@ std::string tables_as_json(const Tables& tables, const std::vector<TableName>& e
                 {"outstanding", tables.outstanding},
                 {"cells", std::move(cells)},
                 {"pairs", std::move(pairs)},
-                {"warnings", tables.warnings}};
+                {"warnings", warnings_of(tables, shown)}};
   if (tables.adjust == Adjust::bh) document["adjust"] = "bh";
   if (tables.from_counts) {
     document["claims"] = Json::array();
     for (const auto& claim : tables.claims) document["claims"].push_back(claim_json(claim));
   }
   for (const auto name : extra) add_extra(document, tables, name);
+  for (const auto name : extra) {
+    if (const auto why = why_no_rows(tables, name); !why.empty()) document["empty"][key_of(name)] = why;
+  }
   return document.dump(1) + '\n';
 }
 

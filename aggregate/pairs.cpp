@@ -70,7 +70,7 @@ class Pairs {
     std::set<std::string> more;
     for (const auto& task : run_.plan.tasks) {
       if (options_.by == ScopesBy::level) more.insert(task.level);
-      if (options_.by == ScopesBy::category) more.insert(task.category);
+      if (options_.by == ScopesBy::category) more.insert(std::string(kCategoryScope) + task.category);
     }
     for (const auto& scope : more) {
       if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
@@ -93,7 +93,7 @@ class Pairs {
     const CellScores* const both[] = {&a, &b};
     const auto shared = share_tasks(both, in_scope(run_.plan, scope));
     if (shared.tasks == 0) return;
-    PairRow row{spec(a).id, spec(b).id, contrast, scope, family, shared.tasks, shared.outstanding, {},
+    PairRow row{spec(a).id, spec(b).id, contrast, scope_name(scope), family, shared.tasks, shared.outstanding, {},
                 {},         {},         {},       {},    {}};
     row.test = one_replicate(shared) ? "mcnemar-exact" : "sign-flip";
     if (!shared.ids.empty() && (shared.outstanding == 0 || options_.partial))

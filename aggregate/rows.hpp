@@ -57,6 +57,7 @@ struct PairRow {
   std::string verdict;  ///< a-better, b-better, not-separated; empty without a p; from counts: see counts.hpp
   std::string subset = {};             ///< from counts: the subset of both cells
   std::optional<Range> p_bounds = {};  ///< from counts: the least and the largest p over all pairings
+  std::optional<Range> p_holm_bounds = {};  ///< the same of Holm's p over the table: of all the least, and of all the largest
   std::optional<double> p_bh = {};     ///< with the adjustment bh only; the verdict goes by it then
 };
 
@@ -78,6 +79,8 @@ struct AblationRow {
   std::optional<Interval> rate_interval;
   std::optional<double> difference, relative;  ///< to the baseline: points, and the same as a share of its rate
   std::optional<Interval> interval;            ///< of the difference
+  std::optional<Interval> relative_interval = {};
+  std::string relative_reason = {};  ///< why a comparison has no interval of the relative change; relative.hpp
 };
 
 /// Does one factor work better together with another? D = (p11 - p10) - (p01 - p00), task by task.
@@ -141,6 +144,7 @@ struct ClaimRow {
   std::string where, kind, a, b, scope, subset, printed;
   double value = 0;  ///< as a fraction
   bool fits = true;  ///< the printed number is the value at the printed precision
+  std::optional<Interval> interval = {};  ///< of the value: newcombe, or mover-r for relative and share
 };
 
 /// How the counted episodes of one cell ended.

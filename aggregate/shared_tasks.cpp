@@ -35,11 +35,16 @@ SharedTasks share_tasks(std::span<const CellScores* const> cells, const TaskFilt
   return shared;
 }
 
+std::string scope_name(const std::string& scope) {
+  return scope.starts_with(kCategoryScope) ? scope.substr(kCategoryScope.size()) : scope;
+}
+
 TaskFilter in_scope(const jobs::Plan& plan, const std::string& scope) {
   if (scope == "all") return {};
-  return [&plan, scope](const TaskScore& score) {
+  const bool category = scope.starts_with(kCategoryScope);
+  return [&plan, category, name = scope_name(scope)](const TaskScore& score) {
     const auto& task = plan.tasks[score.task];
-    return task.level == scope || task.category == scope;
+    return (category ? task.category : task.level) == name;
   };
 }
 

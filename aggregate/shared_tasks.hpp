@@ -24,7 +24,11 @@ using TaskFilter = std::function<bool(const TaskScore&)>;
 
 SharedTasks share_tasks(std::span<const CellScores* const> cells, const TaskFilter& wanted = {});
 
-/// The tasks of a scope: "all", a level, or a category.
+/// A scope of a contrast: "all", a level, or a category behind this word; and its name in a table, without it.
+inline constexpr std::string_view kCategoryScope = "category:";
+std::string scope_name(const std::string& scope);
+
+/// The tasks of a scope.
 TaskFilter in_scope(const jobs::Plan& plan, const std::string& scope);
 
 /// True when every task has one replicate in every cell.

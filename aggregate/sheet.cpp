@@ -5,11 +5,6 @@
 namespace nkigrid::aggregate {
 namespace {
 
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::string space(width - characters(text), ' ');
   return align == Align::left ? text + space : space + text;
@@ -43,15 +38,54 @@ std::vector<std::string> headers(const Sheet& sheet) {
   return names;
 }
 
+// Two spaces stand between columns.
+std::size_t width_of(const ColumnGroup& group, const std::vector<std::size_t>& widths) {
+  std::size_t width = group.count == 0 ? 0 : 2 * (group.count - 1);
+  for (std::size_t i = group.first; i < group.first + group.count; ++i) width += widths[i];
+  return width;
+}
+
+// The heads above the heads; none where no column has a group. Widens the last column under a head that is longer.
+std::string group_line(const Sheet& sheet, std::vector<std::size_t>& widths) {
+  std::string line;
+  for (const auto& group : groups_of(sheet.columns)) {
+    const auto wanted = characters(group.name), have = width_of(group, widths);
+    if (wanted > have) widths[group.first + group.count - 1] += wanted - have;
+    line += (line.empty() ? "" : "  ") + padded(group.name, std::max(wanted, have), Align::left);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line.empty() ? "" : line + '\n';
+}
+
 }  // namespace
 
-std::string sheet_as_text(const Sheet& sheet) {
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::size_t> widths_of(const Sheet& sheet) {
   std::vector<std::size_t> widths;
   for (const auto& column : sheet.columns) widths.push_back(characters(column.header));
   for (const auto& row : sheet.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], characters(row[i]));
   }
+  return widths;
+}
+
+std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns) {
+  std::vector<ColumnGroup> groups;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (groups.empty() || groups.back().name != columns[i].group) groups.push_back({columns[i].group, i, 0});
+    ++groups.back().count;
+  }
+  return groups;
+}
+
+std::string sheet_as_text(const Sheet& sheet) {
+  auto widths = widths_of(sheet);
   std::string text = sheet.caption.empty() ? "" : sheet.caption + "\n";
+  text += group_line(sheet, widths);
   text += text_line(headers(sheet), sheet, widths);
   std::size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (const auto width : widths) total += width;

@@ -54,30 +54,22 @@ Sheet display_cells(const Tables& tables) {
       words.push_back(row.printed.empty() ? "-" : row.printed + (row.printed_fits ? "" : " (!)"));
     sheet.rows.push_back(std::move(words));
   }
-  if (run_to_run) sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again");
+  if (run_to_run) {
+    sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again, K replicates each (normal, from the variance between replicates)");
+  }
   return sheet;
-}
-
-std::string level_word(const Rate& rate) {
-  if (rate.rate)
-    return fmt::format("{}/{}  {:>5}  {}", rate.passed, rate.episodes, rate_word(rate),
-                       interval_word(rate.interval));
-  return fmt::format("{}/{}  {} outstanding, bounds {}", rate.passed, rate.episodes, rate.outstanding,
-                     bracket(*rate.bounds));
 }
 
 Sheet display_levels(const Tables& tables) {
   Sheet sheet{"levels", fmt::format("{}, by level", head(tables)), {{"cell"}}, {}, {}};
-  for (const auto& level : tables.level_names) sheet.columns.push_back({level});
+  for (const auto& level : tables.level_names) push_rate_columns(sheet, level);
   for (const auto& row : tables.cells) {
     if (row.levels.empty()) continue;  // counts may lack them
     Words words{row.cell};
     for (const auto& level : tables.level_names) {
-      std::string word = "-";
-      for (const auto& part : row.levels) {
-        if (part.level == level) word = level_word(part.rate);
-      }
-      words.push_back(std::move(word));
+      const auto part =
+          std::find_if(row.levels.begin(), row.levels.end(), [&](const auto& other) { return other.level == level; });
+      push_rate_words(words, part == row.levels.end() ? nullptr : &part->rate);
     }
     sheet.rows.push_back(std::move(words));
   }
@@ -97,12 +89,9 @@ Sheet display_categories(const Tables& tables) {
               {}};
   for (const auto& row : tables.cells) {
     for (const auto& part : row.categories) {
-      const auto& rate = part.rate;
-      sheet.rows.push_back(
-          {row.cell, part.level, std::to_string(rate.tasks), fmt::format("{}/{}", rate.passed, rate.episodes),
-           rate_word(rate),
-           rate.rate ? interval_word(rate.interval)
-                     : fmt::format("{} outstanding, bounds {}", rate.outstanding, bracket(*rate.bounds))});
+      Words words{row.cell, part.level, std::to_string(part.rate.tasks)};
+      push_rate_words(words, &part.rate);
+      sheet.rows.push_back(std::move(words));
     }
   }
   return sheet;
@@ -150,6 +139,22 @@ Sheet data_parts(const Tables& tables, TableName name) {
 }
 
 }  // namespace
+
+void push_rate_columns(Sheet& sheet, const std::string& group) {
+  sheet.columns.insert(sheet.columns.end(), {{"passed", Align::right, Kind::word, group},
+                                             {"rate", Align::right, Kind::word, group},
+                                             {"interval", Align::left, Kind::word, group}});
+}
+
+void push_rate_words(Words& words, const Rate* rate) {
+  if (!rate) {
+    words.insert(words.end(), {"-", "-", "-"});
+    return;
+  }
+  words.insert(words.end(), {fmt::format("{}/{}", rate->passed, rate->episodes), rate_word(*rate),
+                             rate->rate ? interval_word(rate->interval)
+                                        : fmt::format("{} outstanding, bounds {}", rate->outstanding, bracket(*rate->bounds))});
+}
 
 double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0.0; }
 

@@ -13,6 +13,9 @@ Sheet display_sheet(const Tables& tables, TableName name);
 /// numbers are marked, so that JSON rows can be made of them.
 Sheet data_sheet(const Tables& tables, TableName name);
 
+/// Why a table has no row, and what would give it some.
+std::string why_empty(const Tables& tables, TableName name);
+
 // One pair of functions a table; errors, transitions and turns are counts, so that one form serves all.
 Sheet display_modes(const Tables& tables);
 Sheet data_modes(const Tables& tables);
@@ -54,6 +57,10 @@ std::string fraction(const std::optional<double>& value);
 std::string percent(double value);
 std::string bracket(double low, double high);
 std::string interval_word(const std::optional<Interval>& interval);
+
+/// Passes of episodes, rate and interval, under one head; null: the cell has no such part.
+void push_rate_columns(Sheet& sheet, const std::string& group);
+void push_rate_words(std::vector<std::string>& words, const Rate* rate);
 
 /// Method and both ends of an interval, one field each; or the two ends of a range.
 void push_interval(std::vector<std::string>& words, const std::optional<Interval>& interval);

@@ -41,14 +41,6 @@ std::vector<ModesRow> modes_rows(const Tables& tables, const std::vector<std::st
   return rows;
 }
 
-std::string rate_and_count(const CellRow* cell) {
-  if (!cell) return "-";
-  const auto& rate = cell->total;
-  if (!rate.rate) return fmt::format("{}/{}, {} outstanding", rate.passed, rate.episodes, rate.outstanding);
-  return fmt::format("{} ({}/{}) {}", percent(*rate.rate), rate.passed, rate.episodes,
-                     bracket(rate.interval->low, rate.interval->high));
-}
-
 std::string dash(const std::string& word) { return word.empty() ? "-" : word; }
 
 }  // namespace
@@ -60,10 +52,10 @@ Sheet display_modes(const Tables& tables) {
               {{"model"}, {"prompt"}, {"subset"}},
               {},
               {}};
-  for (const auto& mode : modes) sheet.columns.push_back({mode});
+  for (const auto& mode : modes) push_rate_columns(sheet, mode);
   for (const auto& row : modes_rows(tables, modes)) {
     std::vector<std::string> words{row.model, dash(row.prompt), dash(row.subset)};
-    for (const auto* cell : row.cells) words.push_back(rate_and_count(cell));
+    for (const auto* cell : row.cells) push_rate_words(words, cell ? &cell->total : nullptr);
     sheet.rows.push_back(std::move(words));
   }
   return sheet;
@@ -73,8 +65,8 @@ Sheet data_modes(const Tables& tables) {
   const auto modes = values_of(tables, &CellRow::mode);
   Sheet sheet{"modes", "", data_columns({"model", "prompt", "subset"}), {}, {}};
   for (const auto& mode : modes) {
-    for (const char* field : {"passed", "episodes", "rate", "low", "high"})
-      sheet.columns.push_back({fmt::format("{}_{}", mode, field), Align::right, Kind::number});
+    for (const std::string field : {"passed", "episodes", "rate", "method", "low", "high"})
+      sheet.columns.push_back({mode + "_" + field, Align::right, field == "method" ? Kind::word : Kind::number});
   }
   for (const auto& row : modes_rows(tables, modes)) {
     std::vector<std::string> words{row.model, row.prompt, row.subset};
@@ -82,9 +74,7 @@ Sheet data_modes(const Tables& tables) {
       words.push_back(cell ? std::to_string(cell->total.passed) : "");
       words.push_back(cell ? std::to_string(cell->total.episodes) : "");
       words.push_back(cell ? fraction(cell->total.rate) : "");
-      const bool known = cell && cell->total.interval;
-      words.push_back(known ? fraction(cell->total.interval->low) : "");
-      words.push_back(known ? fraction(cell->total.interval->high) : "");
+      push_interval(words, cell ? cell->total.interval : std::nullopt);
     }
     sheet.rows.push_back(std::move(words));
   }
@@ -104,9 +94,11 @@ Sheet display_ablation(const Tables& tables) {
        {"interval"},
        {"change", Align::right},
        {"interval of change"},
-       {"relative", Align::right}},
+       {"relative", Align::right},
+       {"interval of relative, %"}},
       {},
       {}};
+  bool few = false;
   for (const auto& row : tables.ablation) {
     const bool baseline = row.value == row.baseline;
     std::vector<std::string> words{row.factor,
@@ -121,12 +113,18 @@ Sheet display_ablation(const Tables& tables) {
     words.push_back(baseline ? "baseline" : points(row.difference));
     words.push_back(baseline ? "-" : interval_word(row.interval));
     words.push_back(row.relative ? fmt::format("{:+.0f} %", 100 * rounded(*row.relative) + 0.0) : "-");
+    words.push_back(row.relative_reason.empty() ? interval_word(row.relative_interval) : fmt::format("none: {}", row.relative_reason));
+    few |= row.relative_reason.starts_with("few");
     sheet.rows.push_back(std::move(words));
   }
   sheet.notes.push_back(
       tables.from_counts
           ? "changes are between cells of one task set; which tasks passed is unknown, so they are unpaired"
           : "changes are paired on the tasks that the compared cells share; not adjusted for their number");
+  sheet.notes.push_back(tables.from_counts
+                            ? "relative: change by the baseline's rate; mover-r: from the Wilson intervals of both rates"
+                            : "relative: change by the baseline's rate; bca-drawn: 9999 resamples of the shared tasks within levels");
+  if (few) sheet.notes.push_back("few: at most five tasks, of which a resample may hold none");
   return sheet;
 }
 
@@ -135,7 +133,8 @@ Sheet data_ablation(const Tables& tables) {
               "",
               data_columns({"factor", "value", "baseline", "context", "cell", "subset", "#tasks",
                             "#outstanding", "#rate", "rate_method", "#rate_low", "#rate_high", "#difference",
-                            "interval_method", "#interval_low", "#interval_high", "#relative"}),
+                            "interval_method", "#interval_low", "#interval_high", "#relative", "relative_method",
+                            "#relative_low", "#relative_high", "relative_reason"}),
               {},
               {}};
   for (const auto& row : tables.ablation) {
@@ -152,6 +151,8 @@ Sheet data_ablation(const Tables& tables) {
     words.push_back(fraction(row.difference));
     push_interval(words, row.interval);
     words.push_back(fraction(row.relative));
+    push_interval(words, row.relative_interval);
+    words.push_back(row.relative_reason);
     sheet.rows.push_back(std::move(words));
   }
   return sheet;
@@ -168,7 +169,7 @@ Sheet display_interactions(const Tables& tables) {
                {"interaction", Align::right},
                {"interval"},
                {"p", Align::right},
-               {"p Holm", Align::right},
+               {tables.adjust == Adjust::bh ? "p BH" : "p Holm", Align::right},
                {"verdict"}},
               {},
               {}};
@@ -184,13 +185,13 @@ Sheet display_interactions(const Tables& tables) {
     for (const auto& cell : row.cells) rates += (rates.empty() ? "" : " ") + rate_of(cell, row);
     sheet.rows.push_back(
         {row.first, row.second, dash(row.context), std::to_string(row.tasks), rates, points(row.difference),
-         interval_word(row.interval), p_word(row.p), p_word(row.p_holm),
+         interval_word(row.interval), p_word(row.p), p_word(row.p_bh ? row.p_bh : row.p_holm),
          row.verdict.empty() ? fmt::format("{} outstanding", row.outstanding) : row.verdict});
   }
+  sheet.notes.push_back("p00, p01, p10, p11: pass rates in percent; the first digit says whether the first factor is changed, the second digit the second");
   sheet.notes.push_back(tables.from_counts
-                            ? "from counts: by the interval alone"
-                            : fmt::format("sign-flip test over tasks; p Holm: over the {} rows of this table",
-                                          tables.interactions.size()));
+                            ? "from counts: unpaired, by the interval alone"
+                            : fmt::format("sign-flip test over tasks; adjusted p: over the {} rows of this table", tables.interactions.size()));
   return sheet;
 }
 

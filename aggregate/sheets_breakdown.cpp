@@ -9,7 +9,7 @@ namespace nkigrid::aggregate {
 Sheet error_sheet(const Tables& tables) {
   Sheet sheet{
       "errors",
-      fmt::format("{}: scored episodes by outcome, and by error group of the final check", tables.run),
+      fmt::format("{}: how scored episodes ended, rule {}", tables.run, to_string(tables.rule)),
       {{"cell"}, {"scored", Align::right}},
       {},
       {}};
@@ -23,9 +23,10 @@ Sheet error_sheet(const Tables& tables) {
     for (const auto& breakdown : tables.breakdowns) seen |= breakdown.outcomes[i] > 0;
     if (!seen) continue;
     outcomes.push_back(i);
-    sheet.columns.push_back({std::string(to_string(static_cast<Outcome>(i))), Align::right});
+    sheet.columns.push_back({std::string(to_string(static_cast<Outcome>(i))), Align::right, Kind::word, "episodes by outcome"});
   }
-  for (const auto& group : groups) sheet.columns.push_back({group, Align::right});
+  for (const auto& group : groups)
+    sheet.columns.push_back({group, Align::right, Kind::word, "those that did not pass, by the error group of their final check"});
   for (const auto& breakdown : tables.breakdowns) {
     std::vector<std::string> words{breakdown.cell, std::to_string(breakdown.scored)};
     for (const auto i : outcomes) words.push_back(std::to_string(breakdown.outcomes[i]));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aggregate/sheets.hpp"
 
 namespace nkigrid::aggregate {
@@ -36,7 +38,9 @@ Sheet display_cost(const Tables& tables) {
                            "tokens where one has no price",
                            tables.baseline),
                "intervals: bca-drawn, tasks resampled; tokens/s: output tokens by the time of requests; "
-               "tokens lost: of attempts that do not count"}};
+               "tokens lost: of attempts that do not count; no interval: at most five tasks pass"}};
+  if (std::none_of(tables.costs.begin(), tables.costs.end(), [](const auto& row) { return row.usd; }))
+    sheet.notes.push_back("no USD: no model of the grid has a `price`, or no reply counted its tokens");
   for (const auto& row : tables.costs) {
     sheet.rows.push_back({row.cell, fmt::format("{}/{}", row.passed, row.scored),
                           std::to_string(row.tokens_in), std::to_string(row.tokens_out), money(row.usd),

@@ -16,23 +16,26 @@ Sheet display_bounds(const Tables& tables) {
                {"a - b", Align::right},
                {"interval"},
                {"p over all pairings"},
+               {"p Holm"},
                {"verdict"}},
               {},
-              {"p: exact McNemar, least and largest over all ways in which the counts may pair up; not "
-               "adjusted for the number of comparisons"}};
+              {"p: exact McNemar, least and largest over all ways in which the counts may pair up; the verdict goes by it",
+               fmt::format("p Holm: the same adjusted over the {} comparisons of this table: all with their least p, all with their largest",
+                           tables.pairs.size())}};
   for (const auto& pair : tables.pairs) {
     sheet.rows.push_back(
         {pair.a, pair.b, pair.subset.empty() ? "-" : pair.subset, pair.scope, std::to_string(pair.tasks),
          points(*pair.difference),
          fmt::format("{} {}", bracket(pair.interval->low, pair.interval->high), pair.interval->method),
-         fmt::format("{} to {}", p_word(pair.p_bounds->low), p_word(pair.p_bounds->high)), pair.verdict});
+         fmt::format("{} to {}", p_word(pair.p_bounds->low), p_word(pair.p_bounds->high)),
+         fmt::format("{} to {}", p_word(pair.p_holm_bounds->low), p_word(pair.p_holm_bounds->high)), pair.verdict});
   }
   return sheet;
 }
 
 Sheet display_claims(const Tables& tables) {
   Sheet sheet{"claims",
-              fmt::format("{}: printed numbers against the counts", tables.run),
+              fmt::format("{}: printed numbers against the counts, {:g} % intervals", tables.run, tables.level * 100),
               {{"where"},
                {"kind"},
                {"a"},
@@ -41,13 +44,14 @@ Sheet display_claims(const Tables& tables) {
                {"scope"},
                {"printed", Align::right},
                {"counts say", Align::right},
+               {"interval"},
                {"fits"}},
               {},
-              {}};
+              {"numbers in points (difference) or percent; intervals: unpaired, from the Wilson intervals of both rates"}};
   for (const auto& claim : tables.claims) {
     sheet.rows.push_back({claim.where, claim.kind, claim.a, claim.b,
                           claim.subset.empty() ? "-" : claim.subset, claim.scope, claim.printed,
-                          fmt::format("{:.2f}", 100 * claim.value), claim.fits ? "yes" : "no"});
+                          fmt::format("{:.2f}", 100 * claim.value), interval_word(claim.interval), claim.fits ? "yes" : "no"});
   }
   return sheet;
 }
@@ -55,12 +59,13 @@ Sheet display_claims(const Tables& tables) {
 Sheet data_claims(const Tables& tables) {
   Sheet sheet{"claims",
               "",
-              data_columns({"where", "kind", "a", "b", "subset", "scope", "printed", "#value", "#fits"}),
+              data_columns({"where", "kind", "a", "b", "subset", "scope", "printed", "#value", "#fits", "interval_method", "#interval_low", "#interval_high"}),
               {},
               {}};
   for (const auto& claim : tables.claims) {
     sheet.rows.push_back({claim.where, claim.kind, claim.a, claim.b, claim.subset, claim.scope, claim.printed,
                           fraction(claim.value), claim.fits ? "1" : "0"});
+    push_interval(sheet.rows.back(), claim.interval);
   }
   return sheet;
 }

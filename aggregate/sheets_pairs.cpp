@@ -31,7 +31,7 @@ Sheet data_of(const std::vector<PairRow>& pairs, const char* name) {
               "",
               data_columns({"a", "b", "scope", "family", "contrast", "#tasks", "#outstanding", "#difference",
                             "interval_method", "#interval_low", "#interval_high", "test", "#p", "#p_holm",
-                            "verdict", "#p_low", "#p_high", "subset", "#p_bh"}),
+                            "verdict", "#p_low", "#p_high", "subset", "#p_bh", "#p_holm_low", "#p_holm_high"}),
               {},
               {}};
   for (const auto& pair : pairs) {
@@ -47,7 +47,8 @@ Sheet data_of(const std::vector<PairRow>& pairs, const char* name) {
     for (const auto& word :
          {pair.test, p_field(pair.p), p_field(pair.p_holm), pair.verdict,
           pair.p_bounds ? p_field(pair.p_bounds->low) : "", pair.p_bounds ? p_field(pair.p_bounds->high) : "",
-          pair.subset, p_field(pair.p_bh)})
+          pair.subset, p_field(pair.p_bh), pair.p_holm_bounds ? p_field(pair.p_holm_bounds->low) : "",
+          pair.p_holm_bounds ? p_field(pair.p_holm_bounds->high) : ""})
       words.push_back(word);
     sheet.rows.push_back(std::move(words));
   }
@@ -91,7 +92,7 @@ Sheet display_pairs(const Tables& tables) {
                           interval_word(pair.interval), pair.test, p_word(pair.p), adjusted_word(pair),
                           verdict_word(pair)});
   }
-  sheet.notes.push_back(adjustment_note(tables, tables.pairs.size()));
+  sheet.notes.push_back(adjustment_note(tables, tables.pairs.size()) + "; the verdict goes by it. Intervals are of each row alone");
   return sheet;
 }
 

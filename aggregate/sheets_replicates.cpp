@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "aggregate/sheets.hpp"
@@ -13,17 +14,23 @@ Sheet display_replicates(const Tables& tables) {
                {"K", Align::right},
                {"run to run"},
                {"sd between tasks", Align::right},
-               {"sd between replicates", Align::right},
+               {"between replicates", Align::right},
                {"share of tasks", Align::right},
+               {"tasks", Align::right},
                {"k", Align::right},
                {"pass@k", Align::right},
                {"interval"},
                {"pass^k", Align::right},
                {"interval"}},
               {},
-              {"share of tasks: of the variance of one episode; near 1 replicates only repeat, and more of "
-               "them cannot help",
+              {"run to run: these tasks again; sd: of one episode's outcome (0 or 100), within levels; share of tasks: of its variance; near 1 "
+               "replicates only repeat, and more of them cannot help",
                "pass@k: at least one of k passes; pass^k: all of k do"}};
+  const bool single = std::none_of(tables.replicates.begin(), tables.replicates.end(), [](const auto& row) { return row.replicates > 1; });
+  if (single) {
+    sheet.notes.push_back("one replicate a task: what replicates tell needs two; set `replicates: 3` in the grid and continue, or put runs of "
+                          "other seeds together (tables RUN RUN2)");
+  }
   for (const auto& row : tables.replicates) {
     bool first = true;
     for (const auto& at : row.pass_at) {
@@ -36,7 +43,7 @@ Sheet display_replicates(const Tables& tables) {
         words.push_back(row.variance ? fmt::format("{:.2f}", row.variance->share_of_tasks()) : "-");
       }
       first = false;
-      for (const auto& word : {std::to_string(at.k), percent(at.any), interval_word(at.any_interval),
+      for (const auto& word : {std::to_string(at.tasks), std::to_string(at.k), percent(at.any), interval_word(at.any_interval),
                                percent(at.all), interval_word(at.all_interval)})
         words.push_back(word);
       sheet.rows.push_back(std::move(words));
@@ -77,14 +84,14 @@ Sheet data_replicates(const Tables& tables) {
 Sheet rule_sheet(const Tables& tables) {
   Sheet sheet{
       "rules",
-      fmt::format("{}: scored episodes that pass by each rule, and that pass by one only", tables.run),
+      fmt::format("{}: scored episodes that pass by each rule, and that pass by one rule and not by another", tables.run),
       data_columns({"cell", "#scored", "#paper", "#strict", "#best", "#paper_not_strict", "#strict_not_paper",
                     "#best_not_paper", "#paper_not_best"}),
       {},
       {"paper: final kernel, atol and rtol; strict: final kernel, also relative error, finiteness, "
        "repeatability; best: the newest "
        "kernel that verify_kernel passed, by the paper's rule",
-       "best_not_paper: correct code that the agent gave up or broke again"}};
+       "paper_not_strict: pass by the first and not by the second, and so on; best_not_paper: correct code that the agent gave up or broke again"}};
   for (const auto& row : tables.rules) {
     std::vector<std::string> words{row.cell};
     for (const auto count : {row.scored, row.paper, row.strict, row.best, row.paper_not_strict,

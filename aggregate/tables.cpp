@@ -9,6 +9,7 @@
 #include "aggregate/costs.hpp"
 #include "aggregate/methods.hpp"
 #include "aggregate/pairs.hpp"
+#include "aggregate/row_warnings.hpp"
 #include "aggregate/variance.hpp"
 #include "aggregate/warnings.hpp"
 #include "jobs/base/error.hpp"
@@ -141,6 +142,7 @@ Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableO
     tables.baseline = options.baseline.value_or(tables.costs.front().cell);
   }
   tables.warnings = table_warnings(run, ledger, scores, options, tables.outstanding);
+  tables.row_warnings = row_warnings(tables);
   return tables;
 }
 

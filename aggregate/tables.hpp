@@ -10,6 +10,7 @@
 #include "aggregate/population.hpp"
 #include "aggregate/rows.hpp"
 #include "aggregate/scores.hpp"
+#include "aggregate/table_names.hpp"
 #include "aggregate/turn_facts.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
@@ -33,6 +34,13 @@ struct TableOptions {
   std::string
       against;  ///< the value that ablations are held against where it was run; empty: the first listed
   std::optional<std::string> baseline;  ///< the cell that costs are relative to; default: the first
+  std::uint32_t draws = 9999;  ///< a relative change's interval; 0 where no ablation is printed: drawing takes time
+};
+
+/// What a reader of single rows must know.
+struct RowWarning {
+  TableName table;  ///< the one that holds them
+  std::string text;
 };
 
 /// What the tables say, before any layout. Holds no time, host, path or order of arrival.
@@ -47,7 +55,8 @@ struct Tables {
   std::vector<PairRow> pairs;
   std::vector<Breakdown> breakdowns;  ///< parallel to cells; empty from counts
   std::vector<ClaimRow> claims;       ///< from counts files only
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;      ///< of the whole
+  std::vector<RowWarning> row_warnings;
   bool from_counts = false;
   Adjust adjust = Adjust::holm;
   std::string baseline;  ///< of the costs

@@ -11,6 +11,7 @@
 
 #include "aggregate/counts.hpp"
 #include "aggregate/render.hpp"
+#include "aggregate/row_warnings.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
@@ -19,8 +20,8 @@ namespace nkigrid::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> runs;
-  std::string counts, table, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto",
+  std::vector<std::string> runs, tables;
+  std::string counts, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto",
                                      by = "contrast", relative_to, against;
   bool partial = false, json = false, quiet = false, write = false;
 };
@@ -41,16 +42,28 @@ std::size_t read_choice(const char* option, const std::string& text, const std::
   return static_cast<std::size_t>(found - words.begin());
 }
 
+// Each table once, in the order asked for.
+std::vector<aggregate::TableName> read_names(const Options& options, aggregate::Format format, aggregate::Source source) {
+  if (options.tables.empty()) return aggregate::default_tables(format, source);
+  std::vector<aggregate::TableName> names;
+  for (const auto& word : options.tables) {
+    for (const auto name : aggregate::parse_table_name(word, source)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 Request read_request(const Options& options) {
   Request request;
   request.format = aggregate::parse_format(options.json ? "json" : options.format);
   const bool csv = request.format == aggregate::Format::csv;
   const auto source = options.counts.empty() ? aggregate::Source::run : aggregate::Source::counts;
-  request.names = options.table.empty() ? aggregate::default_tables(request.format, source)
-                                        : aggregate::parse_table_name(options.table, source);
+  request.names = read_names(options, request.format, source);
   if (csv && request.names.size() != 1) {
-    throw Error(ErrorCode::usage, "csv holds one table at a time ('all' are several); name one with --table");
+    throw Error(ErrorCode::usage, fmt::format("csv holds one table at a time ({} were asked for); name one with --table", request.names.size()));
   }
+  if (std::find(request.names.begin(), request.names.end(), aggregate::TableName::ablation) == request.names.end()) request.tables.draws = 0;
   request.tables.rule = aggregate::parse_rule(options.rule);
   if (!options.subset.empty()) request.tables.subset = options.subset;
   request.tables.partial = options.partial;
@@ -72,8 +85,10 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
     throw Error(ErrorCode::io,
                 "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (quiet || request.format != aggregate::Format::csv) return;
-  for (const auto& warning : tables.warnings)
-    fmt::print(stderr, "nkigrid: warning: {}\n", warning);  // a csv file has no place for them
+  // A csv file has no place for what is no row.
+  if (const auto why = aggregate::why_no_rows(tables, request.names.front()); !why.empty())
+    fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", to_string(request.names.front()), why);
+  for (const auto& warning : aggregate::warnings_of(tables, request.names)) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
@@ -148,7 +163,9 @@ Verb tables_verb() {
             app.add_option("--counts", options->counts,
                            "printed counts in place of a run (docs/formats/counts.md)")
                 ->type_name("FILE");
-            app.add_option("--table", options->table, aggregate::table_names_help())->type_name("NAME");
+            app.add_option("--table", options->tables, aggregate::table_names_help() + "; may be given several times")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
             app.add_option("--subset", options->subset, "only the tasks of this subset")->type_name("S");
             app.add_option("--rule", options->rule,
                            "which verdict counts: paper, strict, best (of the best kernel)")

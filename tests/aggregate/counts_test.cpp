@@ -189,11 +189,34 @@ TEST(Counts, ThePapersTablesExistInEveryFormat) {
       EXPECT_THAT(render(paper(), {name}, format),
                   HasSubstr(name == TableName::cells || name == TableName::levels ? "SFT" : "sft"));
   }
-  EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown), HasSubstr("20.7 (31/150)"));
+  EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown), HasSubstr("| 31/150 | 20.7 | [15.0, 27.8] wilson |"));
   const auto document =
       nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
   EXPECT_EQ(document["modes"][0]["agent_passed"], 30);
   EXPECT_EQ(document["ablation"].size(), paper().ablation.size());
+}
+
+TEST(Counts, HolmHasBoundsToo) {
+  double least = 1;
+  for (const auto& row : paper().pairs) {
+    EXPECT_LE(row.p_bounds->low, row.p_holm_bounds->low);
+    EXPECT_LE(row.p_bounds->high, row.p_holm_bounds->high);
+    EXPECT_LE(row.p_holm_bounds->low, row.p_holm_bounds->high);
+    least = std::min(least, row.p_bounds->low);
+  }
+  const auto n = static_cast<double>(paper().pairs.size());
+  for (const auto& row : paper().pairs) {
+    if (row.p_bounds->low == least) EXPECT_NEAR(row.p_holm_bounds->low, n * least, 1e-12 * least) << "the first of all";
+  }
+}
+
+TEST(Counts, ClaimsCarryTheirIntervals) {
+  for (const auto& row : paper().claims) {
+    ASSERT_TRUE(row.interval) << row.where;
+    EXPECT_EQ(row.interval->method, row.kind == "difference" ? "newcombe" : "mover-r");
+    EXPECT_LE(row.interval->low, row.value);
+    EXPECT_GE(row.interval->high, row.value);
+  }
 }
 
 TEST(Counts, EveryFormatPrintsThem) {
@@ -205,7 +228,7 @@ TEST(Counts, EveryFormatPrintsThem) {
   EXPECT_THAT(text, HasSubstr("29/150  19.3  [13.8, 26.4] wilson     19.3\n"));
   EXPECT_THAT(text, HasSubstr("depends-on-pairing"));
   EXPECT_THAT(render(paper(), {TableName::claims}, Format::csv),
-              HasSubstr("Table 4,relative,SFT SS,SFT v2 SS,nkigen-60,all,81,0.8,0\n"));
+              HasSubstr("Table 4,relative,SFT SS,SFT v2 SS,nkigen-60,all,81,0.8,0,mover-r,-0.335353,3.858935\n"));
 }
 
 }  // namespace

@@ -113,6 +113,10 @@ TEST(Pairs, AreTestedByLevelOrCategoryOnRequest) {
   EXPECT_THAT(scopes(ScopesBy::contrast), ElementsAre("all"));
   EXPECT_THAT(scopes(ScopesBy::level), ElementsAre("all", "L1", "L2"));
   EXPECT_THAT(scopes(ScopesBy::category), ElementsAre("all", "matmul", "unary"));
+  made.run.grid.contrasts[0].scope = {"category:unary", "all"};
+  EXPECT_THAT(scopes(ScopesBy::contrast), ElementsAre("unary", "all"));
+  EXPECT_THAT(scopes(ScopesBy::category), ElementsAre("unary", "all", "matmul")) << "each once";
+  made.run.grid.contrasts[0].scope = {"all"};
   const auto row = make_tables(made.run, made.ledger, {.by = ScopesBy::category}).pairs.at(1);
   EXPECT_EQ(row.tasks, 20u);
   EXPECT_NEAR(*row.difference, (9 - 3) / 20.0,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "aggregate/sheet.hpp"
 #include "jobs/base/error.hpp"
@@ -124,11 +125,24 @@ TEST(Text, AlignsColumnsAndNamesTheMethod) {
 TEST(Text, LevelsShowCountsRatesAndIntervals) {
   EXPECT_EQ(render(paper_tables(), {TableName::levels}, Format::text),
             "made: pass rate in percent, rule paper, 95 % intervals, by level\n"
-            "cell               L1                                 L2                               L3\n"
-            "------------------------------------------------------------------------------------------------"
-            "---------------------\n"
-            "sft.ss.rank-aware  25/50   50.0  [36.6, 63.4] wilson  4/50    8.0  [3.2, 18.8] wilson  0/50    "
-            "0.0  [0.0, 7.1] wilson\n");
+            "                   L1                                 L2                                L3\n"
+            "cell               passed  rate  interval             passed  rate  interval            passed  rate  interval\n"
+            "-------------------------------------------------------------------------------------------------------------------------\n"
+            "sft.ss.rank-aware   25/50  50.0  [36.6, 63.4] wilson    4/50   8.0  [3.2, 18.8] wilson    0/50   0.0  [0.0, 7.1] wilson\n");
+}
+
+TEST(Text, AHeadOverSeveralColumnsStandsOverTheFirstAndWidensTheLast) {
+  const Sheet sheet{"s", "", {{"a"}, {"b", Align::right, Kind::word, "a long head"}, {"c", Align::right, Kind::word, "a long head"}, {"d"}}, {{"1", "2", "3", "4"}}, {}};
+  EXPECT_EQ(sheet_as_text(sheet),
+            "   a long head\n"
+            "a  b         c  d\n"
+            "-----------------\n"
+            "1  2         3  4\n");
+}
+
+TEST(Markdown, AHeadOverSeveralColumnsGoesBeforeEach) {
+  EXPECT_THAT(render(paper_tables(), {TableName::levels}, Format::markdown),
+              HasSubstr("| cell | L1 passed | L1 rate | L1 interval | L2 passed |"));
 }
 
 TEST(Text, EndsWithTheWarnings) {
@@ -149,15 +163,98 @@ TEST(Markdown, IsAPipeTableWithEscapedWords) {
 
 TEST(Latex, IsABooktabsTableWithEscapedWords) {
   EXPECT_EQ(render(paper_tables(), {TableName::cells}, Format::latex),
-            "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
+            "% needs \\usepackage{booktabs,graphicx}\n\\begin{table*}\n\\centering\n"
             "\\caption{made: pass rate in percent, rule paper, 95 \\% intervals}\n\\label{tab:cells}\n"
+            "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
             "\\begin{tabular}{llrrrrl}\n\\toprule\n"
             "cell & subset & tasks & K & passed & rate & interval \\\\\n\\midrule\n"
-            "sft.ss.rank-aware & - & 150 & 1 & 29/150 & 19.3 & [13.8, 26.4] wilson \\\\\n"
-            "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+            "sft.ss.rank-aware & -- & 150 & 1 & 29/150 & 19.3 & [13.8, 26.4] wilson \\\\\n"
+            "\\bottomrule\n\\end{tabular}}\n\\end{table*}\n");
   const Sheet sheet{"s", "", {{"a"}, {"b"}}, {{"[1, 2]", "50% of a_b & {c} \\ ~ ^ #1 $2"}}, {}};
   EXPECT_THAT(sheet_as_latex(sheet), HasSubstr("{}[1, 2] & 50\\% of a\\_b \\& \\{c\\} \\textbackslash{} "
                                                "\\textasciitilde{} \\textasciicircum{} \\#1 \\$2 \\\\"));
+}
+
+TEST(Latex, MinusSignsAreNoHyphens) {
+  const Sheet sheet{"s", "", {{"a"}}, {{"-3.3"}, {"[-12.2, -5.6] bca"}, {"rank-2"}}, {}};
+  const auto text = sheet_as_latex(sheet);
+  for (const auto* line : {"$-$3.3 \\\\", "[$-$12.2, $-$5.6] bca \\\\", "rank-2 \\\\"}) EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(Latex, LevelsStandUnderOneHeadEach) {
+  EXPECT_THAT(render(paper_tables(), {TableName::levels}, Format::latex),
+              HasSubstr("\\begin{tabular}{lrrlrrlrrl}\n\\toprule\n"
+                        "\\multicolumn{1}{l}{} & \\multicolumn{3}{l}{L1} & \\multicolumn{3}{l}{L2} & \\multicolumn{3}{l}{L3} \\\\\n"
+                        "\\cmidrule(lr){2-4}\\cmidrule(lr){5-7}\\cmidrule(lr){8-10}\n"
+                        "cell & passed & rate & interval & passed &"));
+}
+
+// The columns that a row of a tabular fills: words between unescaped ampersands, with those that span several.
+int columns_of(const std::string& line) {
+  int columns = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && (line[i] != '&' || (i > 0 && line[i - 1] == '\\'))) continue;
+    const auto word = line.substr(begin, i - begin);
+    const auto span = word.find("\\multicolumn{");
+    columns += span == std::string::npos ? 1 : std::stoi(word.substr(span + 13));
+    begin = i + 1;
+  }
+  return columns;
+}
+
+// Holds every row of every tabular against its column letters. @returns the rows seen
+int check_tabulars(const std::string& text) {
+  std::istringstream lines(text);
+  int wanted = 0, rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("\\begin{tabular}{")) {
+      wanted = static_cast<int>(line.size() - std::string("\\begin{tabular}{}").size());
+    } else if (line.starts_with("\\end{tabular}")) {
+      wanted = 0;
+    } else if (wanted > 0 && line.ends_with("\\\\")) {
+      EXPECT_EQ(columns_of(line), wanted) << line;
+      ++rows;
+    }
+  }
+  return rows;
+}
+
+TEST(Latex, EveryRowOfEveryTableHasAsManyWordsAsColumns) {
+  const auto made = made_run({"m.ss.p_1", "m.agent.p_1", "n.ss.p_1", "n.agent.p_1"}, made_tasks("L1", 50), 3, [](const EpisodeId& id) {
+    auto end = ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % (id.cell.starts_with("m") ? 3 : 5) == 0);
+    if (number_of(id) % 3 == 1) end.outcome = Outcome::compile_fail, end.code = static_cast<Code>(1 + number_of(id) % 30);
+    return end;
+  });
+  auto run = made.run;
+  run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all", "L1"}}, {"model", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
+  const auto tables = make_tables(run, made.ledger);
+  for (const auto name : parse_table_name("all")) {
+    const auto text = render(tables, {name}, Format::latex);
+    EXPECT_GE(check_tabulars(text), text.starts_with("% needs") ? 2 : 0) << to_string(name);
+  }
+}
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(Latex, WhatNoPageHoldsIsSplitIntoNumberedFloats) {
+  Sheet wide{"w", "c", {{"cell"}}, {{"one"}, {"two"}}, {"a note"}};
+  for (int i = 0; i < 30; ++i) {
+    wide.columns.push_back({"a_longer_head", Align::right});
+    for (auto& row : wide.rows) row.push_back(std::to_string(i));
+  }
+  const auto text = sheet_as_latex(wide);
+  EXPECT_EQ(count_of(text, "\\begin{table*}"), 5u);  // seven columns of 15 characters are 105, and the cell
+  EXPECT_EQ(count_of(text, "\ntwo & "), 5u);
+  EXPECT_EQ(count_of(text, "a note"), 5u);
+  for (const auto* words : {"c (1 of 5)", "c (5 of 5)", "\\label{tab:w}", "\\label{tab:w-5}"}) EXPECT_EQ(count_of(text, words), 1u) << words;
+  check_tabulars(text);
+  const Sheet tall{"t", "c", {{"n"}}, std::vector<std::vector<std::string>>(100, {"1"}), {}};  // 38 rows a float
+  EXPECT_EQ(count_of(sheet_as_latex(tall), "\\end{table}"), 3u);
 }
 
 TEST(Latex, CarriesTheWarningsUnderEachTable) {
@@ -178,6 +275,36 @@ TEST(Json, PairsHaveTheKeysOfTheFormat) {
   EXPECT_EQ(pair["difference"], 0.866667);
   EXPECT_EQ(pair["verdict"], "a-better");
   EXPECT_EQ(pair["p"], 2.98023e-08);  // 2^-25, not rounded to 0
+}
+
+// One cell, one replicate: nothing to compare.
+Tables lonely_tables() {
+  const auto made = made_run({"m.ss.p"}, made_tasks("L1", 8), 1, [](const EpisodeId& id) { return ended(number_of(id) < 3); });
+  return make_tables(made.run, made.ledger);
+}
+
+TEST(EmptyTables, SayWhyAndWhatToAdd) {
+  const struct {
+    TableName name;
+    const char* says;
+  } rows[] = {{TableName::ablation, "no two cells differ in one of model, mode and prompt alone; add"},
+              {TableName::pairs, "no two cells match a contrast; run a second model or mode, or list `contrasts:`"},
+              {TableName::interactions, "a 2x2 needs four cells: two values of one factor"},
+              {TableName::methods, "no model has a `method`; give the checkpoints of one method the same name"},
+              {TableName::method_pairs, "no model has a `method`"},
+              {TableName::flips, "no two cells match a contrast"},
+              {TableName::transitions, "no episode is scored yet"}};
+  const auto tables = lonely_tables();
+  for (const auto& row : rows) {
+    const std::string name(to_string(row.name));
+    EXPECT_THAT(render(tables, {row.name}, Format::text), testing::StartsWith(name + ": nothing to show: " + row.says));
+    EXPECT_THAT(render(tables, {row.name}, Format::latex), testing::StartsWith("% " + name + ": nothing to show: "));
+    EXPECT_THAT(render(tables, {row.name}, Format::markdown), testing::StartsWith("**" + name + "**: nothing to show: "));
+    EXPECT_THAT(why_no_rows(tables, row.name), testing::StartsWith(row.says));
+  }
+  const auto document = Json::parse(render(tables, {TableName::methods, TableName::method_pairs, TableName::rules}, Format::json));
+  EXPECT_THAT(keys(document["empty"]), ElementsAre("methods", "method_pairs"));
+  EXPECT_FALSE(Json::parse(render(tables, {TableName::rules}, Format::json)).contains("empty"));
 }
 
 TEST(Names, UnknownTablesAndFormatsAreRefusedWithTheListOfThoseThatExist) {

@@ -59,6 +59,34 @@ class Tables(Case):
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_several_tables_may_be_named_but_csv_holds_one(self):
+        done = nkigrid("tables", "--table", "rules", "--table", "errors", self.box / "one", "--table", "rules")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([done.stdout.count(words) for words in ("by each rule", "how scored episodes ended", "pass rate in percent")], [1, 1, 0])
+        both = self.tables("one", options=["--table", "rules", "--table", "errors"])
+        self.assertTrue("rules" in both and "errors" in both)
+        refused = nkigrid("tables", self.box / "one", "--table", "rules", "--table", "errors", "--format", "csv")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("csv holds one table at a time (2 were asked for)", refused.stderr)
+
+    def test_an_empty_table_says_what_would_fill_it(self):
+        for form in ("text", "markdown", "latex"):
+            done = nkigrid("tables", self.box / "one", "--table", "methods", "--format", form)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("nothing to show: no model has a `method`; give", done.stdout)
+        done = nkigrid("tables", self.box / "one", "--table", "methods", "--format", "csv")
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertIn("nkigrid: methods: nothing to show: no model has a `method`", done.stderr)
+        self.assertEqual(list(self.tables("one", options=["--table", "methods"])["empty"]), ["methods"])
+
+    def test_an_ablation_draws_the_same_interval_each_time(self):
+        one, again = (nkigrid("tables", self.box / "one", "--table", "ablation", "--format", "csv").stdout for _ in range(2))
+        self.assertEqual(one, again)
+        self.assertEqual(one, (self.box / "one/tables/ablation.csv").read_text())
+        for row in csv.DictReader(io.StringIO(one)):
+            if row["value"] != row["baseline"]:
+                self.assertNotEqual(row["relative_method"] == "bca-drawn", bool(row["relative_reason"]), "an interval, or why none")
+
     def test_the_rate_of_a_run_that_has_ended_is_its_own_whenever_one_asks(self):
         import h5py
         first, second = (json.loads(nkigrid("status", self.box / "one", "--json").stdout) for _ in range(2))
