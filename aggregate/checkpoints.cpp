@@ -114,6 +114,44 @@ CheckpointMean checkpoint_mean(const CheckpointScores& scores,
   return result;
 }
 
+namespace {
+
+/// A square-and-add interval: each variance with the t of its own freedom.
+double half_width(std::span<const Estimate> terms, const Estimate& twice, double level) {
+  const auto squared = [&](const Estimate& term) {
+    const boost::math::students_t_distribution<> t(term.freedom);
+    return std::pow(boost::math::quantile(boost::math::complement(t, (1 - level) / 2)), 2) * term.variance;
+  };
+  // What checkpoints scatter by beyond their interaction with tasks is cut at 0; the tasks' term stays.
+  const double excess = std::max(0.0, squared(terms[0]) - squared(twice));
+  return std::sqrt(excess + squared(terms[1]));
+}
+
+// p is 1 - the level whose interval just reaches 0.
+double p_of(std::span<const Estimate> terms, const Estimate& twice, double difference) {
+  double low = 0, high = 1;
+  for (int step = 0; step < 48; ++step) {
+    const double p = (low + high) / 2;
+    (half_width(terms, twice, 1 - p) > std::abs(difference) ? low : high) = p;
+  }
+  return high;
+}
+
+// One checkpoint against several: the several say how checkpoints scatter, on both sides.
+void one_against_several(CheckpointDifference& result, const CheckpointScores& several, Estimate of_tasks, double level) {
+  const auto checkpoints = static_cast<double>(several.size()), n = static_cast<double>(several.front().size());
+  auto scatter = scatter_of(several);
+  scatter.variance *= 1 + 1 / checkpoints;
+  const Estimate twice{interaction(several) / n * (1 + 1 / checkpoints), scatter.freedom * (n - 1)};
+  const Estimate terms[] = {scatter, of_tasks};
+  const double half = half_width(terms, twice, level);
+  if (half <= 0) return;
+  result.interval = Interval{"checkpoint-t", std::max(-1.0, result.difference - half), std::min(1.0, result.difference + half)};
+  result.p = p_of(terms, twice, result.difference);
+}
+
+}  // namespace
+
 CheckpointDifference checkpoint_difference(const CheckpointScores& a, const CheckpointScores& b,
                                            std::span<const std::vector<std::uint32_t>> strata, double level) {
   CheckpointDifference result;
@@ -123,16 +161,18 @@ CheckpointDifference checkpoint_difference(const CheckpointScores& a, const Chec
   result.difference = mean_of(differences);
   if (a.size() < 2 && b.size() < 2) return result;
   const auto n = static_cast<double>(differences.size());
-  auto of_a = a.size() > 1 ? scatter_of(a) : scatter_of(b), of_b = b.size() > 1 ? scatter_of(b) : of_a;
-  double twice = 0;
-  for (const auto* side : {&a, &b}) {
-    if (side->size() > 1) twice += interaction(*side) / (static_cast<double>(side->size()) * n);
-  }
-  of_a.variance /= static_cast<double>(a.size());
-  of_b.variance /= static_cast<double>(b.size());
   auto of_tasks = within_strata(differences, strata);
   if (of_tasks.freedom <= 0) return result;
   of_tasks.variance /= n;
+  if (a.size() < 2 || b.size() < 2) {
+    one_against_several(result, a.size() < 2 ? b : a, of_tasks, level);
+    return result;
+  }
+  auto of_a = scatter_of(a), of_b = scatter_of(b);
+  double twice = 0;
+  for (const auto* side : {&a, &b}) twice += interaction(*side) / (static_cast<double>(side->size()) * n);
+  of_a.variance /= static_cast<double>(a.size());
+  of_b.variance /= static_cast<double>(b.size());
   const Estimate terms[] = {of_a, of_b, of_tasks};
   const auto error = combine(terms, twice);
   result.interval = t_interval(result.difference, error, level, -1, 1);

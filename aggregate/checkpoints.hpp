@@ -34,9 +34,12 @@ struct CheckpointDifference {
   std::optional<double> p;  ///< two-sided t test of no difference
 };
 
-/// Var = s_a^2/C_a + s_b^2/C_b + s_d^2/n - MS_a/(C_a n) - MS_b/(C_b n): checkpoint means, task differences,
-/// and what both count. A side of one checkpoint is taken to scatter as the other does. None when both have
-/// one.
+/// Var = s_a^2/C_a + s_b^2/C_b + s_d^2/n - MS_a/(C_a n) - MS_b/(C_b n): checkpoint means, task differences, and what both count.
+/// One checkpoint against C: their scatter s^2 (C - 1 degrees of freedom) holds for both sides, once, as for the prediction of one more; the
+/// squared half width is max(0, (1 + 1/C) (t^2_(C-1) s^2 - t^2 MS/n)) + t^2_(n-L) s_d^2/n, and p is what inverts it. Satterthwaite's single t
+/// would cover 0.90 with two checkpoints. None when both have one.
+/// @source Howe 1974, JASA 69:789 (sums of two variances); Burdick & Graybill 1992, Confidence Intervals on Variance Components, 3.3
+/// (differences)
 CheckpointDifference checkpoint_difference(const CheckpointScores& a, const CheckpointScores& b,
                                            std::span<const std::vector<std::uint32_t>> strata, double level);
 

@@ -10,8 +10,9 @@
 namespace nkigrid::aggregate {
 namespace {
 
-constexpr std::ptrdiff_t kFewTasks =
-    5;  // at most so many with any pass, or any failure: the bootstrap has too little to draw from
+// At most so many tasks with any pass, or any failure: the bootstrap has too little to draw from. At most so many whose replicates differ: the
+// variance between replicates is known too badly.
+constexpr std::ptrdiff_t kFewTasks = 5;
 
 bool has_few(std::span<const TaskCount> tasks) noexcept {
   const auto any_pass =
@@ -32,6 +33,10 @@ Interval around(double estimate, Ends ends) {
 
 }  // namespace
 
+bool has_equal_replicates(std::span<const TaskCount> tasks) noexcept {
+  return std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) { return task.replicates == tasks.front().replicates; });
+}
+
 double mean_score(std::span<const TaskCount> tasks) noexcept {
   double sum = 0;
   std::uint64_t passed = 0, replicates = 0;
@@ -40,11 +45,8 @@ double mean_score(std::span<const TaskCount> tasks) noexcept {
     passed += task.passed;
     replicates += task.replicates;
   }
-  const bool equal = std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) {
-    return task.replicates == tasks.front().replicates;
-  });
   // Equal replicates: one division, so that the rate is the printed count's to the last bit.
-  return equal ? static_cast<double>(passed) / static_cast<double>(replicates)
+  return has_equal_replicates(tasks) ? static_cast<double>(passed) / static_cast<double>(replicates)
                : sum / static_cast<double>(tasks.size());
 }
 
@@ -87,20 +89,22 @@ Interval rate_interval(std::span<const TaskCount> tasks, double level) {
 
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double level) {
   double variance_sum = 0, inverse_sum = 0, episodes = 0;
-  std::size_t repeated = 0;
+  std::ptrdiff_t repeated = 0, varying = 0;
   for (const auto& task : tasks) {
     const double k = task.replicates, p = task.passed / k;
     episodes += k;
     inverse_sum += 1 / k;
     if (task.replicates < 2) continue;
     variance_sum += k / (k - 1) * p * (1 - p);
+    varying += task.passed > 0 && task.passed < task.replicates;
     ++repeated;
   }
   if (repeated == 0) return std::nullopt;
   const double rate = mean_score(tasks);
-  if (variance_sum == 0) return wilson(rate, episodes, level);
-  // Var(mean) = sum_i sigma^2/K_i / n^2, which is sigma^2/(K n) for equal K.
   const auto n = static_cast<double>(tasks.size());
+  // n^2/sum 1/K_i, which is nK for equal K: one digit of rounding must not part the two.
+  if (varying <= kFewTasks) return wilson(rate, has_equal_replicates(tasks) ? episodes : n * n / inverse_sum, level);
+  // Var(mean) = sum_i sigma^2/K_i / n^2, which is sigma^2/(K n) for equal K.
   const double half =
       critical_value(level) * std::sqrt(variance_sum / static_cast<double>(repeated) * inverse_sum) / n;
   return Interval{"run-to-run", std::max(0.0, rate - half), std::min(1.0, rate + half)};

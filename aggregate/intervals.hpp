@@ -19,7 +19,10 @@ struct TaskCount {
   std::uint32_t stratum = 0;  ///< level; tasks are resampled within it
 };
 
-/// The mean over tasks of passed/replicates. @pre tasks is not empty, replicates >= 1
+/// True when all tasks have as many replicates.
+bool has_equal_replicates(std::span<const TaskCount> tasks) noexcept;
+
+/// The mean over tasks of passed/replicates: every task weighs alike, however many replicates it has. @pre tasks is not empty, replicates >= 1
 double mean_score(std::span<const TaskCount> tasks) noexcept;
 
 /// Wilson's score interval. @param rate may be a mean over replicates, `n` is the number of tasks
@@ -41,9 +44,9 @@ Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double l
 /// empty, replicates >= 1
 Interval rate_interval(std::span<const TaskCount> tasks, double level);
 
-/// Would another run of the same tasks change the rate? rate -+ z sqrt(sigma^2/(K n)), cut to [0, 1], with
-/// sigma^2 the mean over tasks of K/(K-1) p (1 - p). None when no task has two replicates. Where all
-/// replicates agree (sigma^2 = 0): Wilson with n = all episodes, so that its width is not zero either.
+/// Would another run of the same tasks change the rate? rate -+ z sqrt(sigma^2/(K n)), cut to [0, 1], with sigma^2 the mean over tasks of
+/// K/(K-1) p (1 - p). None when no task has two replicates. Where at most five tasks have replicates that differ, sigma^2 is known too badly:
+/// Wilson with n^2/sum(1/K) episodes (all nK of equal K), which is cautious, since the mean of p (1 - p) over tasks is at most rate (1 - rate).
 /// @source Miller 2024, arXiv 2411.00640, section 3
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double level);
 

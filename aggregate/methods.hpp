@@ -11,7 +11,8 @@ namespace nkigrid::aggregate {
 std::vector<MethodRow> make_methods(const jobs::Run& run, const std::vector<CellScores>& scores,
                                     const TableOptions& options);
 
-/// Every method against the first one listed, mode and prompt equal; p values adjusted over these rows. A
+/// Every method against the first one listed, mode and prompt equal; p values adjusted over those of these rows that
+/// have a test: not one checkpoint against one. A
 /// model without a method is a method of one checkpoint under its own name.
 std::vector<PairRow> make_method_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
                                        const TableOptions& options);

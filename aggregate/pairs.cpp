@@ -54,10 +54,10 @@ class Pairs {
     for (const auto& pair : compared_cells(run_.grid, run_.plan.cells)) {
       if (!shown.contains(pair.a) || !shown.contains(pair.b)) continue;
       for (const auto& scope : scopes_of(*pair.contrast))
-        add(*shown[pair.a], *shown[pair.b], pair.contrast->name, scope, "contrasts");
+        add(*shown[pair.a], *shown[pair.b], pair.contrast->name, scope, family_of(*pair.contrast, scope));
     }
     add_runs();
-    adjust_family(rows_, options_);
+    adjust();
     return std::move(rows_);
   }
 
@@ -76,6 +76,18 @@ class Pairs {
       if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
     }
     return scopes;
+  }
+
+  // What is only looked at must not weaken what was declared.
+  std::string family_of(const jobs::Contrast& contrast, const std::string& scope) const {
+    const bool declared = std::find(contrast.scope.begin(), contrast.scope.end(), scope) != contrast.scope.end();
+    return declared ? "contrasts" : options_.by == ScopesBy::level ? "by-level" : "by-category";
+  }
+
+  void adjust() {
+    std::map<std::string, std::vector<PairRow*>> families;
+    for (auto& row : rows_) families[row.family].push_back(&row);
+    for (const auto& [name, rows] : families) adjust_rows(rows, options_);
   }
 
   // A cell that another run made otherwise, against the plain one.

@@ -18,7 +18,8 @@ std::vector<ComparedCells> compared_cells(const jobs::Grid& grid, const std::vec
 
 /// The family of comparisons that the grid's contrasts ask for: for each contrast and scope every two cells
 /// that agree in all factors which the contrast leaves alone, paired on the tasks that both have, then every
-/// cell that is kept apart (`cell@run`) against the plain one; p values adjusted over all rows. Cells of
+/// cell that is kept apart (`cell@run`) against the plain one; p values adjusted over these rows, the family
+/// "contrasts". Scopes that TableOptions::by adds are a family of their own, "by-level" or "by-category". Cells of
 /// different runs meet in no other row. Scopes in which two cells share no task give no row.
 std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
                                 const TableOptions& options);

@@ -69,24 +69,15 @@ double smallest_difference(const PairedDesign& design, const PowerGoal& goal) {
   return deviates(goal).sum() * paired_error(design);
 }
 
-double paired_power(const PairedDesign& design, double difference, double alpha) {
-  const double error = paired_error(design), z = critical_value(1 - alpha);
-  if (error <= 0) return difference == 0 ? alpha : 1;
-  const double shift = std::abs(difference) / error;
-  return normal_cdf(shift - z).below + normal_cdf(-shift - z).below;
-}
-
-std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference,
-                                               const PowerGoal& goal) {
-  // difference^2 n / z^2 = omega^2 + (sigma_a^2 + sigma_b^2)/K
-  const double left = std::pow(difference / deviates(goal).sum(), 2) * design.tasks - design.between_tasks;
+std::optional<std::uint64_t> replicates_needed(const PairedDesign& design, double difference, double shown) {
+  // (difference/shown)^2 n error^2 = omega^2 + (sigma_a^2 + sigma_b^2)/K
+  const double wanted = std::pow(difference / shown * paired_error(design), 2) * design.tasks, left = wanted - design.between_tasks;
   if (left <= 0) return std::nullopt;
   return std::max<std::uint64_t>(1, at_least((design.noise_a + design.noise_b) / left));
 }
 
-std::uint64_t tasks_needed(PairedDesign design, double difference, const PowerGoal& goal) {
-  design.tasks = 1;
-  return std::max<std::uint64_t>(1, at_least(std::pow(smallest_difference(design, goal) / difference, 2)));
+std::uint64_t tasks_needed(const PairedDesign& design, double difference, double shown) {
+  return std::max<std::uint64_t>(1, at_least(design.tasks * std::pow(shown / difference, 2)));
 }
 
 }  // namespace nkigrid::aggregate

@@ -38,18 +38,17 @@ struct PairedDesign {
 /// Standard error of the mean paired difference, sqrt((omega^2 + sigma_a^2/K_a + sigma_b^2/K_b)/n).
 double paired_error(const PairedDesign& design) noexcept;
 
-/// The smallest difference that such a grid shows: (z_(alpha/2) + z_power) paired_error().
+/// The smallest difference that such a grid shows by the normal approximation, (z_(alpha/2) + z_power) paired_error(): below that of the
+/// test itself where tasks are few (power_model.hpp).
 /// @source Miller 2024, arXiv 2411.00640, section 5
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal = {});
 
-/// Chance that a true difference is shown, by the same normal approximation (both tails).
-double paired_power(const PairedDesign& design, double difference, double alpha = 0.05);
+/// Replicates a cell (the same for both) from which on a difference is shown; none when no number is enough. By the normal approximation,
+/// scaled from what the design shows: the squared difference goes as the squared error.
+/// @param shown the smallest difference that the design itself shows
+std::optional<std::uint64_t> replicates_needed(const PairedDesign& design, double difference, double shown);
 
-/// Replicates a cell (the same for both) from which on a difference is shown; none when no number is enough.
-std::optional<std::uint64_t> replicates_needed(PairedDesign design, double difference,
-                                               const PowerGoal& goal = {});
-
-/// Tasks from which on a difference is shown with the design's replicates.
-std::uint64_t tasks_needed(PairedDesign design, double difference, const PowerGoal& goal = {});
+/// Tasks from which on a difference is shown with the design's replicates; as replicates_needed().
+std::uint64_t tasks_needed(const PairedDesign& design, double difference, double shown);
 
 }  // namespace nkigrid::aggregate

@@ -1,8 +1,10 @@
 #include "aggregate/power_plan.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "aggregate/pairs.hpp"
 #include "aggregate/shared_tasks.hpp"
@@ -11,41 +13,60 @@
 namespace nkigrid::aggregate {
 namespace {
 
-/// Variances of one replicate's paired difference.
+/// Variances of one replicate's paired difference, and the rates they belong to.
 struct Measured {
   double between_tasks = 0, noise_a = 0, noise_b = 0;
-  bool split = true;  ///< false: only the total was measured
+  double rate_a = 0, rate_b = 0;
+  double between_upper = 0;  ///< bound of between_tasks
+  bool split = true;         ///< false: only the total was measured
 };
 
 Measured from_prior(const VariancePrior& prior) {
   const double total = prior.rate * (1 - prior.rate), tasks = total * prior.share_of_tasks;
-  return {2 * tasks * (1 - prior.correlation), total - tasks, total - tasks, true};
+  const double between = 2 * tasks * (1 - prior.correlation);
+  return {between, total - tasks, total - tasks, prior.rate, prior.rate, between, true};
 }
 
-double square_mean(const SharedTasks& shared) {
-  double sum = 0, square = 0;
-  const auto n = static_cast<double>(shared.ids.size());
-  for (std::size_t i = 0; i < shared.ids.size(); ++i) {
-    const auto &a = shared.counts[0][i], &b = shared.counts[1][i];
-    const double d =
-        static_cast<double>(a.passed) / a.replicates - static_cast<double>(b.passed) / b.replicates;
-    sum += d;
-    square += d * d;
-  }
-  return (square - sum * sum / n) / (n - 1);
+// Half a pass more and half a failure: no rate is 0 or 1.
+double inner_rate(const std::vector<TaskCount>& tasks) {
+  const auto n = static_cast<double>(tasks.size());
+  return (mean_score(tasks) * n + 0.5) / (n + 1);
 }
 
 std::optional<Measured> measure(const SharedTasks& shared, const VariancePrior& prior) {
-  if (shared.ids.size() < 2) return std::nullopt;
   const auto &a = shared.counts[0], &b = shared.counts[1];
+  const auto spread = difference_spread(a, b);
+  if (!spread || spread->variance <= 0) return std::nullopt;
+  Measured measured{0, 0, 0, inner_rate(a), inner_rate(b)};
+  double noise = 0;  // of the replicates, in the spread
   const auto in_a = variance_split(a), in_b = variance_split(b);
   const auto paired = difference_variance(a, b);
-  if (in_a && in_b && paired)
-    return Measured{paired->between_tasks, in_a->between_replicates, in_b->between_replicates, true};
-  // One replicate cannot tell task from chance: the total is split in the prior's proportions.
-  const auto guess = from_prior(prior);
-  const double scale = square_mean(shared) / (guess.between_tasks + guess.noise_a + guess.noise_b);
-  return Measured{guess.between_tasks * scale, guess.noise_a * scale, guess.noise_b * scale, false};
+  if (in_a && in_b && paired) {
+    measured.between_tasks = paired->between_tasks;
+    measured.noise_a = in_a->between_replicates, measured.noise_b = in_b->between_replicates;
+    noise = paired->between_replicates;
+  } else {
+    // One replicate cannot tell task from chance: the total is split in the prior's proportions.
+    const auto guess = from_prior(prior);
+    const double scale = spread->variance / (guess.between_tasks + guess.noise_a + guess.noise_b);
+    measured.between_tasks = guess.between_tasks * scale;
+    measured.noise_a = guess.noise_a * scale, measured.noise_b = guess.noise_b * scale;
+    noise = measured.noise_a + measured.noise_b;
+    measured.split = false;
+  }
+  // What replicates take from the spread is at most all of it: an estimate that was cut at 0 has a bound above 0.
+  measured.between_upper = spread->upper(kPilotConfidence) - std::min(noise, spread->variance);
+  return measured;
+}
+
+// The Beta chances that have these variances at these rates.
+PairModel model_of(const Measured& measured) {
+  const auto variance = [](double rate) { return rate * (1 - rate); };
+  const auto share = [&](double rate, double noise) { return std::clamp(1 - noise / variance(rate), 0.02, 0.98); };
+  PairModel model{measured.rate_b, share(measured.rate_a, measured.noise_a), share(measured.rate_b, measured.noise_b), 0};
+  const double in_a = model.share_a * variance(measured.rate_a), in_b = model.share_b * variance(measured.rate_b);
+  model.correlation = std::clamp((in_a + in_b - measured.between_tasks) / (2 * std::sqrt(in_a * in_b)), -1.0, 1.0);
+  return model;
 }
 
 /// The pilot's comparisons, by the ids of both cells.
@@ -70,7 +91,8 @@ class Pilot {
 
   std::optional<Measured> mean() const {
     if (pairs_ == 0) return std::nullopt;
-    return Measured{sum_.between_tasks / pairs_, sum_.noise_a / pairs_, sum_.noise_b / pairs_, sum_.split};
+    return Measured{sum_.between_tasks / pairs_, sum_.noise_a / pairs_, sum_.noise_b / pairs_, sum_.rate_a / pairs_,
+                    sum_.rate_b / pairs_,        sum_.between_upper / pairs_,                     sum_.split};
   }
 
  private:
@@ -78,6 +100,9 @@ class Pilot {
     sum_.between_tasks += measured.between_tasks;
     sum_.noise_a += measured.noise_a;
     sum_.noise_b += measured.noise_b;
+    sum_.rate_a += measured.rate_a;
+    sum_.rate_b += measured.rate_b;
+    sum_.between_upper += measured.between_upper;
     sum_.split &= measured.split;
     ++pairs_;
   }
@@ -96,18 +121,59 @@ double shared_count(const jobs::CellSpec& a, const jobs::CellSpec& b) {
   return static_cast<double>(both.size());
 }
 
-void forecast(PowerRow& row, std::size_t family, const PowerOptions& options) {
-  const auto& design = row.design;
+PairSize size_of(const PairedDesign& design) {
+  return {static_cast<std::uint32_t>(design.tasks), static_cast<std::uint32_t>(design.replicates_a),
+          static_cast<std::uint32_t>(design.replicates_b)};
+}
+
+/// All that the simulation depends on: rows that agree in it share one.
+using Key = std::array<double, 7>;
+
+Key key_of(const PowerRow& row) {
+  return {row.design.tasks,  row.design.replicates_a, row.design.replicates_b,  row.model.rate,
+          row.model.share_a, row.model.share_b,       row.model.correlation};
+}
+
+/// A row's forecast by the test itself.
+struct Tested {
+  std::optional<double> smallest, smallest_in_family;
+  double power = 0;
+  std::uint32_t draws = 0;
+};
+
+// So many that a grid of any size is forecast in seconds.
+std::uint32_t draws_for(double tasks, std::size_t designs) {
+  constexpr double kTaskDraws = 1.5e6;
+  return static_cast<std::uint32_t>(std::clamp(kTaskDraws / (tasks * static_cast<double>(designs)), 300.0, 2000.0));
+}
+
+Tested test_design(const PowerRow& row, std::size_t family, std::size_t designs, const PowerOptions& options) {
   const auto& goal = options.goal;
-  row.smallest = smallest_difference(design, goal);
-  row.smallest_in_family =
-      smallest_difference(design, {goal.alpha / static_cast<double>(family), goal.power});
-  auto endless = design;
-  endless.replicates_a = endless.replicates_b = std::numeric_limits<double>::infinity();
-  row.smallest_ever = smallest_difference(endless, goal);
-  row.power = paired_power(design, options.difference, goal.alpha);
-  row.replicates_needed = replicates_needed(design, options.difference, goal);
-  row.tasks_needed = tasks_needed(design, options.difference, goal);
+  TestPower power(row.model, size_of(row.design), {goal.alpha, goal.alpha / static_cast<double>(family)}, draws_for(row.design.tasks, designs));
+  Tested tested;
+  tested.smallest = power.smallest(0, goal.power);
+  tested.smallest_in_family = power.smallest(1, goal.power);
+  tested.power = power.at(options.difference)[0];
+  tested.draws = power.draws();
+  return tested;
+}
+
+void forecast(PowerRow& row, const Tested& tested, const PowerOptions& options) {
+  const auto& design = row.design;
+  row.draws = tested.draws;
+  row.smallest = tested.smallest, row.smallest_in_family = tested.smallest_in_family;
+  row.power = tested.power;
+  row.smallest_normal = smallest_difference(design, options.goal);
+  const double shown = row.smallest.value_or(row.smallest_normal);
+  auto cautious = design;
+  cautious.between_tasks = row.between_upper.value_or(design.between_tasks);
+  row.smallest_ever = shown * std::min(1.0, std::sqrt(cautious.between_tasks / design.tasks) / paired_error(design));
+  // `shown` is of the estimate; the bound only says what replicates leave over.
+  const double of_estimate = paired_error(design), of_bound = paired_error(cautious);
+  row.replicates_needed = replicates_needed(cautious, options.difference, shown * of_bound / of_estimate);
+  row.replicates_might_help = !row.replicates_needed && replicates_needed(design, options.difference, shown).has_value();
+  row.tasks_needed = tasks_needed(design, options.difference, shown);
+  if (!row.smallest) row.tasks_needed = std::max(row.tasks_needed, static_cast<std::uint64_t>(design.tasks) + 1);
   const double noise = design.noise_a / design.replicates_a + design.noise_b / design.replicates_b;
   row.noise_share = noise > 0 ? noise / (design.between_tasks + noise) : 0;
 }
@@ -120,7 +186,7 @@ std::vector<PowerRow> plan_power(const jobs::Grid& grid, const jobs::Plan& plan,
   std::vector<PowerRow> rows;
   for (const auto& pair : compared_cells(grid, plan.cells)) {
     const auto &a = plan.cells[pair.a], &b = plan.cells[pair.b];
-    PowerRow row{pair.contrast->name, a.id, b.id, "prior", {}};
+    PowerRow row{pair.contrast->name, a.id, b.id, "prior", {}, {}};
     row.design.tasks = shared_count(a, b);
     if (row.design.tasks == 0) continue;
     auto found = measured.between(a.id, b.id);
@@ -130,9 +196,18 @@ std::vector<PowerRow> plan_power(const jobs::Grid& grid, const jobs::Plan& plan,
     row.design.between_tasks = variances.between_tasks;
     row.design.noise_a = variances.noise_a, row.design.noise_b = variances.noise_b;
     row.design.replicates_a = a.replicates, row.design.replicates_b = b.replicates;
+    row.model = model_of(variances);
+    if (found) row.between_upper = variances.between_upper;
     rows.push_back(std::move(row));
   }
-  for (auto& row : rows) forecast(row, rows.size(), options);
+  std::set<Key> designs;
+  for (const auto& row : rows) designs.insert(key_of(row));
+  std::map<Key, std::optional<Tested>> known;
+  for (auto& row : rows) {
+    auto& tested = known[key_of(row)];
+    if (!tested) tested = test_design(row, rows.size(), designs.size(), options);
+    forecast(row, *tested, options);
+  }
   return rows;
 }
 

@@ -97,6 +97,19 @@ std::vector<CellScores> collect_scores(const jobs::Run& run, const log::Ledger& 
   return result;
 }
 
+WeighedPasses weigh(const std::vector<TaskScore>& tasks) noexcept {
+  WeighedPasses sums;
+  sums.equal = std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) { return task.planned == tasks.front().planned; });
+  for (const auto& task : tasks) {
+    // Equal replicates: whole numbers, so that the rate is k/n to the last bit.
+    const double unit = sums.equal ? 1 : task.planned;
+    sums.planned += task.planned / unit;
+    sums.scored += task.scored / unit;
+    sums.passed += task.passed / unit;
+  }
+  return sums;
+}
+
 std::vector<TaskCount> scored_counts(const std::vector<TaskScore>& tasks) {
   std::vector<TaskCount> counts;
   for (const auto& task : tasks) {

@@ -30,6 +30,18 @@ struct TaskScore {
   std::uint32_t planned = 0, scored = 0, passed = 0;
 };
 
+/// Passes of a row, weighed so that every task counts alike: an episode of a task planned with K replicates weighs 1/K.
+struct WeighedPasses {
+  double planned = 0, scored = 0, passed = 0;  ///< sums of weights; whole numbers of episodes where all K are equal
+  bool equal = true;                           ///< all tasks are planned with as many replicates
+
+  double rate() const noexcept { return passed / scored; }  ///< over the scored ones; the mean over tasks when all are
+  double least() const noexcept { return passed / planned; }
+  double most() const noexcept { return (passed + planned - scored) / planned; }
+};
+
+WeighedPasses weigh(const std::vector<TaskScore>& tasks) noexcept;
+
 struct CellScores {
   std::uint32_t cell = 0;        ///< index into Plan::cells
   std::vector<TaskScore> tasks;  ///< by task id

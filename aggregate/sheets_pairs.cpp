@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
+#include "aggregate/family.hpp"
 #include "aggregate/sheets.hpp"
 
 namespace nkigrid::aggregate {
@@ -17,13 +19,15 @@ std::string verdict_word(const PairRow& pair) {
   return pair.outstanding > 0 ? fmt::format("{} outstanding", pair.outstanding) : "-";
 }
 
-std::string adjustment_note(const Tables& tables, std::size_t family) {
-  return tables.adjust == Adjust::bh
-             ? fmt::format(
-                   "p BH: Benjamini and Hochberg, over the {} comparisons of this table (false discovery "
-                   "rate)",
-                   family)
-             : fmt::format("p Holm: adjusted over the {} comparisons of this table", family);
+// Whose p values are adjusted together.
+std::string adjustment_note(const Tables& tables, const std::vector<PairRow>& rows) {
+  std::map<std::string, std::size_t> families;
+  for (const auto& row : rows) families[row.family] += tables.from_counts || is_in_family(row);
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : families)
+    parts.push_back(families.size() == 1 ? fmt::format("{} comparisons of this table", size) : fmt::format("{} comparisons of family {}", size, name));
+  return fmt::format("{} over the {}", tables.adjust == Adjust::bh ? "p BH: Benjamini and Hochberg (false discovery rate)," : "p Holm: adjusted",
+                     fmt::join(parts, ", apart from them the "));
 }
 
 Sheet data_of(const std::vector<PairRow>& pairs, const char* name) {
@@ -92,7 +96,7 @@ Sheet display_pairs(const Tables& tables) {
                           interval_word(pair.interval), pair.test, p_word(pair.p), adjusted_word(pair),
                           verdict_word(pair)});
   }
-  sheet.notes.push_back(adjustment_note(tables, tables.pairs.size()) + "; the verdict goes by it. Intervals are of each row alone");
+  sheet.notes.push_back(adjustment_note(tables, tables.pairs) + "; the verdict goes by it. Intervals are of each row alone");
   return sheet;
 }
 
@@ -163,7 +167,7 @@ Sheet display_method_pairs(const Tables& tables) {
                           interval_word(pair.interval), p_word(pair.p), adjusted_word(pair),
                           verdict_word(pair)});
   }
-  sheet.notes.push_back(adjustment_note(tables, tables.method_pairs.size()));
+  sheet.notes.push_back(adjustment_note(tables, tables.method_pairs));
   sheet.notes.push_back("no interval: one checkpoint on both sides, which says nothing about another one");
   return sheet;
 }

@@ -40,7 +40,8 @@ Sheet display_replicates(const Tables& tables) {
                  row.run_to_run ? bracket(row.run_to_run->low, row.run_to_run->high) : "-"};
         words.push_back(row.variance ? percent(std::sqrt(row.variance->between_tasks)) : "-");
         words.push_back(row.variance ? percent(std::sqrt(row.variance->between_replicates)) : "-");
-        words.push_back(row.variance ? fmt::format("{:.2f}", row.variance->share_of_tasks()) : "-");
+        const auto share = row.variance ? row.variance->share_of_tasks() : std::nullopt;
+        words.push_back(share ? fmt::format("{:.2f}", *share) : "-");
       }
       first = false;
       for (const auto& word : {std::to_string(at.tasks), std::to_string(at.k), percent(at.any), interval_word(at.any_interval),
@@ -68,7 +69,8 @@ Sheet data_replicates(const Tables& tables) {
       push_range(words, row.run_to_run);
       words.push_back(row.variance ? fraction(row.variance->between_tasks) : "");
       words.push_back(row.variance ? fraction(row.variance->between_replicates) : "");
-      words.push_back(row.variance ? fraction(row.variance->share_of_tasks()) : "");
+      const auto share = row.variance ? row.variance->share_of_tasks() : std::nullopt;
+      words.push_back(share ? fraction(*share) : "");
       words.push_back(std::to_string(at.k));
       words.push_back(std::to_string(at.tasks));
       words.push_back(fraction(at.any));

@@ -19,10 +19,9 @@ namespace nkigrid::aggregate {
 namespace {
 
 // Over scored episodes when `partial`; the caller has seen to it that some are.
-void add_estimates(Rate& rate, const std::vector<TaskCount>& counts, const TableOptions& options) {
-  std::uint64_t scored = 0;
-  for (const auto& count : counts) scored += count.replicates;
-  rate.rate = static_cast<double>(rate.passed) / static_cast<double>(scored);
+void add_estimates(Rate& rate, const std::vector<TaskScore>& tasks, const TableOptions& options) {
+  const auto counts = scored_counts(tasks);
+  rate.rate = weigh(tasks).rate();
   rate.interval = options.clopper_pearson
                       ? clopper_pearson(mean_score(counts), static_cast<double>(counts.size()), options.level)
                       : rate_interval(counts, options.level);
@@ -44,13 +43,8 @@ Rate make_rate(const std::vector<TaskScore>& tasks, const TableOptions& options)
     scored += task.scored;
   }
   rate.outstanding = rate.episodes - scored;
-  if (rate.outstanding > 0) {
-    const auto n = static_cast<double>(rate.episodes);
-    rate.bounds =
-        Range{static_cast<double>(rate.passed) / n, static_cast<double>(rate.passed + rate.outstanding) / n};
-  }
-  if (scored > 0 && (rate.outstanding == 0 || options.partial))
-    add_estimates(rate, scored_counts(tasks), options);
+  if (rate.outstanding > 0) rate.bounds = Range{weigh(tasks).least(), weigh(tasks).most()};
+  if (scored > 0 && (rate.outstanding == 0 || options.partial)) add_estimates(rate, tasks, options);
   return rate;
 }
 
@@ -97,6 +91,9 @@ ReplicateRow make_replicates(const CellRow& cell, const CellScores& scores, cons
   for (const auto k : interesting_counts(most))
     row.pass_at.push_back(
         pass_at_all_tasks(counts, k, options.level, keyed_hash({"pass at", cell.cell, std::to_string(k)})));
+  auto& one = row.pass_at.front();  // pass@1 and pass^1 are the rate, and say what `cells` says
+  one.any = one.all = *cell.total.rate;
+  one.any_interval = one.all_interval = *cell.total.interval;
   return row;
 }
 

@@ -1,6 +1,7 @@
 #include "aggregate/variance.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -15,7 +16,7 @@ constexpr std::int64_t kMaxPoints = 1 << 20;
 constexpr std::ptrdiff_t kFewTasks = 5;  // as for rates
 
 // Variance within strata, pooled over them; none without a stratum of two.
-std::optional<double> pooled_variance(const std::vector<double>& values, std::span<const TaskCount> tasks) {
+std::optional<Spread> pooled_variance(const std::vector<double>& values, std::span<const TaskCount> tasks) {
   struct Sums {
     double n = 0, sum = 0, square = 0;
   };
@@ -31,7 +32,7 @@ std::optional<double> pooled_variance(const std::vector<double>& values, std::sp
   }
   double square = 0, freedom = 0;
   for (const auto& [number, stratum] : strata) square += stratum.square, freedom += stratum.n - 1;
-  return freedom > 0 ? std::optional(square / freedom) : std::nullopt;
+  return freedom > 0 ? std::optional(Spread{square / freedom, freedom}) : std::nullopt;
 }
 
 struct Repeats {
@@ -95,28 +96,36 @@ Interval chance_interval(const std::vector<double>& chances, const std::vector<T
 
 }  // namespace
 
-double VarianceSplit::share_of_tasks() const noexcept {
+std::optional<double> VarianceSplit::share_of_tasks() const noexcept {
   const double total = between_tasks + between_replicates;
-  return total > 0 ? between_tasks / total : 1;
+  return total > 0 ? std::optional(between_tasks / total) : std::nullopt;
 }
 
 std::optional<VarianceSplit> variance_split(std::span<const TaskCount> tasks) {
   const auto repeats = repeats_of(tasks);
   const auto of_means = pooled_variance(scores_of(tasks), tasks);
   if (!repeats || !of_means) return std::nullopt;
-  return VarianceSplit{std::max(0.0, *of_means - repeats->variance * repeats->inverse), repeats->variance};
+  return VarianceSplit{std::max(0.0, of_means->variance - repeats->variance * repeats->inverse), repeats->variance};
+}
+
+double Spread::upper(double confidence) const {
+  const boost::math::chi_squared_distribution<> chi(freedom);
+  return variance * freedom / boost::math::quantile(chi, 1 - confidence);
+}
+
+std::optional<Spread> difference_spread(std::span<const TaskCount> a, std::span<const TaskCount> b) {
+  auto differences = scores_of(a);
+  const auto other = scores_of(b);
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= other[i];
+  return pooled_variance(differences, a);
 }
 
 std::optional<VarianceSplit> difference_variance(std::span<const TaskCount> a, std::span<const TaskCount> b) {
   const auto in_a = repeats_of(a), in_b = repeats_of(b);
-  if (!in_a || !in_b) return std::nullopt;
-  auto differences = scores_of(a);
-  const auto other = scores_of(b);
-  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= other[i];
-  const auto of_means = pooled_variance(differences, a);
-  if (!of_means) return std::nullopt;
+  const auto of_means = difference_spread(a, b);
+  if (!in_a || !in_b || !of_means) return std::nullopt;
   const double noise = in_a->variance * in_a->inverse + in_b->variance * in_b->inverse;
-  return VarianceSplit{std::max(0.0, *of_means - noise), noise};
+  return VarianceSplit{std::max(0.0, of_means->variance - noise), noise};
 }
 
 double pass_at(const TaskCount& task, std::uint32_t k) noexcept {
@@ -150,6 +159,11 @@ PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, doub
   result.tasks = static_cast<std::uint32_t>(enough.size());
   result.any /= result.tasks;
   result.all /= result.tasks;
+  if (k == 1) {  // both are the rate, and have its interval
+    result.any = result.all = mean_score(enough);
+    result.any_interval = result.all_interval = rate_interval(enough, level);
+    return result;
+  }
   result.any_interval = chance_interval(any, enough, k, level, key);
   result.all_interval = chance_interval(all, enough, k, level, key + 1);
   return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace nkigrid::aggregate {
 namespace {
@@ -73,6 +74,16 @@ std::vector<std::string> table_warnings(const jobs::Run& run, const log::Ledger&
     warnings.push_back(
         "cells have different task sets; compare rates only through pairs, which use the tasks that both "
         "have");
+  const auto unequal = cells_where(plan, scores, [](const auto& cell) {
+    std::uint64_t passed = 0, scored = 0;
+    for (const auto& task : cell.tasks) passed += task.passed, scored += task.scored;
+    const auto sums = weigh(cell.tasks);
+    return !sums.equal && std::abs(sums.passed * static_cast<double>(scored) - sums.scored * static_cast<double>(passed)) > 1e-9;
+  });
+  if (!unequal.empty()) {
+    warnings.push_back(fmt::format("{}: replicates differ between tasks; rates weigh each task alike, and are not passed/episodes",
+                                   name_cells(unequal, scores.size())));
+  }
   if (options.subset) warn_of_subset(run, scores, *options.subset, warnings);
   if (outstanding > 0) {
     warnings.push_back(

@@ -13,12 +13,47 @@ std::string points(double difference) { return fmt::format("{:.1f}", 100 * diffe
 
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
+std::string points(std::optional<double> difference) { return difference ? points(*difference) : "none"; }
+
+nlohmann::ordered_json rounded(std::optional<double> value) { return value ? nlohmann::ordered_json(rounded(*value)) : nullptr; }
+
 // What it takes to see the wanted difference.
 std::string advice(const aggregate::PowerRow& row, const aggregate::PowerOptions& options) {
-  if (row.smallest <= options.difference) return "enough";
+  if (row.smallest && *row.smallest <= options.difference) return "enough";
   const auto tasks = fmt::format("{} tasks", row.tasks_needed);
+  if (row.replicates_might_help) return fmt::format("{}; more replicates may not help", tasks);
   if (!row.replicates_needed) return fmt::format("{}; more replicates cannot help", tasks);
   return fmt::format("{} replicates, or {}", *row.replicates_needed, tasks);
+}
+
+// Whose power it is, and how sure.
+void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
+  std::uint32_t fewest = 0;
+  bool exact = false;
+  for (const auto& row : rows) {
+    exact |= row.draws == 0;
+    if (row.draws > 0) fewest = fewest == 0 ? row.draws : std::min(fewest, row.draws);
+  }
+  std::vector<std::string> parts;
+  if (exact) parts.push_back("of the exact McNemar test, exactly");
+  if (fewest > 0) {
+    parts.push_back(fmt::format("of the sign-flip test, in {} simulated grids (standard error {:.1f} % at {:g} %)", fewest,
+                                100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
+  }
+  fmt::print("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n", fmt::join(parts, "; "));
+}
+
+void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
+  if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; })) {
+    fmt::print(
+        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
+        "replaces it by what it measured\n",
+        100 * options.prior.rate, 100 * options.prior.share_of_tasks);
+  }
+  if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_upper.has_value(); })) {
+    fmt::print("basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between tasks\n",
+               100 * aggregate::kPilotConfidence);
+  }
 }
 
 }  // namespace
@@ -51,13 +86,9 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
       "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
       "these tasks show no less\n",
       rows.size(), rows.size());
-  const bool guessed =
-      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; });
-  if (guessed)
-    fmt::print(
-        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
-        "replaces it by what it measured\n",
-        100 * options.prior.rate, 100 * options.prior.share_of_tasks);
+  print_test(rows, options);
+  fmt::print("K=inf and what it takes: scaled from the visible difference by the normal approximation\n");
+  print_basis(rows, options);
 }
 
 std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
@@ -78,7 +109,12 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
          {"variance_between_tasks", rounded(row.design.between_tasks)},
          {"variance_replicate_a", rounded(row.design.noise_a)},
          {"variance_replicate_b", rounded(row.design.noise_b)},
+         {"test", row.draws == 0 ? "mcnemar-exact" : "sign-flip"},
+         {"draws", row.draws},
+         {"power_standard_error", row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},
+         {"variance_between_tasks_upper", rounded(row.between_upper)},
          {"smallest_difference", rounded(row.smallest)},
+         {"smallest_by_normal_approximation", rounded(row.smallest_normal)},
          {"smallest_in_family", rounded(row.smallest_in_family)},
          {"smallest_with_endless_replicates", rounded(row.smallest_ever)},
          {"power", rounded(row.power)},

@@ -12,7 +12,7 @@ namespace nkigrid::cli {
 /// log::read_ledger()
 std::optional<aggregate::ReadRun> read_pilot(const std::string& folder);
 
-/// Prints which differences a grid can show, pair by pair, and says where more replicates cannot help.
+/// Prints which differences a grid can show, pair by pair, by which test, and says where more replicates cannot help.
 void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options);
 
 /// The same as the text of a JSON object, for the key `power` of `plan --json`.

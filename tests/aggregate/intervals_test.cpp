@@ -149,12 +149,12 @@ TEST(Intervals, DifferenceThatIsTheSameForEveryTaskGetsAWidth) {
 }
 
 TEST(Intervals, RunToRunFollowsTheVarianceWithinTasks) {
-  // p = 1/3, 2/3, 1 at K = 3: sigma^2 = (3/2)(2/9 + 2/9 + 0)/3 = 2/9; SE = sqrt(2/9 / 9) = sqrt(2)/9.
-  const std::vector<TaskCount> tasks{{1, 3, 0}, {2, 3, 0}, {3, 3, 0}};
+  // p = 1/3, 2/3, 1 at K = 3, three times: sigma^2 = (3/2)(2/9 + 2/9 + 0)/3 = 2/9; SE = sqrt(2/9 / 27).
+  const std::vector<TaskCount> tasks{{1, 3, 0}, {2, 3, 0}, {3, 3, 0}, {1, 3, 0}, {2, 3, 0}, {3, 3, 0}, {1, 3, 0}, {2, 3, 0}, {3, 3, 0}};
   const auto interval = run_to_run_interval(tasks, kLevel);
   ASSERT_TRUE(interval);
-  EXPECT_NEAR(interval->low, 2.0 / 3 - 1.959963985 * std::sqrt(2.0) / 9, 1e-9);
-  EXPECT_NEAR(interval->high, 2.0 / 3 + 1.959963985 * std::sqrt(2.0) / 9, 1e-9);
+  EXPECT_NEAR(interval->low, 2.0 / 3 - 1.959963985 * std::sqrt(2.0 / 243), 1e-9);
+  EXPECT_NEAR(interval->high, 2.0 / 3 + 1.959963985 * std::sqrt(2.0 / 243), 1e-9);
   EXPECT_FALSE(run_to_run_interval(binary_tasks(3, 9), kLevel));
 }
 

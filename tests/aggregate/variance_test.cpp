@@ -13,7 +13,7 @@ TEST(Variance, SplitsIntoTasksAndReplicates) {
   ASSERT_TRUE(split);
   EXPECT_NEAR(split->between_replicates, 0.16666666666666669, 1e-15);
   EXPECT_NEAR(split->between_tasks, 0.10119047619047622, 1e-15);
-  EXPECT_NEAR(split->share_of_tasks(), 0.10119047619 / (0.10119047619 + 0.16666666667), 1e-9);
+  EXPECT_NEAR(*split->share_of_tasks(), 0.10119047619 / (0.10119047619 + 0.16666666667), 1e-9);
 }
 
 TEST(Variance, OfTasksIsWithinLevels) {

@@ -85,7 +85,7 @@ class Verbs(unittest.TestCase):
         for pair in power["pairs"]:
             # (z_0.975 + z_0.8) sqrt((omega^2 + sigma_a^2/K_a + sigma_b^2/K_b)/n)
             variance = pair["variance_between_tasks"] + pair["variance_replicate_a"] / pair["replicates_a"] + pair["variance_replicate_b"] / pair["replicates_b"]
-            self.assertAlmostEqual(pair["smallest_difference"], 2.801585218 * (variance / pair["tasks"]) ** 0.5, places=5)
+            self.assertAlmostEqual(pair["smallest_by_normal_approximation"], 2.801585218 * (variance / pair["tasks"]) ** 0.5, places=5)
             self.assertEqual(pair["basis"], "prior")
         refused = run("plan", self.grid, "--difference", "0")
         self.assertEqual(refused.returncode, 2)
