@@ -7,9 +7,7 @@ usage: neuron_compile.py ENTRY_RULES_FILE SCRATCH_FOLDER FLAGS
 """
 
 import importlib.util
-import json
 import os
-import struct
 import sys
 import time
 import types
@@ -24,30 +22,6 @@ def load(name, path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def read_exactly(fd, size):
-    parts = []
-    while size:
-        part = os.read(fd, size)
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
-def read_frame(fd):
-    head_bytes, body_bytes = struct.unpack("<II", read_exactly(fd, 8))
-    return json.loads(read_exactly(fd, head_bytes)), read_exactly(fd, body_bytes)
-
-
-def write_frame(fd, head, body=b""):
-    head = json.dumps(head).encode()
-    for piece in (struct.pack("<II", len(head), len(body)) + head, body):
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(fd, view):]
 
 
 def import_compiler():
@@ -225,27 +199,28 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]  # nothing of ours on the path
     os.chdir(os.path.join(scratch, "work"))
+    frame = load("nkigrid_child_frame", os.path.join(here, "child_frame.py"))
     rules = load("nkigrid_entry_rules", rules_file)
     diagnose = load("nkigrid_neuron_diagnose", os.path.join(here, "neuron_diagnose.py"))
     start = time.monotonic()
     try:
         nki, version = import_compiler()
     except BaseException as error:
-        write_frame(WORK, {"imported": False, "why": diagnose.clean(f"{type(error).__name__}: {diagnose.words_of(error)}", 2000)})
+        frame.write_frame(WORK, {"imported": False, "why": diagnose.clean(f"{type(error).__name__}: {diagnose.words_of(error)}", 2000)})
         return
-    write_frame(WORK, {"imported": True, "seconds": time.monotonic() - start, "version": version})
+    frame.write_frame(WORK, {"imported": True, "seconds": time.monotonic() - start, "version": version})
     try:
-        request, source = read_frame(WORK)
+        request, source = frame.read_frame(WORK)
     except EOFError:
         return
     work = Compile(nki, rules, diagnose, scratch, flags)
     try:
         work.get_ready(request)
     except Exception as error:
-        write_frame(WORK, {"ready": False, "why": diagnose.clean(f"{type(error).__name__}: {diagnose.words_of(error)}", 2000)})
+        frame.write_frame(WORK, {"ready": False, "why": diagnose.clean(f"{type(error).__name__}: {diagnose.words_of(error)}", 2000)})
         return
-    write_frame(WORK, {"ready": True})  # from here on the kernel may write to the stream
-    write_frame(WORK, *work.answer(request, source))
+    frame.write_frame(WORK, {"ready": True})  # from here on the kernel may write to the stream
+    frame.write_frame(WORK, *work.answer(request, source))
     os._exit(0)  # nothing that the kernel left at exit runs
 
 

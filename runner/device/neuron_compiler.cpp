@@ -107,7 +107,7 @@ NeuronChild::Spec KernelToNeff::child_spec() const {
   const auto script = libexec_ / "neuron_compile.py";
   const auto flags = fmt::format("{}", fmt::join(spec_.compiler_flags, " "));
   NeuronChild::Spec spec{libexec_ / "nkigrid_confine", strict_, compiler_.folders, {}, {}, neuron_environment(compiler_.python)};
-  for (const auto& file : {script, libexec_ / "neuron_diagnose.py", entry_rules_}) spec.readable.push_back(file);
+  for (const auto& file : {script, libexec_ / "child_frame.py", libexec_ / "neuron_diagnose.py", entry_rules_}) spec.readable.push_back(file);
   spec.argv = {compiler_.python, "-s", "-B", script, entry_rules_, "{scratch}", flags};
   // fp32 stays fp32; nothing is shared with other attempts. NEURON_RT_VISIBLE_CORES is not there: no core is this child's.
   spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags.empty() ? "" : " " + flags));

@@ -10,7 +10,6 @@ usage: tracer_server.py NKISIM_FOLDER SANDBOX_LIBRARY strict|relaxed POOL CPU_SE
 import array
 import ctypes
 import gc
-import json
 import mmap
 import os
 import re
@@ -19,6 +18,9 @@ import signal
 import socket
 import struct
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # main() sets the path of the children
+from child_frame import read_frame, write_frame  # noqa: E402
 
 CONTROL = 3
 NOTE_BYTES = 512
@@ -115,27 +117,8 @@ def make_audit_hook(readable, note, deny):
 # --------------------------------------------------------------------------------------------------------------------- a child
 
 
-def read_exactly(fd, size):
-    parts = []
-    while size:
-        part = os.read(fd, size)
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
-def write_frame(fd, head, body):
-    for piece in (struct.pack("<II", len(head), len(body)) + head, body):
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(fd, view):]
-
-
-def answer(compile_source, head, source):
+def answer(compile_source, request, source):
     """Runs one request. @returns (head, body) of the reply"""
-    request = json.loads(head)
     result = compile_source(
         source.decode(), request["entry"],
         [(p["name"], tuple(p["shape"]), p["dtype"]) for p in request["params"]],
@@ -146,7 +129,7 @@ def answer(compile_source, head, source):
         "stage": str(result.get("stage") or ""), "line": int(result.get("line") or 0),
         "message": str(result.get("message") or "")[:MOST_MESSAGE_CHARACTERS],
         "warnings": [str(w)[:1000] for w in list(result.get("warnings") or [])[:50]]}
-    return json.dumps(reply).encode(), bytes(program)
+    return reply, bytes(program)
 
 
 def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, prepare):
@@ -163,9 +146,7 @@ def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, pr
     if not ancillary:
         os._exit(0)
     work = array.array("i", ancillary[0][2])[0]
-    head_bytes, body_bytes = struct.unpack("<II", read_exactly(work, 8))
-    head = read_exactly(work, head_bytes)
-    write_frame(work, *answer(compile_source, head, read_exactly(work, body_bytes)))
+    write_frame(work, *answer(compile_source, *read_frame(work)))
     os._exit(0)
 
 
