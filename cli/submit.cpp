@@ -55,7 +55,7 @@ void dry_run(const jobs::Run& run, bool quiet) {
   }
   if (quiet) return;
   print_pace(run, slurm::pace_of(run.grid, run.plan.shards), stderr);
-  fmt::print(stderr, "nkigrid: nothing is submitted; the scripts stand in '{}', and `sh {}` submits them in their order\n", folder.native(),
+  fmt::print(stderr, "nkigrid: nothing is submitted; the scripts stand in '{}', and `sh '{}'` submits them in their order\n", folder.native(),
              (folder / "submit.sh").native());
 }
 
