@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -129,12 +130,14 @@ double half_width(std::span<const Estimate> terms, const Estimate& twice, double
 
 // p is 1 - the level whose interval just reaches 0.
 double p_of(std::span<const Estimate> terms, const Estimate& twice, double difference) {
-  double low = 0, high = 1;
-  for (int step = 0; step < 48; ++step) {
-    const double p = (low + high) / 2;
-    (half_width(terms, twice, 1 - p) > std::abs(difference) ? low : high) = p;
-  }
-  return high;
+  constexpr double kLeast = 1e-12;
+  const auto room = [&](double p) { return half_width(terms, twice, 1 - p) - std::abs(difference); };
+  if (difference == 0) return 1;
+  if (room(kLeast) <= 0) return kLeast;
+  std::uintmax_t steps = 100;
+  const auto found = boost::math::tools::toms748_solve(room, kLeast, 1.0, room(kLeast), -std::abs(difference),
+                                                       boost::math::tools::eps_tolerance<double>(44), steps);
+  return (found.first + found.second) / 2;
 }
 
 // One checkpoint against several: the several say how checkpoints scatter, on both sides.

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "aggregate/normal.hpp"
 #include "aggregate/pairs.hpp"
 #include "aggregate/shared_tasks.hpp"
 #include "aggregate/variance.hpp"
@@ -139,12 +140,30 @@ struct Tested {
   std::optional<double> smallest, smallest_in_family;
   double power = 0;
   std::uint32_t draws = 0;
+  std::uint64_t tasks_needed = 0;
 };
 
 // So many that a grid of any size is forecast in seconds.
 std::uint32_t draws_for(double tasks, std::size_t designs) {
   constexpr double kTaskDraws = 1.5e6;
   return static_cast<std::uint32_t>(std::clamp(kTaskDraws / (tasks * static_cast<double>(designs)), 300.0, 2000.0));
+}
+
+// Tasks from which on the test shows the wanted difference: from where the normal approximation puts them, corrected by the power there.
+std::uint64_t tasks_by_test(const PowerRow& row, double shown, std::size_t designs, const PowerOptions& options) {
+  constexpr double kMostTasks = 5000;  // beyond, the two agree
+  constexpr int kSteps = 3;
+  const auto& goal = options.goal;
+  const double critical = critical_value(1 - goal.alpha), wanted = critical + normal_quantile({goal.power, 1 - goal.power});
+  auto tasks = static_cast<double>(tasks_needed(row.design, options.difference, shown));
+  for (int step = 0; step < kSteps && tasks <= kMostTasks; ++step) {
+    auto size = size_of(row.design);
+    size.tasks = static_cast<std::uint32_t>(tasks);
+    TestPower test(row.model, size, {goal.alpha}, draws_for(tasks, designs));
+    const double power = std::clamp(test.at(options.difference)[0], 0.1, 0.999);
+    tasks = std::ceil(tasks * std::pow(wanted / (critical + normal_quantile({power, 1 - power})), 2));
+  }
+  return static_cast<std::uint64_t>(tasks);
 }
 
 Tested test_design(const PowerRow& row, std::size_t family, std::size_t designs, const PowerOptions& options) {
@@ -155,6 +174,10 @@ Tested test_design(const PowerRow& row, std::size_t family, std::size_t designs,
   tested.smallest_in_family = power.smallest(1, goal.power);
   tested.power = power.at(options.difference)[0];
   tested.draws = power.draws();
+  const auto tasks = static_cast<std::uint64_t>(row.design.tasks);
+  const bool enough = tested.smallest && *tested.smallest <= options.difference;
+  tested.tasks_needed = tasks_by_test(row, tested.smallest.value_or(smallest_difference(row.design, goal)), designs, options);
+  tested.tasks_needed = enough ? std::min(tested.tasks_needed, tasks) : std::max(tested.tasks_needed, tasks + 1);
   return tested;
 }
 
@@ -172,8 +195,7 @@ void forecast(PowerRow& row, const Tested& tested, const PowerOptions& options) 
   const double of_estimate = paired_error(design), of_bound = paired_error(cautious);
   row.replicates_needed = replicates_needed(cautious, options.difference, shown * of_bound / of_estimate);
   row.replicates_might_help = !row.replicates_needed && replicates_needed(design, options.difference, shown).has_value();
-  row.tasks_needed = tasks_needed(design, options.difference, shown);
-  if (!row.smallest) row.tasks_needed = std::max(row.tasks_needed, static_cast<std::uint64_t>(design.tasks) + 1);
+  row.tasks_needed = tested.tasks_needed;
   const double noise = design.noise_a / design.replicates_a + design.noise_b / design.replicates_b;
   row.noise_share = noise > 0 ? noise / (design.between_tasks + noise) : 0;
 }

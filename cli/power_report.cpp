@@ -87,7 +87,7 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
       "these tasks show no less\n",
       rows.size(), rows.size());
   print_test(rows, options);
-  fmt::print("K=inf and what it takes: scaled from the visible difference by the normal approximation\n");
+  fmt::print("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
   print_basis(rows, options);
 }
 

@@ -76,6 +76,17 @@ TEST(PowerModel, MirrorsRatesAboveOneHalf) {
 
 TEST(Spread, HasTheChiSquareBound) { EXPECT_NEAR((Spread{1, 22}.upper(0.9)), 1.5667849354207928, 1e-9); }
 
+TEST(PowerPlan, TheTasksThatItTakesHaveThePower) {
+  for (const std::uint32_t replicates : {1u, 3u}) {
+    auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 24), replicates, [](const EpisodeId&) { return ended(true); });
+    made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
+    const auto row = plan_power(made.run.grid, made.run.plan, nullptr, {.difference = 0.1}).at(0);
+    EXPECT_GT(row.tasks_needed, 24u);
+    TestPower test({}, {static_cast<std::uint32_t>(row.tasks_needed), replicates, replicates}, kAlphas, 2000);
+    EXPECT_NEAR(test.at(0.1)[0], 0.8, 0.03) << row.tasks_needed;
+  }
+}
+
 // Two levels that differ from each other by more than tasks do inside them.
 test::MadeRun levelled_run(std::uint32_t replicates) {
   auto made = made_run({"m.ss.p", "m.agent.p"}, join(made_tasks("L1", 12), made_tasks("L2", 12)), replicates, [](const EpisodeId& id) {
