@@ -191,7 +191,8 @@ Sheet display_interactions(const Tables& tables) {
   sheet.notes.push_back("p00, p01, p10, p11: pass rates in percent; the first digit says whether the first factor is changed, the second digit the second");
   sheet.notes.push_back(tables.from_counts
                             ? "from counts: unpaired, by the interval alone"
-                            : fmt::format("sign-flip test over tasks; adjusted p: over the {} rows of this table", tables.interactions.size()));
+                            : fmt::format("sign-flip test over tasks; adjusted p: over the {} row{} of this table", tables.interactions.size(),
+                                          tables.interactions.size() == 1 ? "" : "s"));
   return sheet;
 }
 

@@ -114,7 +114,7 @@ Sheet display_methods(const Tables& tables) {
                {"interval"},
                {"sd between checkpoints", Align::right}},
               {},
-              {"interval: other checkpoints of the method and other tasks of this kind"}};
+              {"interval: other checkpoints of the method and other tasks of this kind; none for one checkpoint, which says nothing about another"}};
   for (const auto& row : tables.methods) {
     sheet.rows.push_back(
         {row.method, row.mode, row.prompt, std::to_string(row.cells.size()), std::to_string(row.tasks),

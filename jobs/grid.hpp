@@ -108,7 +108,7 @@ struct CellSpec {
 struct Contrast {
   std::string name;
   std::map<std::string, std::string> a, b;  ///< factor (model, mode, prompt) -> value
-  std::vector<std::string> scope;           ///< all, L1, L2, L3
+  std::vector<std::string> scope;           ///< all, L1, L2, L3, category:NAME
 };
 
 struct SlurmSpec {

@@ -66,17 +66,23 @@ Factors read_side(Fields& contrast, std::string_view key, const Grid& grid, bool
   return side;
 }
 
-bool is_scope(const std::string& scope, const Grid& grid) {
-  if (scope == "all") return true;
+/// The scopes that a contrast may name: all, and the levels and categories of the cells' tasks.
+std::vector<std::string> scopes_of(const Grid& grid, const Benchmark& benchmark) {
+  std::set<std::string> levels, categories;
   for (const auto& cell : grid.cells) {
-    for (const auto& task : cell.tasks) {
-      if (task.substr(0, task.find('/')) == scope) return true;
+    for (const auto& id : cell.tasks) {
+      levels.insert(id.substr(0, id.find('/')));
+      if (const auto* task = benchmark.find(id)) categories.insert(task->category);
     }
   }
-  return false;
+  std::vector<std::string> scopes{"all"};
+  scopes.insert(scopes.end(), levels.begin(), levels.end());
+  for (const auto& category : categories) scopes.push_back("category:" + category);
+  return scopes;
 }
 
-Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid, bool cells_known, Problems& problems) {
+Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid, const Benchmark* benchmark, Problems& problems) {
+  const bool cells_known = benchmark != nullptr;
   Contrast contrast;
   Fields fields(node, fmt::format("contrasts[{}]", index), problems);
   fields.require("name");
@@ -88,9 +94,12 @@ Contrast read_contrast(const YamlNode& node, std::size_t index, const Grid& grid
   contrast.scope = {"all"};
   if (const auto* scope = fields.find("scope")) {
     contrast.scope.clear();
+    const auto scopes = cells_known ? scopes_of(grid, *benchmark) : std::vector<std::string>{};
     for (const auto& [text, place] : read_texts(*scope, fields.path_of("scope"), problems)) {
-      if (cells_known && !is_scope(text, grid))
-        problems.add(place, fmt::format("no scope '{}' (all, or a level that a cell's tasks have)", text));
+      if (cells_known && std::find(scopes.begin(), scopes.end(), text) == scopes.end()) {
+        problems.add(place, fmt::format("no scope '{}'{} (all, or a level that a cell's tasks have, or category:NAME of theirs)", text,
+                                        did_you_mean(text, scopes)));
+      }
       contrast.scope.push_back(text);
     }
   }
@@ -114,7 +123,7 @@ std::string dimension_of(const std::string& name, const std::vector<PlacedText>&
 
 }  // namespace
 
-std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, bool cells_known, Problems& problems) {
+std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, const Benchmark* benchmark, Problems& problems) {
   std::vector<Contrast> contrasts;
   if (node.kind != YamlNode::Kind::list) {
     problems.add(node.place, fmt::format("contrasts is {} (a list is wanted)", describe(node)));
@@ -122,7 +131,7 @@ std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, boo
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < node.items.size(); ++i) {
-    contrasts.push_back(read_contrast(node.items[i], i, grid, cells_known, problems));
+    contrasts.push_back(read_contrast(node.items[i], i, grid, benchmark, problems));
     if (!contrasts.back().name.empty() && !names.insert(contrasts.back().name).second) {
       problems.add(node.items[i].place,
                    fmt::format("two contrasts are named '{}'; name each apart", contrasts.back().name));

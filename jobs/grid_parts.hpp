@@ -64,11 +64,12 @@ std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path
 void read_cells(const YamlNode& node, const Benchmark* benchmark, const std::optional<TaskChoice>& tasks,
                 bool has_tasks, Grid& grid, Problems& problems);
 
-/// What compares cells. @param cells_known false where the cells, or what they are made of, have a problem: which cells there are is then not
-/// known, and what names one is not judged by it (one mistake, one problem).
-std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, bool cells_known, Problems& problems);
+/// What compares cells. @param benchmark of the cells; null where they, or what they are made of, have a problem: which cells there are is then
+/// not known, and what names one is not judged by it (one mistake, one problem).
+std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, const Benchmark* benchmark, Problems& problems);
 /// Each model and each mode that a cell uses against the first listed, others equal.
 std::vector<Contrast> default_contrasts(const Grid& grid);
+/// @param cells_known as the benchmark of read_contrasts()
 std::map<std::string, std::map<std::string, std::vector<std::string>>> read_factors(const YamlNode& node,
                                                                                     const Grid& grid,
                                                                                     bool cells_known,

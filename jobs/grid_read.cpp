@@ -94,7 +94,7 @@ void read_product(Fields& fields, const Benchmark* benchmark, Grid& grid) {
   const bool named = !grid.models.empty() && !grid.modes.empty() && !grid.prompts.empty();
   const bool cells_known = benchmark != nullptr && named && problems.size() == before;
   grid.contrasts =
-      contrasts != nullptr ? read_contrasts(*contrasts, grid, cells_known, problems) : default_contrasts(grid);
+      contrasts != nullptr ? read_contrasts(*contrasts, grid, cells_known ? benchmark : nullptr, problems) : default_contrasts(grid);
   if (factors != nullptr) grid.factors = read_factors(*factors, grid, cells_known, problems);
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,10 +97,23 @@ TEST(Contrasts, ValuesAndScopesMustExist) {
                                       "  - {name: p, a: {prompt: plain}, b: {prompt: careful}}\n"
                                       "slurm:");
   EXPECT_THAT(lines_of(result), ElementsAre("17:29 no cell has mode 'agnt' (did you mean 'agent'?)",
-                                            "17:64 no scope 'L4' (all, or a level that a cell's tasks have)",
+                                            testing::AllOf(testing::StartsWith("17:64 no scope 'L4'"),
+                                                           testing::HasSubstr("(all, or a level that a cell's tasks have, or category:NAME of theirs)")),
                                             "18:5 contrasts[1] compares a thing with itself",
                                             "18:5 two contrasts are named 'tools'; name each apart",
                                             "19:27 no cell has prompt 'plain'"));
+}
+
+TEST(Contrasts, AScopeMayBeACategoryOfTheCellsTasks) {
+  const auto with = [](const char* scope) {
+    const Sandbox box;
+    return box.read_edited("slurm:", fmt::format("contrasts:\n  - {{name: tools, a: {{mode: agent}}, b: {{mode: ss}}, scope: [all, \"{}\"]}}\nslurm:", scope));
+  };
+  const auto good = with("category:fused");
+  EXPECT_THAT(lines_of(good), testing::IsEmpty());
+  EXPECT_THAT(good.grid->contrasts.at(0).scope, ElementsAre("all", "category:fused"));
+  EXPECT_THAT(lines_of(with("category:fusd")), ElementsAre(testing::HasSubstr("no scope 'category:fusd' (did you mean 'category:fused'?)")));
+  EXPECT_THAT(lines_of(with("fused")), ElementsAre(testing::HasSubstr("no scope 'fused'"))) << "levels and categories share no names";
 }
 
 TEST(Contrasts, FactorsNameATwoByTwo) {
