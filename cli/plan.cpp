@@ -129,7 +129,9 @@ Verb plan_verb() {
             auto options = std::make_shared<Options>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
-            app.add_option("--pilot", options->pilot, "an earlier run whose variances replace the prior's in the forecast of visible differences; costs are learnt from it too, where --costs names no other")
+            app.add_option("--pilot", options->pilot,
+                           "an earlier run whose variances replace the prior's in the forecast of visible differences; costs are learnt from it too, where "
+                           "--costs names no other")
                 ->type_name("RUN");
             app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
                 ->type_name("POINTS")

@@ -34,7 +34,8 @@ JobRequest base_request(const jobs::Run& run) {
 
 /// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins a comment.
 std::string sbatch_word(const std::string& value) {
-  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view("._/:=,+@%-*&|[]()").find(static_cast<char>(c)) != std::string_view::npos; };
+  constexpr std::string_view kPlain = "._/:=,+@%-*&|[]()";
+  const auto is_plain = [&](unsigned char c) { return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos; };
   if (std::all_of(value.begin(), value.end(), is_plain)) return value;
   std::string word = "\"";
   for (const char c : value) {

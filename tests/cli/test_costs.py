@@ -66,6 +66,20 @@ class Costs(unittest.TestCase):
         self.assertTrue(schedule["reason"])
         self.assertEqual(schedule, self.plan("--shards", "1,2,4", "--ranks", "1,2", "--node-price", "2")["schedule"])
 
+    def test_a_price_is_finite_and_not_negative(self):
+        for price in ("inf", "nan", "-1", "1e999"):
+            done = nkigrid("plan", GRID, f"--node-price={price}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), price)
+            self.assertIn("is no price", done.stderr)
+
+    def test_a_pilot_is_learnt_from_too(self):
+        self.assertEqual(self.plan("--pilot", self.first)["learnt_from"]["runs"], [str(self.first)])
+
+    def test_layouts_are_printed_shortest_first(self):
+        text = nkigrid("plan", GRID, "--shards", "1,4,2").stdout
+        rows = [line[:9].split()[-1] for line in text.split("makespan")[1].split("*: as the grid says")[0].splitlines()[1:]]
+        self.assertEqual(rows, ["4", "2", "1"])
+
     def test_costs_of_no_run_are_refused_before_anything_is_frozen(self):
         done = nkigrid("run", GRID, "-o", self.path / "third", "--costs", self.path / "absent")
         self.assertEqual(done.returncode, 2)
