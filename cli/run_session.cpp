@@ -16,6 +16,7 @@
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
 #include "runner/log/costs.hpp"
+#include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
 #include "runner/log/stopped_by.hpp"
 #include "runner/mpi/comm.hpp"
@@ -70,9 +71,20 @@ int finish(const jobs::Run& run, const runner::RunResult& result, const SessionO
   return result.exit_code;
 }
 
-/// A node of the cluster whose device fails at the start is left out of the next submission.
+/// A node of the cluster whose device fails at the start is left out of the next submission, and by the elements of this one that wait.
 void note_refusal(const jobs::Run& run, const std::string& reason) {
-  if (std::getenv("SLURMD_NODENAME") != nullptr) log::note_refusal(run.log_folder(), runner::node_name(), reason);
+  if (std::getenv("SLURMD_NODENAME") == nullptr) return;
+  log::note_refusal(run.log_folder(), runner::node_name(), reason);
+  if (reason.empty()) return;
+  // Elements that still wait would be started here at once, and eaten one after the other.
+  try {
+    auto excluded = run.grid.slurm.exclude;
+    const auto bad = log::read_ledger(run).bad_nodes();
+    for (const auto& node : bad) excluded += (excluded.empty() ? "" : ",") + node;
+    if (!bad.empty()) slurm::leave_out_of_waiting(excluded);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", runner::node_name(), error.what());
+  }
 }
 
 int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths,

@@ -72,6 +72,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   StatusReport report;
   report.run = run.grid.name;
   report.time = now;
+  report.folder = run.folder.native();
   report.grid_hash = run.grid_hash;
   report.stopped_by = log::read_stopped_by(run.log_folder());
   report.episodes = run.plan.episodes.size();
@@ -168,6 +169,9 @@ std::string to_text(const StatusReport& report) {
   text += elements_text(report.elements);
   for (const auto& [name, node] : report.bad_nodes) text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
   if (!report.stopped_by.empty()) text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
+  if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
+    text += fmt::format("\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n", report.folder);
+  }
   return text;
 }
 

@@ -24,7 +24,7 @@ struct StatusReport {
     std::string cell;
     std::uint64_t episodes = 0, scored = 0, passed = 0;
   };
-  std::string run, grid_hash, stopped_by;
+  std::string run, grid_hash, stopped_by, folder;
   double time = 0;                     ///< of the look, Unix time [s]
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons, outcomes;

@@ -21,8 +21,8 @@ namespace {
 double unix_now() { return SystemClock().unix_seconds(); }
 
 /// 0: in no allocation.
-std::uint32_t this_job() {
-  const char* job = std::getenv("SLURM_JOB_ID");
+std::uint32_t this_job(const char* variable = "SLURM_JOB_ID") {
+  const char* job = std::getenv(variable);
   return job == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(job, nullptr, 10));
 }
 
@@ -64,6 +64,15 @@ std::optional<double> allocation_end(Seconds asked) {
     fmt::print(stderr, "nkigrid: warning: the time left is taken from the grid: {}\n", error.what());
   }
   return unix_now() + asked.count();
+}
+
+void leave_out_of_waiting(const std::string& nodes) {
+  const auto array = this_job("SLURM_ARRAY_JOB_ID");
+  if (array == 0) return;
+  ask_in_child([&](Client& client) {
+    client.leave_out(array, nodes);
+    return std::string();
+  });
 }
 
 AllocationWatch::AllocationWatch() {

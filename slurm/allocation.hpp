@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
@@ -14,6 +15,10 @@ namespace nkigrid::slurm {
 /// else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one rank.
 /// @param asked the time limit that the element was submitted with
 std::optional<double> allocation_end(Seconds asked);
+
+/// The elements of this process's array that still wait leave `nodes` ("trn2,trn7") out. Does nothing outside an array.
+/// @throws Error{external}
+void leave_out_of_waiting(const std::string& nodes);
 
 /// Asks the controller anew when the allocation ends, for an administrator may move it, and nobody waits for the answer: a child that is
 /// forked at once asks on demand. It dies with this process. Outside an allocation it does nothing.

@@ -1,5 +1,5 @@
 // The only file that includes slurm.h. Built as a plugin. Uses calls whose signatures are the same from 22.05 on:
-// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, load_ctl_conf; where a call changed, a guard says since when.
+// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, update_job2, load_ctl_conf; where a call changed, a guard says since when.
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
@@ -256,6 +256,19 @@ class LibslurmClient final : public Client {
     if (slurm_kill_job2(id.c_str(), SIGKILL, 0, nullptr) == SLURM_SUCCESS) return;
     const int error = errno;
     if (error != ESLURM_INVALID_JOB_ID && error != ESLURM_ALREADY_DONE) fail(fmt::format("cancel job {}", job), error);
+  }
+
+  void leave_out(std::uint32_t array, const std::string& nodes) override {
+    Strings strings;
+    job_desc_msg_t change;
+    slurm_init_job_desc_msg(&change);
+    change.job_id_str = strings.hold(std::to_string(array));
+    change.exc_nodes = strings.hold(nodes);
+    job_array_resp_msg_t* answers = nullptr;
+    const int error = slurm_update_job2(&change, &answers) == SLURM_SUCCESS ? 0 : errno;
+    slurm_free_job_array_resp(answers);
+    // Elements that run already cannot leave their node, and say so.
+    if (error != 0 && error != ESLURM_JOB_NOT_PENDING) fail(fmt::format("change array {}", array), error);
   }
 
   Limits limits() override {

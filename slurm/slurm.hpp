@@ -71,6 +71,8 @@ class Client {
   virtual std::string version() = 0;
   /// Seconds that a running job has left, -1 when it has no limit or is unknown.
   virtual long seconds_left(std::uint32_t job) = 0;
+  /// The pending elements of an array leave `nodes` ("trn2,trn7") out from now on, in place of what they left out before.
+  virtual void leave_out(std::uint32_t, const std::string&) {}
 };
 
 /// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then loads the plugin.

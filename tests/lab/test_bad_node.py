@@ -82,8 +82,13 @@ class BadNode(DisturbedCase):
 
     def test_a_node_on_which_no_element_can_begin_is_left_out(self):
         self.break_nodes(dead="trn2")
-        self.submit('{shards: 4, nodes: 1, ranks_per_node: 1, time: "00:10:00"}')
+        array, = self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
         self.wait_for_queue()
+        # A node that fails at once is free at once: it would eat all that waits. Once another node has scored, what waits keeps away.
+        shown = self.cluster.command("scontrol", "show", "job", "--oneliner", str(array)).stdout.splitlines()
+        warned = [re.search(r"JobState=(\S+)", line)[1] for line in shown if "ExcNodeList=trn2" in line]
+        self.assertGreaterEqual(len(warned), 3, shown)
+        self.assertEqual(set(warned), {"COMPLETED"})
         self.assertIn("the device is gone", self.status()["stopped_by"])
         self.check_next_submission()
 

@@ -26,7 +26,7 @@ struct Manners {
 struct Controller {
   std::deque<Manners> next;  ///< for the submits to come; then all is well
   int submits = 0;
-  std::vector<std::string> environment, killed;
+  std::vector<std::string> environment, killed, changed;
   std::deque<std::string> comments;  ///< of the jobs 101, 102, ...
   std::vector<slurm_job_info_t> jobs;
 
@@ -85,6 +85,12 @@ int slurm_kill_job2(const char* job, uint16_t, uint16_t, const char*) {
   errno = ESLURM_INVALID_JOB_ID;
   return std::string(job) == "7" ? -1 : SLURM_SUCCESS;
 }
+int slurm_update_job2(job_desc_msg_t* change, job_array_resp_msg_t**) {
+  controller.changed.push_back(std::string(change->job_id_str) + " without " + change->exc_nodes);
+  errno = std::string(change->job_id_str) == "7" ? ESLURM_JOB_NOT_PENDING : ESLURM_INVALID_JOB_ID;
+  return std::string(change->job_id_str) == "101" ? SLURM_SUCCESS : -1;
+}
+void slurm_free_job_array_resp(job_array_resp_msg_t*) {}
 int slurm_load_ctl_conf(time_t, slurm_conf_t**) { return -1; }
 #if ERA_SINCE(26, 5)
 void slurm_free_conf(slurm_conf_t*) {}
@@ -165,6 +171,13 @@ TEST_F(LibslurmClient, AddsWhatSbatchAdds) {
 }
 
 TEST_F(LibslurmClient, AnUnknownJobIsNoErrorToCancel) { EXPECT_NO_THROW(client->cancel(7)); }
+
+TEST_F(LibslurmClient, WhatWaitsOfAnArrayLeavesNodesOut) {
+  client->leave_out(101, "trn2,trn7");
+  EXPECT_NO_THROW(client->leave_out(7, "trn2")) << "all of it runs already";
+  EXPECT_THROW(client->leave_out(8, "trn2"), Error);
+  EXPECT_THAT(controller.changed, ElementsAre("101 without trn2,trn7", "7 without trn2", "8 without trn2"));
+}
 
 TEST_F(LibslurmClient, ListsTheJobsOfAComment) {
   controller.add("nkigrid feed elements 1.0 from 0");

@@ -53,7 +53,7 @@ typedef struct {
 } slurm_step_id_t;
 
 typedef struct {
-  char *account, *array_inx, *comment, *dependency, *exc_nodes, *features, *licenses, *mail_user, *name, *network, *partition, *qos, *req_nodes,
+  char *account, *array_inx, *comment, *dependency, *exc_nodes, *job_id_str, *features, *licenses, *mail_user, *name, *network, *partition, *qos, *req_nodes,
       *reservation, *script, *std_err, *std_in, *std_out, *tres_per_node, *wckey, *work_dir;
   char** environment;
   uint32_t env_size, user_id, group_id, priority, nice, time_limit, min_cpus, min_nodes, max_nodes, num_tasks;
@@ -127,6 +127,9 @@ void slurm_free_job_info_msg(job_info_msg_t* message);
 int slurm_load_partitions(time_t update_time, partition_info_msg_t** message, uint16_t show_flags);
 void slurm_free_partition_info_msg(partition_info_msg_t* message);
 int slurm_kill_job2(const char* job_id, uint16_t signal, uint16_t flags, const char* sibling);
+typedef struct job_array_resp_msg job_array_resp_msg_t;
+int slurm_update_job2(job_desc_msg_t* job, job_array_resp_msg_t** answers);
+void slurm_free_job_array_resp(job_array_resp_msg_t* answers);
 int slurm_load_ctl_conf(time_t update_time, slurm_conf_t** conf);
 #if ERA_SINCE(26, 5)
 void slurm_free_conf(slurm_conf_t* conf);
