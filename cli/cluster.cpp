@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "cli/status_report.hpp"
 #include "runner/log/ledger.hpp"
 #include "slurm/submit.hpp"
 
@@ -40,7 +41,7 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   const auto bad = ledger.bad_nodes();
   const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path(), bad);
   if (options.quiet) return 0;
-  for (const auto& node : bad) fmt::print("left out: node {}, which failed {} attempts and scored {}\n", node, ledger.nodes.at(node).failures, ledger.nodes.at(node).scored);
+  for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
     if (report.aggregation_added) fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
