@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kQuantiles = 128;  // that stand for a Beta; a power of two, drawn by seven bits
 constexpr double kEdge = 1e-3;           // rates keep this far from 0 and 1
 constexpr double kScreen = 3;            // a normal p further from alpha than this factor decides by itself
-constexpr std::size_t kManyTasks = 40;   // differing tasks from which on it may
+constexpr std::size_t kManyTasks = 40;   // differing tasks from which on it may,
+constexpr std::size_t kMostTasks = 400;  // and from which on it always does: it is good to some percent of alpha then
 constexpr double kResolution = 5e-4;     // of a difference
 constexpr double kNearPower = 4e-3;      // above the goal and near enough
 constexpr unsigned kMaxThreads = 4;
@@ -75,7 +76,7 @@ double deciding_p(const Sample& differences, const std::vector<double>& alphas) 
   if (differing == 0 || least > *std::max_element(alphas.begin(), alphas.end())) return 1;
   if (differing >= kManyTasks) {
     const double p = 2 * normal_cdf(-std::abs(sum) / std::sqrt(squares)).below;
-    const bool clear = std::all_of(alphas.begin(), alphas.end(), [&](double alpha) { return p > kScreen * alpha || p < alpha / kScreen; });
+    const bool clear = differing >= kMostTasks || std::all_of(alphas.begin(), alphas.end(), [&](double alpha) { return p > kScreen * alpha || p < alpha / kScreen; });
     if (clear) return p;
   }
   return sign_flip(differences);

@@ -151,7 +151,7 @@ std::uint32_t draws_for(double tasks, std::size_t designs) {
 
 // Tasks from which on the test shows the wanted difference: from where the normal approximation puts them, corrected by the power there.
 std::uint64_t tasks_by_test(const PowerRow& row, double shown, std::size_t designs, const PowerOptions& options) {
-  constexpr double kMostTasks = 5000;  // beyond, the two agree
+  constexpr double kMostTasks = 2000;  // beyond, the two agree
   constexpr int kSteps = 3;
   const auto& goal = options.goal;
   const double critical = critical_value(1 - goal.alpha), wanted = critical + normal_quantile({goal.power, 1 - goal.power});
