@@ -127,7 +127,7 @@ TEST(Text, LevelsShowCountsRatesAndIntervals) {
             "made: pass rate in percent, rule paper, 95 % intervals, by level\n"
             "                   L1                                 L2                                L3\n"
             "cell               passed  rate  interval             passed  rate  interval            passed  rate  interval\n"
-            "-------------------------------------------------------------------------------------------------------------------------\n"
+            "-----------------------------------------------------------------------------------------------------------------------\n"
             "sft.ss.rank-aware   25/50  50.0  [36.6, 63.4] wilson    4/50   8.0  [3.2, 18.8] wilson    0/50   0.0  [0.0, 7.1] wilson\n");
 }
 
