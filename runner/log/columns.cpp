@@ -48,31 +48,23 @@ void ColumnWriter::write_columns(const h5::File& file, const char* name) const {
   group.close();
 }
 
-namespace {
-/// Without these a row is nobody's, or its default would be a verdict that nobody gave.
-bool is_essential(std::string_view name) noexcept {
-  return name == "episode" || name == "key" || name == "attempt" || name == "attempt_row" || name == "inherited_turns" || name == "turn" ||
-         name == "outcome" || name == "synthetic" || name.ends_with("passed") || name.ends_with("_seq");
-}
-}  // namespace
-
 void ColumnReader::load_numbers(const char* name, h5::Number type) {
-  columns_.emplace_back();
-  try {
-    columns_.back().numbers = h5::read_numbers(group_, name, type, rows_);
-  } catch (const Error&) {
-    if (damaged_ == Damaged::refuse || is_essential(name)) throw;
-    ++lost_;
-  }
+  auto& column = columns_.emplace_back();
+  load([&](std::vector<bool>* lost) { column.numbers = h5::read_numbers(group_, name, type, rows_, lost); });
 }
 
 void ColumnReader::load_words(const char* name) {
-  columns_.emplace_back();
+  auto& column = columns_.emplace_back();
+  load([&](std::vector<bool>* lost) { column.words = h5::read_words(group_, name, rows_, lost); });
+}
+
+template <class Read>
+void ColumnReader::load(Read read) {
+  if (!loses_rows_) return read(nullptr);
   try {
-    columns_.back().words = h5::read_words(group_, name, rows_);
+    read(&lost_);
   } catch (const Error&) {
-    if (damaged_ == Damaged::refuse || is_essential(name)) throw;
-    ++lost_;
+    lost_.assign(rows_, true);  // not even its place or its length is known
   }
 }
 

@@ -102,17 +102,18 @@ class ColumnWriter {
   std::size_t next_ = 0;
 };
 
-/// What a reader does about a column that is damaged.
-enum class Damaged : std::uint8_t { refuse, leave_empty };
+/// What a reader does about a column that is damaged: nothing but an error, or the loss of each row it has no value for. A default in place of
+/// what was logged would be a result that nobody obtained.
+enum class Damaged : std::uint8_t { refuse, lose_rows };
 
 /// The columns of one group in memory. load() once by visiting any row, then fill() rows by visiting them.
 class ColumnReader {
  public:
   ColumnReader(const h5::Group& group, std::uint64_t rows, bool with_texts, Damaged damaged = Damaged::refuse)
-      : group_(group), rows_(rows), with_texts_(with_texts), damaged_(damaged) {}
+      : group_(group), rows_(rows), with_texts_(with_texts), loses_rows_(damaged == Damaged::lose_rows), lost_(loses_rows_ ? rows : 0) {}
 
   std::uint64_t rows() const noexcept { return rows_; }
-  std::uint64_t lost_columns() const noexcept { return lost_; }
+  bool is_lost(std::uint64_t row) const noexcept { return loses_rows_ && lost_[row]; }
   /// The next visit fills `row`. @pre a visit was made before, which loaded the columns
   void begin_row(std::uint64_t row) noexcept { loaded_ = true, row_ = row, next_ = 0; }
 
@@ -165,6 +166,8 @@ class ColumnReader {
   };
   void load_numbers(const char* name, h5::Number type);
   void load_words(const char* name);
+  template <class Read>
+  void load(Read read);
   std::string_view word(const Column& column) const noexcept {
     return column.words.packed.empty() ? std::string_view() : column.words.at(row_);
   }
@@ -185,9 +188,9 @@ class ColumnReader {
   const h5::Group& group_;
   std::uint64_t rows_;
   bool with_texts_;
-  Damaged damaged_;
   std::vector<Column> columns_;
-  std::uint64_t lost_ = 0;
+  bool loses_rows_;
+  std::vector<bool> lost_;  ///< by row; empty where damage is refused
   bool loaded_ = false;
   std::uint64_t row_ = 0;
   std::size_t next_ = 0;

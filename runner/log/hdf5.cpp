@@ -87,6 +87,33 @@ Dataset open_column(const Group& group, const std::string& name, std::uint64_t r
   return dataset;
 }
 
+/// Reads rows [at, at + count) into `to`.
+void read_range(const Dataset& dataset, const std::string& name, hid_t type, hsize_t at, hsize_t count, char* to) {
+  const Space file_space(had(H5Dget_space(dataset.get()), "read space of", name));
+  const Space memory_space(had(H5Screate_simple(1, &count, nullptr), "make space of", name));
+  had(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &at, nullptr, &count, nullptr), "select in", name);
+  had(H5Dread(dataset.get(), type, memory_space.get(), file_space.get(), H5P_DEFAULT, to), "read dataset", name);
+}
+
+/// Fills `values` with all rows of a column. @param lost see read_numbers()
+void read_rows(const Dataset& dataset, const std::string& name, hid_t type, std::size_t width, std::string& values, std::vector<bool>* lost) {
+  const hsize_t rows = values.size() / width;
+  try {
+    if (rows > 0) had(H5Dread(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset", name);
+  } catch (const Error&) {
+    if (lost == nullptr) throw;
+    for (hsize_t at = 0; at < rows; at += kColumnChunk) {
+      const auto count = std::min(kColumnChunk, rows - at);
+      try {
+        read_range(dataset, name, type, at, count, values.data() + at * width);
+      } catch (const Error&) {
+        std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(at * width), count * width, '\0');
+        std::fill_n(lost->begin() + static_cast<std::ptrdiff_t>(at), count, true);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int close_file(Hid id) noexcept {
@@ -223,17 +250,15 @@ std::string_view Words::at(std::uint64_t row) const noexcept {
   return {word, ::strnlen(word, width)};
 }
 
-std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows) {
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, std::vector<bool>* lost) {
   const Call call;
   const auto dataset = open_column(group, name, rows, size_of(type));
   std::string values(rows * size_of(type), '\0');
-  if (rows > 0)
-    had(H5Dread(dataset.get(), native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset",
-        name);
+  read_rows(dataset, name, native(type), size_of(type), values, lost);
   return values;
 }
 
-Words read_words(const Group& group, const std::string& name, std::uint64_t rows) {
+Words read_words(const Group& group, const std::string& name, std::uint64_t rows, std::vector<bool>* lost) {
   const Call call;
   Words words;
   {
@@ -247,9 +272,7 @@ Words read_words(const Group& group, const std::string& name, std::uint64_t rows
   const auto dataset = open_column(group, name, rows, words.width);
   const auto type = word_type(words.width);
   words.packed.resize(rows * words.width);
-  if (rows > 0)
-    had(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words.packed.data()),
-        "read dataset", name);
+  read_rows(dataset, name, type.get(), words.width, words.packed, lost);
   return words;
 }
 
@@ -264,13 +287,7 @@ std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t s
         fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
   }
   std::string bytes(size, '\0');
-  const Space file_space(had(H5Dget_space(dataset.get()), "get space of", "text"));
-  const Space memory_space(had(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
-  had(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in",
-      "text");
-  had(H5Dread(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT,
-              bytes.data()),
-      "read", "text");
+  read_range(dataset, "text", H5T_NATIVE_UINT8, start, count, bytes.data());
   return bytes;
 }
 

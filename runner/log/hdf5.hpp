@@ -113,8 +113,9 @@ struct Words {
   std::string_view at(std::uint64_t row) const noexcept;
 };
 /// @param rows what the group's other columns have; another length is corrupt
-std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows);
-Words read_words(const Group& group, const std::string& name, std::uint64_t rows);
+/// @param lost {rows}, or null: what cannot be read is left at zero and marked here, chunk by chunk, instead of failing
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, std::vector<bool>* lost = nullptr);
+Words read_words(const Group& group, const std::string& name, std::uint64_t rows, std::vector<bool>* lost = nullptr);
 std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t size);
 
 }  // namespace nkigrid::log::h5

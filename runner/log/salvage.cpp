@@ -85,7 +85,7 @@ Salvaged rebuild(const fs::path& file, const std::string& why) {
   }
   auto what = fmt::format("{} records saved", records);
   for (const auto& group : saved.lost_groups) what += fmt::format(", {} lost", group);
-  if (saved.lost_columns > 0) what += fmt::format(", {} columns lost", saved.lost_columns);
+  if (saved.lost_rows > 0) what += fmt::format(", {} rows lost", saved.lost_rows);
   if (saved.lost_texts > 0) what += fmt::format(", {} texts lost", saved.lost_texts);
   builder.close_open();
   auto& about = saved.report;
@@ -95,7 +95,7 @@ Salvaged rebuild(const fs::path& file, const std::string& why) {
   const auto bytes = builder.finish(about);
   set_aside(file, {.reason = why + "; " + what, .records = records, .missing_records = about.missing_records}, true);
   write_file_atomic(file, bytes);
-  const bool lost = !saved.lost_groups.empty() || saved.lost_columns > 0 || saved.lost_texts > 0 || about.missing_records > 0;
+  const bool lost = !saved.lost_groups.empty() || saved.lost_rows > 0 || saved.lost_texts > 0 || about.missing_records > 0;
   return {file, why + "; " + what, lost};
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -59,6 +60,7 @@ class SegmentWalk {
 
   void run() {
     if (selection_.with_texts) group("text", [&] { text_.emplace(h5::open_dataset(file_, "text")); });
+    if (damaged_ == Damaged::lose_rows) find_ended();
     const bool turns = selection_.replies || selection_.turns;
     if (selection_.begins || turns) group("attempts", [&] { walk_attempts(); });
     if (turns) group("turns", [&] { walk_turns(); });
@@ -79,10 +81,28 @@ class SegmentWalk {
   }
 
   template <class Row>
-  SegmentTable<Row> open(const char* name) {
-    SegmentTable<Row> table(file_, name, selection_.with_texts, damaged_);
-    lost.lost_columns += table.lost_columns();
-    return table;
+  SegmentTable<Row> open(const char* name) const {
+    return SegmentTable<Row>(file_, name, selection_.with_texts, damaged_);
+  }
+
+  template <class Row>
+  bool is_lost(const SegmentTable<Row>& table, std::uint64_t row) {
+    lost.lost_rows += table.is_lost(row) ? 1 : 0;
+    return table.is_lost(row);
+  }
+
+  void find_ended() {
+    try {
+      auto table = open<EpisodeRow>("episodes");
+      for (std::uint64_t i = 0; i < table.rows(); ++i) {
+        EpisodeRow row;
+        if (table.is_lost(i)) continue;
+        table.read(i, row);
+        if (row.seq > 0) ended_.insert(row.end.id);
+      }
+    } catch (const Error&) {
+      // The walk over the ends meets it again and tells it.
+    }
   }
 
   bool wanted(const AttemptId& id) const { return !selection_.wanted || selection_.wanted(id); }
@@ -92,6 +112,7 @@ class SegmentWalk {
     attempts_.resize(table.rows());
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       AttemptRow row;
+      if (is_lost(table, i)) continue;
       table.read(i, row);
       attempts_[i] = {row.begin.id, wanted(row.begin.id)};
       if (selection_.begins && row.seq > 0 && attempts_[i].wanted) visit_(row.seq, std::move(row.begin));
@@ -102,10 +123,15 @@ class SegmentWalk {
     auto table = open<TurnRow>("turns");
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       TurnRow row;
+      if (is_lost(table, i)) continue;
       table.read(i, row);
       if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
       const auto& attempt = attempts_[row.attempt_row];
-      if (!attempt.wanted) continue;
+      if (!attempt.wanted) {
+        lost.lost_rows += damaged_ == Damaged::lose_rows ? 1 : 0;  // everything is wanted then: its attempt's row is lost
+        continue;
+      }
+      const auto lost_texts = lost.lost_texts;
       if (selection_.turns && row.turn_seq > 0) {
         row.turn.id = attempt.id;
         row.turn.turn = row.reply.turn;
@@ -117,8 +143,9 @@ class SegmentWalk {
         row.reply.request = text(row.request);
         row.reply.reply = text(row.reply_text);
         row.reply.raw = text(row.raw);
-        visit_(row.reply_seq, std::move(row.reply));
       }
+      if (lost.lost_texts > lost_texts && !ended_.contains(attempt.id)) continue;
+      if (selection_.replies && row.reply_seq > 0) visit_(row.reply_seq, std::move(row.reply));
       if (selection_.turns && row.turn_seq > 0) visit_(row.turn_seq, std::move(row.turn));
     }
   }
@@ -127,6 +154,7 @@ class SegmentWalk {
     auto table = open<EpisodeRow>("episodes");
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       EpisodeRow row;
+      if (is_lost(table, i)) continue;
       table.read(i, row);
       if (row.seq == 0 || !wanted(row.end.id)) continue;
       row.end.reason = text(row.reason);
@@ -135,8 +163,9 @@ class SegmentWalk {
   }
 
   std::string text(const TextRef& ref) {
-    if (!selection_.with_texts || !text_) return {};
+    if (!selection_.with_texts || ref.length == 0) return {};
     try {
+      if (!text_) throw Error(ErrorCode::corrupt, "there are no texts");
       return h5::read_bytes(*text_, ref.offset, ref.length);
     } catch (const Error&) {
       if (damaged_ == Damaged::refuse) throw;
@@ -147,7 +176,7 @@ class SegmentWalk {
 
   struct Attempt {
     AttemptId id;
-    bool wanted = true;
+    bool wanted = false;  ///< of a row that is lost: nobody's turns
   };
 
   const h5::File& file_;
@@ -155,6 +184,7 @@ class SegmentWalk {
   const Visit& visit_;
   Damaged damaged_;
   std::vector<Attempt> attempts_;
+  std::set<AttemptId> ended_;  ///< where damage is passed over
   std::optional<h5::Dataset> text_;
 };
 
@@ -226,7 +256,7 @@ Salvage salvage_segment(const std::filesystem::path& file, const std::function<v
   return reading(file, [&] {
     const auto opened = h5::open_file(file);
     const Selection all;
-    SegmentWalk walk(opened, all, visit, Damaged::leave_empty);
+    SegmentWalk walk(opened, all, visit, Damaged::lose_rows);
     walk.run();
     try {
       walk.lost.report = read_header(opened);

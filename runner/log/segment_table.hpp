@@ -22,7 +22,7 @@ class SegmentTable {
     columns(any, reader_);
   }
   std::uint64_t rows() const noexcept { return reader_.rows(); }
-  std::uint64_t lost_columns() const noexcept { return reader_.lost_columns(); }
+  bool is_lost(std::uint64_t row) const noexcept { return reader_.is_lost(row); }
   /// Fills the listed fields of `row` from row `i`; what else it holds stays.
   void read(std::uint64_t i, Row& row) {
     reader_.begin_row(i);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <tuple>
 
 #include <fmt/core.h>
 
@@ -102,16 +101,17 @@ class Damage : public testing::Test {
   static bool same_as(const Records& got, const Records& all) {
     return std::all_of(got.begin(), got.end(), [&](const auto& item) { return all.count(item.first) != 0 && test::same(item.second, all.at(item.first)); });
   }
-  /// Who, when and how it went must be right in every record that is given back, whatever else of it was lost.
+  static Record without_texts(Record record) {
+    if (auto* reply = std::get_if<Reply>(&record)) reply->request = reply->reply = reply->raw = {};
+    if (auto* turn = std::get_if<Turn>(&record)) turn->kernel = turn->tool_output = {};
+    if (auto* end = std::get_if<End>(&record)) end->reason = {};
+    return record;
+  }
+  /// Texts may be lost; every other value of a record that is given back is the one that was logged.
   static bool tells_no_lie(const Records& got, const Records& all) {
     return std::all_of(got.begin(), got.end(), [&](const auto& item) {
       const auto found = all.find(item.first);
-      if (found == all.end() || found->second.index() != item.second.index()) return false;
-      const auto id_of = [](const Record& record) { return std::visit([](const auto& r) { return r.id; }, record); };
-      if (id_of(found->second) != id_of(item.second)) return false;
-      const auto *a = std::get_if<End>(&found->second), *b = std::get_if<End>(&item.second);
-      return a == nullptr || std::tie(a->outcome, a->passed, a->strict_passed, a->best_passed, a->best_strict_passed, a->inherited_turns, a->synthetic) ==
-                                 std::tie(b->outcome, b->passed, b->strict_passed, b->best_passed, b->best_strict_passed, b->inherited_turns, b->synthetic);
+      return found != all.end() && test::same(without_texts(item.second), without_texts(found->second));
     });
   }
   TemporaryDirectory folder_;
