@@ -75,8 +75,9 @@ std::string state_text(std::uint32_t state) {
       {JOB_PENDING, "PENDING"}, {JOB_RUNNING, "RUNNING"}, {JOB_SUSPENDED, "SUSPENDED"}, {JOB_COMPLETE, "COMPLETED"},
       {JOB_CANCELLED, "CANCELLED"}, {JOB_FAILED, "FAILED"}, {JOB_TIMEOUT, "TIMEOUT"}, {JOB_NODE_FAIL, "NODE_FAIL"},
       {JOB_PREEMPTED, "PREEMPTED"}, {JOB_BOOT_FAIL, "BOOT_FAIL"}, {JOB_DEADLINE, "DEADLINE"}, {JOB_OOM, "OUT_OF_MEMORY"}};
-  if (state & JOB_COMPLETING) return "COMPLETING";
   const auto base = state & JOB_STATE_BASE;
+  // A requeued job completes first, too: it is pending all the same.
+  if ((state & JOB_COMPLETING) != 0 && base != JOB_PENDING) return "COMPLETING";
   const auto found = kNames.find(base);
   return found == kNames.end() ? fmt::format("UNKNOWN({})", base) : found->second;
 }

@@ -101,9 +101,9 @@ std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk) 
   return throttle > 0 && chunk >= throttle ? std::optional(chunk - throttle) : std::nullopt;
 }
 
-std::string dependency_text(const std::vector<std::uint32_t>& jobs) {
+std::string dependency_text(const std::vector<std::string>& jobs) {
   std::string text = jobs.empty() ? "" : "afterany";
-  for (const auto job : jobs) text += fmt::format(":{}", job);
+  for (const auto& job : jobs) text += fmt::format(":{}", job);
   return text;
 }
 

@@ -29,8 +29,8 @@ std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits&
 std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::uint32_t chunks);
 std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk);
 
-/// "afterany:12:13": when all of them have ended, however they end; "" for none.
-std::string dependency_text(const std::vector<std::uint32_t>& jobs);
+/// "afterany:12:13_4": when all of these jobs and elements have ended, however they end; "" for none.
+std::string dependency_text(const std::vector<std::string>& jobs);
 
 /// The array jobs of a submission, one a chunk, without dependencies.
 /// @param generation counts submissions of this run, from 1 @param program absolute path of nkigrid

@@ -38,6 +38,7 @@ struct JobState {
   double submitted = 0;                  ///< Unix time [s]; 0: unknown
   std::string nodes, name, comment;
   bool active() const noexcept;          ///< pending, running, suspended or completing
+  bool works() const noexcept;           ///< active, and not at its end: one that only completes begins nothing more
 };
 
 struct Limits {

@@ -31,6 +31,7 @@ Fd lock_submits(const jobs::Run& run) {
 /// What of a run is pending or running.
 struct Living {
   std::set<std::uint32_t> shards, arrays;
+  std::map<std::uint32_t, std::string> completing;  ///< by shard: "101_3", an element that does no more work and still holds its node
   LivingElements elements;
   std::set<std::uint32_t> at_once;        ///< that its arrays were submitted with
   std::uint32_t generation = 0;           ///< the newest of its arrays
@@ -42,9 +43,13 @@ Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
   std::map<std::uint32_t, std::uint32_t> elements, throttles;  // by array job
   for (const auto& job : jobs) {
     if (!job.active()) continue;
-    if (const auto generation = read_aggregation_comment(run, job.comment)) living.aggregation = std::max(living.aggregation, *generation);
+    if (const auto generation = read_aggregation_comment(run, job.comment); generation && job.works()) living.aggregation = std::max(living.aggregation, *generation);
     const auto comment = read_elements_comment(run, job.comment);
     if (!comment) continue;
+    if (!job.works()) {
+      for (const auto element : elements_of(job)) living.completing[comment->offset + element] = fmt::format("{}_{}", job.job, element);
+      continue;
+    }
     living.arrays.insert(job.job);
     living.at_once.insert(comment->at_once);
     living.generation = std::max(living.generation, comment->generation);
@@ -75,25 +80,35 @@ std::uint32_t submit_one(Client& client, const JobRequest& request) {
   return oldest;
 }
 
+std::vector<std::string> named(const std::set<std::uint32_t>& ids) {
+  std::vector<std::string> names;
+  for (const auto id : ids) names.push_back(std::to_string(id));
+  return names;
+}
+
 /// Submits the arrays and the aggregation of a new submission, noting each as soon as its id is known.
 class Submitting {
  public:
   Submitting(const jobs::Run& run, Client& client, std::vector<Submission>& submissions) : run_(run), client_(client), submissions_(submissions) {}
 
-  void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const std::vector<std::uint32_t>& after, const Pace& pace) {
+  /// Elements wait for what still completes of their own shards, too: it may hold the shard's lock for a while.
+  void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const Living& living, const Pace& pace) {
     auto& submission = submissions_.back();
     for (std::size_t c = 0; c < chunks.size(); ++c) {
-      auto before = after;
-      if (const auto earlier = waits_for(pace.throttle, c)) before.push_back(submission.arrays[*earlier].job);
+      auto before = pace.after_living ? named(living.arrays) : std::vector<std::string>();
+      if (const auto earlier = waits_for(pace.throttle, c)) before.push_back(std::to_string(submission.arrays[*earlier].job));
+      for (const auto element : chunks[c].elements) {
+        if (const auto at = living.completing.find(chunks[c].offset + element); at != living.completing.end()) before.push_back(at->second);
+      }
       requests[c].dependency = dependency_text(before);
       submission.arrays.push_back({submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
       write_submissions(run_, submissions_);
     }
   }
 
-  void aggregation(Submission& submission, const std::vector<std::uint32_t>& arrays, const std::string& program) {
+  void aggregation(Submission& submission, const std::set<std::uint32_t>& arrays, const std::string& program) {
     auto request = aggregation_request(run_, submission.generation, program);
-    request.dependency = dependency_text(arrays);
+    request.dependency = dependency_text(named(arrays));
     check_request(request);
     submission.aggregation = submit_one(client_, request);
     write_submissions(run_, submissions_);
@@ -105,8 +120,6 @@ class Submitting {
   std::vector<Submission>& submissions_;
 };
 
-std::vector<std::uint32_t> listed(const std::set<std::uint32_t>& ids) { return {ids.begin(), ids.end()}; }
-
 /// Every shard is at work: an earlier submit may have died before its aggregation.
 void complete(const jobs::Run& run, Client& client, const std::string& program, const Living& living, std::vector<Submission>& submissions,
               SubmitReport& report) {
@@ -114,7 +127,7 @@ void complete(const jobs::Run& run, Client& client, const std::string& program, 
   if (submissions.empty()) return;
   auto& newest = *std::max_element(submissions.begin(), submissions.end(), [](const auto& a, const auto& b) { return a.generation < b.generation; });
   if (!living.arrays.empty() && living.aggregation < living.generation) {
-    Submitting(run, client, submissions).aggregation(newest, listed(living.arrays), program);
+    Submitting(run, client, submissions).aggregation(newest, living.arrays, program);
     report.aggregation_added = true;
   }
   report.submission = newest;
@@ -123,8 +136,10 @@ void complete(const jobs::Run& run, Client& client, const std::string& program, 
 }  // namespace
 
 bool JobState::active() const noexcept {
-  return state == "PENDING" || state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING";
+  return works() || state == "COMPLETING";
 }
+
+bool JobState::works() const noexcept { return state == "PENDING" || state == "RUNNING" || state == "SUSPENDED"; }
 
 SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
                            const std::vector<std::string>& exclude) {
@@ -153,10 +168,10 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
   }
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
-  submitting.arrays(chunks, std::move(requests), report.pace.after_living ? listed(living.arrays) : std::vector<std::uint32_t>{}, report.pace);
+  submitting.arrays(chunks, std::move(requests), living, report.pace);
   auto arrays = living.arrays;
   for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
-  submitting.aggregation(submissions.back(), listed(arrays), program);
+  submitting.aggregation(submissions.back(), arrays, program);
   report.submission = submissions.back();
   return report;
 }
@@ -167,7 +182,7 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
     if (job.active()) ids.insert(job.job);
   }
   for (const auto id : ids) client.cancel(id);
-  return listed(ids);
+  return {ids.begin(), ids.end()};
 }
 
 std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {

@@ -194,6 +194,8 @@ TEST_F(LibslurmClient, ListsTheJobsOfAComment) {
   EXPECT_EQ(found[1].job, 101u);
   EXPECT_EQ(found[1].element, 0u);
   EXPECT_EQ(found[1].state, "COMPLETING");
+  controller.jobs.back().job_state = JOB_PENDING | JOB_COMPLETING;
+  EXPECT_EQ(client->jobs("nkigrid feed ")[1].state, "PENDING") << "requeued: it will run again";
   EXPECT_EQ(client->jobs_in_use(), 5u) << "three pending elements, one running, one of somebody else";
 }
 

@@ -100,6 +100,18 @@ TEST_F(Submit, EndedShardsAreSubmittedAgainAsANewGeneration) {
   EXPECT_EQ(client.requests[3].dependency, "afterany:103") << "ended arrays are not waited for";
 }
 
+TEST_F(Submit, AShardWhoseElementOnlyCompletesIsSubmittedAgainBehindIt) {
+  submit({0, 1});
+  const auto comment = client.records[0].comment;
+  client.records = {{.job = 101, .element = 0, .pending_elements = {}, .state = "COMPLETING", .comment = comment},
+                    {.job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = comment}};
+  const auto again = submit({0, 1});
+  EXPECT_THAT(again.busy_shards, ElementsAre(1));
+  EXPECT_EQ(client.requests[2].array, "0");
+  EXPECT_EQ(client.requests[2].dependency, "afterany:101_0");
+  EXPECT_EQ(client.requests[3].dependency, "afterany:101:103");
+}
+
 TEST_F(Submit, AnIdIsNotedBeforeTheNextCallCanFail) {
   client.submits_before_failure = 1;
   EXPECT_THROW(submit({0, 4}), Error);
