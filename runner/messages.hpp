@@ -23,7 +23,9 @@ enum class Tag : int {
   finish,           ///< rank 0: nothing is left in flight; close and seal
   result,           ///< rank 0: Result
   start,            ///< rank 0, first of all: Start
-  end_moved         ///< rank 0: TimeLeft
+  end_moved,        ///< rank 0: TimeLeft
+  alive,            ///< between rank 0 and each other: nothing else to say (pulse.hpp)
+  sealing           ///< the same, before a while of silence
 };
 
 /// What every rank must know before its first episode.

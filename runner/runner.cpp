@@ -22,6 +22,7 @@
 #include "runner/log/costs.hpp"
 #include "runner/log/segment.hpp"
 #include "runner/log/stopped_by.hpp"
+#include "runner/pulse.hpp"
 #include "runner/shard_lock.hpp"
 #include "runner/stop.hpp"
 
@@ -228,6 +229,14 @@ struct Leader {
   }
 };
 
+/// A rank has died and MPI lets the others live: all that is durable stays, what is in flight belongs to the next attempts.
+[[noreturn]] void give_up(const jobs::Run& run, const RunOptions& options, mpi::Comm& comm, int lost) {
+  const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost, Pulse::kSilent.count());
+  fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", comm.rank(), reason);
+  if (comm.rank() == 0) log::note_failure(run.log_folder(), options.shard, reason);
+  comm.abort(4);
+}
+
 /// The run of one rank. @param owned set once the shard is known to be this run's: rank 0 has begun it
 RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>& leader, std::shared_ptr<device::Device> device, const Clock& clock,
                    const RunOptions& options, const std::atomic<int>& stop, bool& owned) {
@@ -258,11 +267,13 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
   if (leader) leader->coordinator.start(options.ends_at ? std::max(0.0, *options.ends_at - clock.unix_seconds()) : -1.0);
 
   bool sealed = false, told_result = false;
+  Pulse pulse(comm, clock);
   PollPause pause;
   while (!worker.result()) {
     bool moved = false;
     while (auto message = comm.poll("run")) {
       moved = true;
+      if (pulse.took(*message)) continue;
       if (is_for_coordinator(message->tag)) leader->coordinator.handle(*message);
       else worker.handle(*message);
     }
@@ -271,12 +282,15 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
       moved = worker.pump(clock.monotonic()) || moved;
     }
     if (leader) leader->coordinator.tick();
+    if (const auto lost = pulse.look()) give_up(run, options, comm, *lost);
     if (const auto end = told_result ? std::nullopt : end_watch.look(turns, run.plan.cells)) tell_end(comm, *end - clock.unix_seconds());
     if (worker.finishing() && !sealed && pool->idle()) {
       sealed = true;
+      pulse.before_sealing();
       worker.send(Tag::sealed, encode(seal(journal)), "report the seal");
     }
     if (leader && leader->coordinator.all_sealed() && !std::exchange(told_result, true)) {
+      pulse.before_sealing();
       log::seal_all(run.log_folder());
       leader->coordinator.finish_progress();
       const auto result = final_result(run, leader->order, leader->coordinator);
