@@ -31,7 +31,7 @@ Verb resume_verb(ProgramArguments arguments) {
             return [options, arguments]() -> int {
               if (!options->local) {
                 const auto run = jobs::load_run(options->run);
-                slurm::check_submittable(run.grid);
+                slurm::check_submittable(run.grid, run.folder);
                 return submit_outstanding(run, *slurm::connect(), {.with_parked = options->parked, .quiet = options->quiet});
               }
               return run_session({.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet}, arguments);

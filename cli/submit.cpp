@@ -61,7 +61,7 @@ void dry_run(const jobs::Run& run, bool quiet) {
 
 int submit(const Options& options) {
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  slurm::check_submittable(grid);
+  slurm::check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
   auto client = options.dry_run ? nullptr : slurm::connect();
   const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));

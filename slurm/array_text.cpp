@@ -59,6 +59,17 @@ std::vector<std::uint32_t> parse_elements(std::string_view text) {
   return elements;
 }
 
+std::optional<std::uint32_t> highest_element(std::string_view text) {
+  std::uint32_t highest = 0;
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    const auto range = take_range(text);
+    if (!range || range->last < range->first) return std::nullopt;
+    highest = std::max(highest, range->last);
+  }
+  return highest;
+}
+
 std::uint32_t count_elements(std::string_view text) {
   std::uint32_t count = 0;
   for_each_range(text, [&](const Range& range) { count += range.last >= range.first ? range.last - range.first + 1 : 0; });

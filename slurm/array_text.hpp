@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t
 
 /// The indices; what cannot be read ends the list.
 std::vector<std::uint32_t> parse_elements(std::string_view text);
+
+/// The highest index of a list that is one from end to end. Nothing when it is none.
+std::optional<std::uint32_t> highest_element(std::string_view text);
 
 /// How many indices, without listing them.
 std::uint32_t count_elements(std::string_view text);

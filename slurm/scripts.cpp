@@ -120,7 +120,15 @@ JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, c
   request.name = job_name(run) + "-tables";
   request.comment = aggregation_comment(run, generation);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();
-  request.resources.gres.clear();  // reads a log: needs no accelerator
+  // It reads a log: no accelerator, no size and no node list of the elements', only where and for whom it runs.
+  const auto& slurm = run.grid.slurm;
+  request.resources = {};
+  request.resources.partition = slurm.partition;
+  request.resources.account = slurm.account;
+  request.resources.qos = slurm.qos;
+  request.resources.reservation = slurm.reservation;
+  request.resources.exclude = slurm.exclude;
+  request.resources.mail_user = slurm.mail_user;
   request.time_minutes = kAggregationMinutes;
   request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program), shell_word(request.work_folder),
                                shell_word(program), shell_word(request.work_folder));
@@ -179,14 +187,16 @@ std::vector<std::string> allowed_environment(char** environment) {
   // SLURM_* and SBATCH_* of an outer job, PMIX_* and OMPI_COMM_* of an outer launcher would leak in; keys never travel.
   static constexpr std::array<std::string_view, 13> kNames = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ",
                                                               "LD_LIBRARY_PATH", "SLURM_CONF", "NKIGRID_CONFIGS", "MODULEPATH"};
-  static constexpr std::array<std::string_view, 4> kPrefixes = {"OPENBLAS_", "OMP_", "OMPI_MCA_", "OMPI_ALLOW_"};
+  static constexpr std::array<std::string_view, 6> kPrefixes = {"OPENBLAS_", "OMP_", "OMPI_MCA_", "OMPI_ALLOW_", "NKIGRID_DEVICE_", "NEURON_"};
+  static constexpr std::array<std::string_view, 4> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD"};
   std::vector<std::string> kept;
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto name = text.substr(0, text.find('='));
     const bool allowed = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
                          std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
-    if (allowed) kept.emplace_back(text);
+    const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+    if (allowed && !secret) kept.emplace_back(text);
   }
   return kept;
 }

@@ -16,11 +16,22 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kVersion = 1;
+constexpr std::uint64_t kMostShards = 1'000'000;  // what slurm.shards may be; a run may have had more of them than now
+
 std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
 
 Submission& submission_of(std::vector<Submission>& submissions, std::uint32_t generation) {
   const auto at = std::find_if(submissions.begin(), submissions.end(), [&](const auto& s) { return s.generation == generation; });
   return at != submissions.end() ? *at : submissions.emplace_back(Submission{.generation = generation});
+}
+
+Submission::Array read_array(const json& noted, const std::filesystem::path& path) {
+  Submission::Array array{noted.at("job"), noted.at("offset"), noted.at("elements")};
+  const auto highest = highest_element(array.elements);
+  if (highest && std::uint64_t{array.offset} + *highest < kMostShards) return array;
+  throw Error(ErrorCode::corrupt, fmt::format("'{}' has elements '{}' from {} of job {}, which no run has; move it away, `resume` finds living jobs by their "
+                                              "comments", path.native(), array.elements, array.offset, array.job));
 }
 
 }  // namespace
@@ -31,9 +42,12 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   std::vector<Submission> submissions;
   try {
     const auto noted = json::parse(read_file(path));
+    if (const auto version = noted.value("version", 1); version != kVersion) {
+      throw Error(ErrorCode::config, fmt::format("'{}' is of version {} (this program reads {}); use a newer nkigrid", path.native(), version, kVersion));
+    }
     for (const auto& entry : noted.at("submissions")) {
       Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
-      for (const auto& array : entry.at("arrays")) submission.arrays.push_back({array.at("job"), array.at("offset"), array.at("elements")});
+      for (const auto& array : entry.at("arrays")) submission.arrays.push_back(read_array(array, path));
       submissions.push_back(std::move(submission));
     }
   } catch (const json::exception& error) {
@@ -50,7 +64,7 @@ void write_submissions(const jobs::Run& run, const std::vector<Submission>& subm
     for (const auto& array : submission.arrays) arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
     list.push_back({{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
   }
-  write_file_atomic(jobs_file(run), json{{"version", 1}, {"submissions", list}}.dump(1) + "\n");
+  write_file_atomic(jobs_file(run), json{{"version", kVersion}, {"submissions", list}}.dump(1) + "\n");
 }
 
 void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions) {

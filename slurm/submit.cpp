@@ -9,6 +9,7 @@
 #include <set>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -101,20 +102,38 @@ class Submitting {
         if (const auto at = living.completing.find(chunks[c].offset + element); at != living.completing.end()) before.push_back(at->second);
       }
       requests[c].dependency = dependency_text(before);
-      submission.arrays.push_back({submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
-      write_submissions(run_, submissions_);
+      after_submitted(submission, [&] {
+        submission.arrays.push_back({submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
+        write_submissions(run_, submissions_);
+      });
     }
   }
 
   void aggregation(Submission& submission, const std::set<std::uint32_t>& arrays, const std::string& program) {
     auto request = aggregation_request(run_, submission.generation, program);
     request.dependency = dependency_text(named(arrays));
-    check_request(request);
-    submission.aggregation = submit_one(client_, request);
-    write_submissions(run_, submissions_);
+    after_submitted(submission, [&] {
+      check_request(request);
+      submission.aggregation = submit_one(client_, request);
+      write_submissions(run_, submissions_);
+    });
   }
 
  private:
+  /// An error after the first job tells what is in the queue already.
+  template <class Step>
+  void after_submitted(const Submission& submission, Step step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      if (submission.arrays.empty()) throw;
+      std::vector<std::uint32_t> arrays;
+      for (const auto& array : submission.arrays) arrays.push_back(array.job);
+      throw Error(ErrorCode::external, fmt::format("array {} is submitted, and what belongs behind it is not: {}; `nkigrid resume {}` makes up for it, `nkigrid cancel` "
+                                                   "ends it", fmt::join(arrays, ", "), error.what(), run_.folder.native()));
+    }
+  }
+
   const jobs::Run& run_;
   Client& client_;
   std::vector<Submission>& submissions_;
@@ -212,7 +231,12 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
   return list;
 }
 
-void check_submittable(const jobs::Grid& grid) {
+void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder) {
+  const auto path = std::filesystem::absolute(folder).native();
+  if (path.find_first_of("%\\\n") != std::string::npos) {
+    throw Error(ErrorCode::config, fmt::format("'{}' cannot be submitted (Slurm reads '%' and '\\' in the path of a job's output as a pattern, a line break as "
+                                               "its end); choose a RUN without them", path));
+  }
   for (const auto& model : grid.models) {
     if (model.key.kind != jobs::KeySource::Kind::env) continue;
     throw Error(ErrorCode::config, fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "

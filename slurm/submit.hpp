@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct ElementState {
 };
 std::vector<ElementState> element_states(const jobs::Run& run, Client& client);
 
-/// Things a submitted run may not have: keys from the environment. @throws Error{config} naming the model.
-void check_submittable(const jobs::Grid& grid);
+/// Things a submitted run may not have: keys from the environment, a folder whose name Slurm would read as a pattern. @throws Error{config}
+void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder);
 
 }  // namespace nkigrid::slurm

@@ -117,8 +117,14 @@ TEST(Scripts, ElementsThatShareAnEndpointAreToldHowManyTheyAre) {
 }
 
 TEST(Scripts, AggregationRunsAnywhereAndChecksCompletenessItself) {
-  const auto request = aggregation_request(some_run(), 1, "/usr/bin/nkigrid");
+  auto run = some_run();
+  run.grid.slurm.extra = {"--nodelist=trn[1-2]"};
+  run.grid.slurm.constraint = "big";
+  run.grid.slurm.mem = "64G";
+  const auto request = aggregation_request(run, 1, "/usr/bin/nkigrid");
   EXPECT_TRUE(request.array.empty());
+  EXPECT_TRUE(request.resources.extra.empty() && request.resources.constraint.empty() && request.resources.mem.empty());
+  EXPECT_EQ(request.resources.partition, run.grid.slurm.partition);
   EXPECT_TRUE(request.resources.gres.empty());
   EXPECT_EQ(request.comment, "nkigrid 00112233445566aa aggregation 1");
   EXPECT_THAT(request.script, HasSubstr("tables '/shared/it'\\''s here/run' --write"));
@@ -172,12 +178,12 @@ TEST(Megabytes, ReadsWhatTheGridWrites) {
 TEST(Environment, KeepsTheAllowListOnly) {
   std::vector<std::string> given = {"PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "SLURM_JOB_ID=7", "SLURM_CPU_BIND=quiet", "SBATCH_ACCOUNT=x",
                                     "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=4", "OMPI_MCA_btl=tcp,self", "OPENBLAS_CORETYPE=Haswell",
-                                    "ANTHROPIC_API_KEY=secret", "AWS_BEARER_TOKEN_BEDROCK=secret"};
+                                    "ANTHROPIC_API_KEY=secret", "NEURON_CC_FLAGS=-O2", "NEURON_API_TOKEN=secret", "NKIGRID_DEVICE_DIR=/d", "AWS_BEARER_TOKEN_BEDROCK=secret"};
   std::vector<char*> pointers;
   for (auto& entry : given) pointers.push_back(entry.data());
   pointers.push_back(nullptr);
   EXPECT_THAT(allowed_environment(pointers.data()),
-              ElementsAre("PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "OMPI_MCA_btl=tcp,self", "OPENBLAS_CORETYPE=Haswell"));
+              ElementsAre("PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "OMPI_MCA_btl=tcp,self", "OPENBLAS_CORETYPE=Haswell", "NEURON_CC_FLAGS=-O2", "NKIGRID_DEVICE_DIR=/d"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -186,7 +188,14 @@ TEST_F(Submit, AResumeBesideLivingElementsKeepsTheThrottle) {
 
 TEST_F(Submit, AnAggregationThatASubmitDidNotComeToIsMadeUpFor) {
   client.submits_before_failure = 1;
-  EXPECT_THROW(submit({0, 1}), Error);
+  try {
+    submit({0, 1});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_THAT(error.what(), HasSubstr("array 101 is submitted"));
+    EXPECT_THAT(error.what(), HasSubstr("the controller is gone"));
+  }
   const auto again = submit({0, 1});
   EXPECT_TRUE(again.already);
   EXPECT_TRUE(again.aggregation_added);
@@ -228,21 +237,34 @@ TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
 }
 
 TEST_F(Submit, ADamagedJobsFileIsNamed) {
-  write_file_atomic(run.folder / "jobs.json", "{\"submissions\": [{}]}");
-  try {
-    read_submissions(run);
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::corrupt);
-    EXPECT_THAT(error.what(), HasSubstr("jobs.json"));
+  const auto refusal = [&](std::string_view text) {
+    write_file_atomic(run.folder / "jobs.json", text);
+    try {
+      read_submissions(run);
+      return ErrorCode::internal;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("jobs.json"));
+      return error.code();
+    }
+  };
+  EXPECT_EQ(refusal(R"({"submissions": [{}]})"), ErrorCode::corrupt);
+  EXPECT_EQ(refusal(R"({"version": 2, "submissions": []})"), ErrorCode::config);
+  for (const char* elements : {"0-4000000000", "", "0-", "3-1", "0,x", "0-3%2"}) {
+    EXPECT_EQ(refusal(fmt::format(R"({{"version": 1, "submissions": [{{"generation": 1, "aggregation": 0, "arrays": [{{"job": 1, "offset": 0, "elements": "{}"}}]}}]}})",
+                                  elements)), ErrorCode::corrupt) << elements;
   }
+}
+
+TEST(Submittable, AFolderThatSlurmWouldReadAsAPatternIsRefused) {
+  for (const char* folder : {"/shared/50% done/run", "/shared/a\\b"}) EXPECT_THROW(check_submittable({}, folder), Error) << folder;
+  EXPECT_NO_THROW(check_submittable({}, "/shared/it's \"here\", $5"));
 }
 
 TEST(Submittable, AKeyFromTheEnvironmentIsRefusedByModel) {
   jobs::Grid grid;
   grid.models.push_back({.name = "opus", .api = "openai", .key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"}});
   try {
-    check_submittable(grid);
+    check_submittable(grid, "/run");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::config);
