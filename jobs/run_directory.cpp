@@ -62,7 +62,23 @@ struct OpenRun {
   std::vector<PlanExtent> grown_from;
 };
 
-OpenRun open_run(const fs::path& folder) {
+enum class LostPlan { refused, made_anew };
+
+/// What a run grew from, as plan.json has it. A plan that is lost is made anew without: episodes may go to other shards, the log counts them all the same.
+std::vector<PlanExtent> read_grown_from(const fs::path& folder, LostPlan lost, std::string& plan_text) {
+  const auto file = plan_file(folder);
+  try {
+    std::error_code ignored;
+    plan_text = fs::exists(file, ignored) ? read_file(file) : std::string();
+    return extents_from_json(plan_text, file);
+  } catch (const Error& error) {
+    if (lost == LostPlan::refused || error.code() != ErrorCode::corrupt) throw;
+    plan_text.clear();
+    return {};
+  }
+}
+
+OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   std::error_code ignored;
   if (!is_run(folder) && fs::exists(folder / "grid.yaml", ignored) && fs::exists(plan_file(folder), ignored))
     throw Error(ErrorCode::corrupt, fmt::format("'{}' has lost its end (no `resolved:` in it); restore it, the log beside it is untouched",
@@ -92,12 +108,12 @@ OpenRun open_run(const fs::path& folder) {
   open.run.benchmark = *resolved_hashes.benchmark;
   open.run.run_id = resolved.run_id;
   open.run.grid_hash = resolved.grid_hash;
-  const auto plan_text = read_file(plan_file(folder));
-  open.grown_from = extents_from_json(plan_text, plan_file(folder));
+  std::string plan_text;
+  open.grown_from = read_grown_from(folder, lost, plan_text);
   open.run.costs = frozen_costs(folder);
   open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from, &open.run.costs);
   if (grid_hash(open.run.plan) != resolved.grid_hash || open.run.grid.seed != resolved.seed) {
-    verify_plan_json(plan_text, open.run.plan, plan_file(folder));
+    if (!plan_text.empty()) verify_plan_json(plan_text, open.run.plan, plan_file(folder));
     throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the "
                                                 "one under `resolved:`); restore it, or freeze "
                                                 "a new run",
@@ -186,7 +202,7 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     write_run(grid, benchmark, make_plan(grid, benchmark, {}, &costs), new_run_id(), {}, folder);
     return load_run(folder);
   }
-  auto open = open_run(folder);
+  auto open = open_run(folder, LostPlan::made_anew);
   const auto* frozen = &open.run.costs;
   auto plan = make_plan(grid, benchmark, open.grown_from, frozen);
   refuse_other_grid(open.run, grid, benchmark, plan);

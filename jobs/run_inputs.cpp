@@ -188,7 +188,8 @@ std::vector<PlanExtent> extents_from_json(const std::string& text, const fs::pat
   } catch (const json::exception&) {
     throw Error(
         ErrorCode::corrupt,
-        fmt::format("'{}' is no plan; freeze the grid into this run again to write it anew", file.native()));
+        fmt::format("'{0}' is no plan, or missing; `run GRID -o {1}` (or `submit`) with its grid makes it anew", file.native(),
+                    file.parent_path().parent_path().native()));
   }
 }
 

@@ -179,6 +179,24 @@ TEST(RunDirectory, NoticesAnEditedGridIndexOrPlan) {
   EXPECT_THAT(error_after("plan/plan.json", "{", "["), HasSubstr("is no plan"));
 }
 
+TEST(RunDirectory, ALostPlanIsRefusedAndMadeAnewByTheNextFreeze) {
+  for (const bool emptied : {true, false}) {
+    const Sandbox box;
+    const auto before = freeze(box);
+    const auto file = box.path() / "RUN/plan/plan.json";
+    const auto plan = read_file(file);
+    if (emptied) write_file_atomic(file, "");
+    else std::filesystem::remove(file);
+    const auto [code, message] = error_of([&] { load_run(box.path() / "RUN"); });
+    EXPECT_EQ(code, ErrorCode::corrupt);
+    EXPECT_THAT(message, HasSubstr("`run GRID -o"));
+    const auto after = freeze(box);
+    EXPECT_EQ(after.run_id, before.run_id);
+    EXPECT_EQ(read_file(file), plan);
+    EXPECT_NO_THROW(load_run(box.path() / "RUN"));
+  }
+}
+
 TEST(RunDirectory, AGridThatLostItsEndIsCorruptAndNamed) {
   const Sandbox box;
   freeze(box);
