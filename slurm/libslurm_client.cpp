@@ -3,6 +3,7 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include "jobs/base/error.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/plugin.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/request_parts.hpp"
 
 namespace nkigrid::slurm {
@@ -82,46 +84,34 @@ std::string state_text(std::uint32_t state) {
   return found == kNames.end() ? fmt::format("UNKNOWN({})", base) : found->second;
 }
 
-/// Why a job waits, and what its user can do about it.
-struct Reason {
-  const char* words;
-  const char* advice;
-};
-
-Reason reason_of(std::uint32_t reason) {
-  static const std::map<std::uint32_t, Reason> kReasons = {
-      {WAIT_NO_REASON, {"", ""}},
-      {WAIT_PRIORITY, {"waits behind jobs of higher priority", "wait, or ask for less: fewer nodes, a shorter slurm.time"}},
-      {WAIT_DEPENDENCY, {"waits for the arrays to end", ""}},
-      {WAIT_RESOURCES, {"waits for free nodes", ""}},
-      {WAIT_PART_NODE_LIMIT, {"asks for more nodes than the partition gives a job", "lower slurm.nodes, then cancel and resume"}},
-      {WAIT_PART_TIME_LIMIT, {"asks for more time than the partition allows", "lower slurm.time, then cancel and resume"}},
-      {WAIT_PART_DOWN, {"the partition is down", "ask the administrators, or name another slurm.partition"}},
-      {WAIT_PART_INACTIVE, {"the partition is inactive", "ask the administrators, or name another slurm.partition"}},
-      {WAIT_HELD, {"held by an administrator", "ask the administrators"}},
-      {WAIT_HELD_USER, {"held by its user", "scontrol release JOB"}},
-      {WAIT_TIME, {"its start time has not come", ""}},
-      {WAIT_LICENSES, {"waits for licenses", ""}},
-      {WAIT_RESERVATION, {"waits for its reservation", ""}},
-      {WAIT_NODE_NOT_AVAIL, {"a node it needs is down, drained or reserved", "sinfo -R says why; drop slurm.reservation or a node list"}},
-      {WAIT_ARRAY_TASK_LIMIT, {"the array's throttle is reached", "raise slurm.throttle for more at once"}},
-      {WAIT_DEP_INVALID, {"its dependency can never be satisfied", "cancel and resume"}},
-      {WAIT_QOS, {"its quality of service is not to be had", "look at slurm.qos"}},
-      {WAIT_ACCOUNT, {"its account may not run here", "look at slurm.account"}},
-      {WAIT_ASSOC_JOB_LIMIT, {"the account's limit on jobs is reached", "wait, or ask for a higher limit"}},
-      {WAIT_ASSOC_RESOURCE_LIMIT, {"the account's limit on resources is reached", "wait, or ask for a higher limit"}},
-      {WAIT_ASSOC_TIME_LIMIT, {"asks for more time than the account has", "lower slurm.time"}}};
-  const auto found = kReasons.find(reason);
-  return found == kReasons.end() ? Reason{nullptr, "squeue -j JOB -o %r names it"} : found->second;
-}
-
-std::string reason_words(std::uint32_t reason, const char* description) {
-  const auto known = reason_of(reason);
-  if (known.words != nullptr) return known.words;
-  return description != nullptr && *description != '\0' ? fmt::format("Slurm says '{}'", description) : fmt::format("Slurm's reason {}", reason);
-}
-
 std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
+
+/// Why a job waits, or how it failed.
+void explain(const slurm_job_info_t& record, JobState& state) {
+  const auto base = record.job_state & JOB_STATE_BASE;
+  const bool failed = base > JOB_COMPLETE && base != JOB_CANCELLED;
+  if (base != JOB_PENDING && !failed) return;
+  auto reason = reason_of(record.state_reason, text(record.state_desc));
+  state.reason = std::move(reason.words);
+  state.advice = std::move(reason.advice);
+  if (!failed || record.exit_code == 0) return;
+  const int status = static_cast<int>(record.exit_code);
+  const auto end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status)) : fmt::format("exit code {}", WEXITSTATUS(status));
+  state.reason += fmt::format("{}{}", state.reason.empty() ? "" : ", ", end);
+}
+
+/// The nodes of a partition, which lists them as pairs of places in the node table, -1 at the end.
+std::vector<Partition::Node> nodes_of(const partition_info_t& partition, const node_info_msg_t& table) {
+  std::vector<Partition::Node> nodes;
+  const auto* range = partition.node_inx;
+  for (; range != nullptr && *range >= 0; range += 2) {
+    for (auto i = static_cast<std::uint32_t>(range[0]); i <= static_cast<std::uint32_t>(range[1]) && i < table.record_count; ++i) {
+      const auto& node = table.node_array[i];
+      if (node.name != nullptr) nodes.push_back({node.name, node.cpus, node.real_memory});
+    }
+  }
+  return nodes;
+}
 
 /// Owns the mutable strings that libslurm's C structs point to.
 class Strings {
@@ -238,10 +228,7 @@ class LibslurmClient final : public Client {
       if (record.array_job_id != 0 && record.array_task_id != NO_VAL) state.element = record.array_task_id;
       state.pending_elements = text(record.array_task_str);
       state.state = state_text(record.job_state);
-      if ((record.job_state & JOB_STATE_BASE) == JOB_PENDING) {
-        state.reason = reason_words(record.state_reason, record.state_desc);
-        state.advice = reason_of(record.state_reason).advice;
-      }
+      explain(record, state);
       state.submitted = static_cast<double>(record.submit_time);
       state.nodes = text(record.nodes);
       state.name = text(record.name);
@@ -301,12 +288,16 @@ class LibslurmClient final : public Client {
   std::vector<Partition> partitions() override {
     partition_info_msg_t* message = nullptr;
     if (slurm_load_partitions(0, &message, SHOW_ALL) != SLURM_SUCCESS) fail("list partitions", errno);
+    node_info_msg_t* table = nullptr;
+    if (slurm_load_node(0, &table, SHOW_ALL) != SLURM_SUCCESS) table = nullptr;  // a site may hide them: sizes are left unchecked
     std::vector<Partition> found;
     for (std::uint32_t i = 0; i < message->record_count; ++i) {
       const auto& record = message->partition_array[i];
       found.push_back({.name = text(record.name), .max_minutes = record.max_time == INFINITE ? 0 : record.max_time, .nodes = record.total_nodes,
-                       .up = record.state_up == PARTITION_UP, .is_default = (record.flags & PART_FLAG_DEFAULT) != 0});
+                       .up = record.state_up == PARTITION_UP, .is_default = (record.flags & PART_FLAG_DEFAULT) != 0,
+                       .sizes = table == nullptr ? std::vector<Partition::Node>() : nodes_of(record, *table)});
     }
+    slurm_free_node_info_msg(table);
     slurm_free_partition_info_msg(message);
     return found;
   }
@@ -327,6 +318,12 @@ class LibslurmClient final : public Client {
   }
 
  private:
+  /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job has failed already.
+  bool failed_at_once(const JobRequest& request) {
+    const auto known = jobs(request.comment);
+    return std::any_of(known.begin(), known.end(), [](const JobState& job) { return job.state == "FAILED"; });
+  }
+
   /// One job in the end: a call whose answer is doubtful is looked up by its comment before it is made again.
   std::uint32_t send(job_desc_msg_t& job, const JobRequest& request) {
     auto wait = kFirstWait;
@@ -343,7 +340,7 @@ class LibslurmClient final : public Client {
       } else if (error == 0) {
         error = SLURM_UNEXPECTED_MSG_ERROR;
       }
-      if (error == 0 || (id != 0 && may_pass(error))) return id;
+      if (error == 0 || (id != 0 && may_pass(error) && !failed_at_once(request))) return id;
       if (rc == SLURM_SUCCESS && id != 0) {
         cancel(id);  // accepted, but it can never start ("impossible request"): do not leave it pending for ever
         fail(fmt::format("start job '{}' as asked", request.name), error);

@@ -12,6 +12,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/endpoints.hpp"
 #include "slurm/array_text.hpp"
+#include "slurm/request_parts.hpp"
 #include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
@@ -148,11 +149,41 @@ void check_request(const JobRequest& request) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(fmt::format("'{}' cannot be written, where its output goes; Slurm would fail it without a log", folder.native()));
 }
 
+namespace {
+
+/// Enough nodes must be as large as a node's share of the request. Nodes that the request names as left out do not count (their plain names).
+void check_sizes(const JobRequest& request, const Partition& partition) {
+  if (partition.sizes.empty()) return;
+  const std::uint32_t cpus = request.tasks_per_node * request.cpus_per_task;
+  const auto memory = request.resources.mem.empty() ? 0 : megabytes(request.resources.mem);
+  const auto excluded = "," + request.resources.exclude + ",";
+  std::uint32_t left = 0, wide = 0, fitting = 0;
+  for (const auto& node : partition.sizes) {
+    if (excluded.find("," + node.name + ",") != std::string::npos) continue;
+    ++left;
+    wide += node.cpus >= cpus ? 1 : 0;
+    fitting += node.cpus >= cpus && node.memory >= memory ? 1 : 0;
+  }
+  if (fitting >= request.nodes) return;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::config, fmt::format("an element asks for {} node{}, and {}", request.nodes, request.nodes == 1 ? "" : "s", why));
+  };
+  if (left < request.nodes) refuse(fmt::format("{} of partition '{}' are left without {}; look at slurm.exclude and at the nodes that are left out", left, partition.name, request.resources.exclude));
+  if (wide < request.nodes) {
+    refuse(fmt::format("{} of partition '{}' have the {} CPUs that slurm.ranks_per_node {} x cpus_per_rank {} need; lower one of them, or name another slurm.partition",
+                       wide, partition.name, cpus, request.tasks_per_node, request.cpus_per_task));
+  }
+  refuse(fmt::format("{} of partition '{}' have slurm.mem {} and {} CPUs; lower slurm.mem, or name another slurm.partition", fitting, partition.name,
+                     request.resources.mem, cpus));
+}
+
+}  // namespace
+
 void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
   const auto& name = request.resources.partition;
   for (const auto& partition : partitions) {
     if (name.empty() ? !partition.is_default : partition.name != name) continue;
-    if (request.nodes <= partition.nodes) return;
+    if (request.nodes <= partition.nodes) return check_sizes(request, partition);
     throw Error(ErrorCode::config, fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use fewer nodes and more "
                                                "shards, or another slurm.partition", request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
   }

@@ -33,7 +33,7 @@ struct JobState {
   std::optional<std::uint32_t> element;  ///< array index; none: no array, or a pending array as a whole
   std::string pending_elements;          ///< of a pending array record: "0-7%4"
   std::string state;                     ///< PENDING, RUNNING, COMPLETED, ...; UNKNOWN(n) for a state we do not know
-  std::string reason;                    ///< why a pending job waits, in words
+  std::string reason;                    ///< why a pending job waits or how a job failed, in words
   std::string advice;                    ///< what to do about it, "" when there is nothing but to wait
   double submitted = 0;                  ///< Unix time [s]; 0: unknown
   std::string nodes, name, comment;
@@ -48,10 +48,16 @@ struct Limits {
 };
 
 struct Partition {
+  struct Node {
+    std::string name;
+    std::uint32_t cpus = 0;
+    std::uint64_t memory = 0;            ///< [MB]
+  };
   std::string name;
   std::uint32_t max_minutes = 0;         ///< 0: no limit
   std::uint32_t nodes = 0;
   bool up = true, is_default = false;
+  std::vector<Node> sizes;               ///< of its nodes; empty: not known
 };
 
 /// A Slurm controller. Every call returns within seconds.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -13,6 +14,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/scripts.hpp"
 
@@ -204,6 +206,27 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
   return {ids.begin(), ids.end()};
 }
 
+namespace {
+
+/// The last line that an element printed, "" when it printed none.
+std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t element) {
+  std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element), std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  constexpr std::streamoff kTail = 4096;
+  file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
+  std::string line, last;
+  while (std::getline(file, line)) {
+    if (line.find_first_not_of(" \r\t") != std::string::npos) last = line;
+  }
+  return printable(last.substr(0, 300));
+}
+
+bool has_failed(const std::string& state) {
+  return state == "FAILED" || state == "NODE_FAIL" || state == "BOOT_FAIL" || state == "OUT_OF_MEMORY" || state == "TIMEOUT";
+}
+
+}  // namespace
+
 std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
   auto submissions = read_submissions(run);
   const auto jobs = client.jobs(comment_prefix(run));
@@ -223,7 +246,12 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
     if (!read_elements_comment(run, job.comment) || !offsets.contains(job.job)) continue;
     for (const auto element : elements_of(job)) {
       const auto shard = offsets.at(job.job) + element;
-      if (states[shard].job == job.job) states[shard] = {shard, job.job, job.state, job.reason, job.advice, job.submitted};
+      if (states[shard].job != job.job) continue;
+      auto reason = job.reason;
+      if (has_failed(job.state)) {
+        if (const auto said = last_line(run, job.job, element); !said.empty()) reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
+      }
+      states[shard] = {shard, job.job, job.state, std::move(reason), job.advice, job.submitted};
     }
   }
   std::vector<ElementState> list;

@@ -20,6 +20,7 @@ struct Manners {
   int error = 0;             ///< of the call, or with `accepted` inside the response
   bool accepted = true;      ///< the job is in the table afterwards
   bool answers = true;       ///< a response comes back
+  bool fails = false;        ///< the accepted job has failed by the time of the answer
 };
 
 /// The whole cluster.
@@ -61,6 +62,7 @@ int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** resp
   if (!controller.next.empty()) controller.next.pop_front();
   controller.environment.assign(message->environment, message->environment + message->env_size);
   const auto job = manners.accepted ? controller.add(message->comment) : 0;
+  if (manners.fails) controller.jobs.back().job_state = JOB_FAILED;
   if (manners.answers && manners.accepted) {
     *response = new submit_response_msg_t{};
     set_job(**response, job);
@@ -78,8 +80,24 @@ int slurm_load_jobs(time_t, job_info_msg_t** message, uint16_t) {
   return SLURM_SUCCESS;
 }
 void slurm_free_job_info_msg(job_info_msg_t* message) { delete message; }
-int slurm_load_partitions(time_t, partition_info_msg_t**, uint16_t) { return -1; }
-void slurm_free_partition_info_msg(partition_info_msg_t*) {}
+int slurm_load_partitions(time_t, partition_info_msg_t** message, uint16_t) {
+  static int32_t places[] = {1, 2, 4, 4, -1};
+  static partition_info_t partition = {};
+  partition.name = const_cast<char*>("trn1");
+  partition.node_inx = places;
+  partition.total_nodes = 3;
+  *message = new partition_info_msg_t{0, 1, &partition};
+  return SLURM_SUCCESS;
+}
+void slurm_free_partition_info_msg(partition_info_msg_t* message) { delete message; }
+int slurm_load_node(time_t, node_info_msg_t** message, uint16_t) {
+  static char names[][2] = {"a", "b", "c", "d", "e"};
+  static node_info_t nodes[5];
+  for (std::uint16_t i = 0; i < 5; ++i) nodes[i] = {names[i], i, 1000U * i};
+  *message = new node_info_msg_t{0, 5, nodes};
+  return SLURM_SUCCESS;
+}
+void slurm_free_node_info_msg(node_info_msg_t* message) { delete message; }
 int slurm_kill_job2(const char* job, uint16_t, uint16_t, const char*) {
   controller.killed.emplace_back(job);
   errno = ESLURM_INVALID_JOB_ID;
@@ -154,6 +172,32 @@ TEST_F(LibslurmClient, AJobThatWaitsForNodesToComeBackIsKept) {
   controller.next = {{.error = ESLURM_NODE_NOT_AVAIL}};
   EXPECT_EQ(client->submit(request), 101u);
   EXPECT_TRUE(controller.killed.empty());
+}
+
+TEST_F(LibslurmClient, AJobThatCanNeverStartIsToldAtOnce) {
+  controller.next = {{.error = ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE, .fails = true}};
+  EXPECT_THAT(refusal(), HasSubstr("start job 'n' as asked"));
+}
+
+TEST_F(LibslurmClient, AFailedJobHasItsReasonAndExitCode) {
+  controller.add(request.comment);
+  auto& job = controller.jobs.back();
+  job.job_state = JOB_FAILED;
+  job.state_reason = 24;
+  job.exit_code = 4 << 8;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "its command failed, exit code 4");
+  job.state_reason = 21;
+  job.exit_code = 0;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "no node can ever fulfil what it asks for");
+}
+
+TEST_F(LibslurmClient, KnowsTheSizesOfAPartitionsNodes) {
+  const auto partitions = client->partitions();
+  ASSERT_EQ(partitions.size(), 1u);
+  ASSERT_EQ(partitions[0].sizes.size(), 3u);
+  EXPECT_EQ(partitions[0].sizes[2].name, "e");
+  EXPECT_EQ(partitions[0].sizes[1].cpus, 2u);
+  EXPECT_EQ(partitions[0].sizes[2].memory, 4000u);
 }
 
 TEST_F(LibslurmClient, ARefusalIsNotTriedAgain) {

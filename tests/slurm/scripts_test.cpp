@@ -93,6 +93,33 @@ TEST_F(Request, WhatSlurmWouldAcceptAndFailWithoutAWordIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("time"));
 }
 
+TEST_F(Request, WhatNoNodeOfThePartitionHasIsRefusedWithItsKey) {
+  const std::vector<Partition> partitions = {{.name = "p", .nodes = 3, .is_default = true,
+                                              .sizes = {{"n1", 8, 32000}, {"n2", 8, 64000}, {"n3", 2, 64000}}}};
+  const auto refusal = [&](std::uint32_t nodes, std::uint32_t cpus, const std::string& mem, const std::string& exclude = {}) -> std::string {
+    request.nodes = nodes;
+    request.tasks_per_node = 2;
+    request.cpus_per_task = cpus;
+    request.resources = {};
+    request.resources.mem = mem;
+    request.resources.exclude = exclude;
+    try {
+      check_fits(request, partitions);
+      return "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(2, 4, "32000M"), "accepted");
+  EXPECT_EQ(refusal(3, 1, "0"), "accepted");
+  EXPECT_THAT(refusal(1, 5, ""), HasSubstr("cpus_per_rank 5"));
+  EXPECT_THAT(refusal(3, 4, ""), HasSubstr("2 of partition 'p' have the 8 CPUs"));
+  EXPECT_THAT(refusal(2, 4, "60000M"), HasSubstr("lower slurm.mem"));
+  EXPECT_THAT(refusal(1, 1, "1T"), HasSubstr("0 of partition 'p' have slurm.mem 1T"));
+  EXPECT_THAT(refusal(1, 1, "", "n1,n2,n3"), HasSubstr("slurm.exclude"));
+}
+
 JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace, const std::string& program = "/usr/bin/nkigrid") {
   return element_requests(run, {chunk}, pace, 3, program).front();
 }

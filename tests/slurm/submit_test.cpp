@@ -236,6 +236,15 @@ TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
   EXPECT_EQ(states[2].reason, "waits for free nodes");
 }
 
+TEST_F(Submit, AFailedElementShowsWhatItSaidLast) {
+  submit({0});
+  client.records[0] = {.job = 101, .element = 0, .pending_elements = {}, .state = "FAILED", .reason = "its command failed, exit code 4",
+                       .comment = client.records[0].comment};
+  EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4");
+  write_file_atomic(run.log_folder() / "element-101_0.out", "one\nthe device is gone\n \n");
+  EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4; it said: the device is gone");
+}
+
 TEST_F(Submit, ADamagedJobsFileIsNamed) {
   const auto refusal = [&](std::string_view text) {
     write_file_atomic(run.folder / "jobs.json", text);

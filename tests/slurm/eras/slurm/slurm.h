@@ -36,12 +36,6 @@ enum job_states {
   JOB_BOOT_FAIL, JOB_DEADLINE, JOB_OOM, JOB_END
 };
 
-enum job_state_reason {
-  WAIT_NO_REASON, WAIT_PRIORITY, WAIT_DEPENDENCY, WAIT_RESOURCES, WAIT_PART_NODE_LIMIT, WAIT_PART_TIME_LIMIT, WAIT_PART_DOWN,
-  WAIT_PART_INACTIVE, WAIT_HELD, WAIT_TIME, WAIT_LICENSES, WAIT_ASSOC_JOB_LIMIT, WAIT_ASSOC_RESOURCE_LIMIT, WAIT_ASSOC_TIME_LIMIT,
-  WAIT_RESERVATION, WAIT_NODE_NOT_AVAIL, WAIT_HELD_USER, WAIT_QOS = 37, WAIT_ACCOUNT, WAIT_DEP_INVALID, WAIT_ARRAY_TASK_LIMIT = 72
-};
-
 /* 20.11 on; a plain number before 25.11 inside the messages below. */
 typedef struct {
 #if ERA_SINCE(25, 11)
@@ -78,7 +72,7 @@ typedef struct {
 } submit_response_msg_t;
 
 typedef struct {
-  uint32_t job_id, array_job_id, array_task_id, job_state;
+  uint32_t job_id, array_job_id, array_task_id, job_state, exit_code;
   char *array_task_str, *comment, *name, *nodes, *state_desc;
 #if ERA_SINCE(23, 2)
   uint32_t state_reason;
@@ -96,6 +90,7 @@ typedef struct {
 
 typedef struct {
   char* name;
+  int32_t* node_inx;
   uint32_t max_time, total_nodes;
   uint16_t state_up;
 #if ERA_SINCE(24, 5)
@@ -112,6 +107,18 @@ typedef struct {
 } partition_info_msg_t;
 
 typedef struct {
+  char* name;
+  uint16_t cpus;
+  uint64_t real_memory;
+} node_info_t;
+
+typedef struct {
+  time_t last_update;
+  uint32_t record_count;
+  node_info_t* node_array;
+} node_info_msg_t;
+
+typedef struct {
   uint32_t max_array_sz, max_job_cnt;
   char* sched_params;
 } slurm_conf_t;
@@ -126,6 +133,8 @@ int slurm_load_jobs(time_t update_time, job_info_msg_t** message, uint16_t show_
 void slurm_free_job_info_msg(job_info_msg_t* message);
 int slurm_load_partitions(time_t update_time, partition_info_msg_t** message, uint16_t show_flags);
 void slurm_free_partition_info_msg(partition_info_msg_t* message);
+int slurm_load_node(time_t update_time, node_info_msg_t** message, uint16_t show_flags);
+void slurm_free_node_info_msg(node_info_msg_t* message);
 int slurm_kill_job2(const char* job_id, uint16_t signal, uint16_t flags, const char* sibling);
 typedef struct job_array_resp_msg job_array_resp_msg_t;
 int slurm_update_job2(job_desc_msg_t* job, job_array_resp_msg_t** answers);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nkigrid::slurm {
+
+/// Why a job waits or has failed, and what its user can do about it.
+struct Reason {
+  std::string words, advice;  ///< "" where there is nothing to say, or nothing but to wait
+};
+
+/// @param number Slurm's job_state_reason @param description Slurm's own words, for a number that we do not know
+Reason reason_of(std::uint32_t number, std::string_view description = {});
+
+}  // namespace nkigrid::slurm

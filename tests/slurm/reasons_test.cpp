@@ -1,0 +1,39 @@
+#include "slurm/reasons.hpp"
+
+#include <gmock/gmock.h>
+
+namespace nkigrid::slurm {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Reasons, EveryNumberThatSlurmNamesHasWords) {
+  EXPECT_EQ(reason_of(0).words, "");
+  for (std::uint32_t number = 1; number <= 198; ++number) {
+    EXPECT_FALSE(reason_of(number).words.empty()) << number;
+    EXPECT_THAT(reason_of(number).words, testing::Not(HasSubstr("  "))) << number;
+    EXPECT_THAT(reason_of(number).words, testing::Not(HasSubstr("reason"))) << number;
+  }
+}
+
+/// The numbers are those of Slurm 22.05's enum job_state_reason.
+TEST(Reasons, NumbersMeanWhatSlurmsHeaderSays) {
+  EXPECT_EQ(reason_of(3).words, "waits for free nodes");
+  EXPECT_EQ(reason_of(21).words, "no node can ever fulfil what it asks for");                                        // FAIL_BAD_CONSTRAINTS
+  EXPECT_EQ(reason_of(40).words, "the limit on CPUs of its quality of service is reached");                          // WAIT_QOS_GRP_CPU
+  EXPECT_EQ(reason_of(49).words, "asks for more minutes of CPUs a job than its quality of service allows");       // WAIT_QOS_MAX_CPU_MINS_PER_JOB
+  EXPECT_EQ(reason_of(51).advice, "lower slurm.time, then cancel and resume");                                       // WAIT_QOS_MAX_WALL_PER_JOB
+  EXPECT_EQ(reason_of(70).words, "the limit on submitted jobs of its account is reached");                           // WAIT_ASSOC_MAX_SUB_JOB
+  EXPECT_EQ(reason_of(72).words, "the array's throttle is reached");                                                 // WAIT_ARRAY_TASK_LIMIT
+  EXPECT_EQ(reason_of(178).words, "the partition's limits do not allow it");                                         // WAIT_PART_CONFIG
+  EXPECT_EQ(reason_of(182).advice, "lower slurm.mem, then cancel and resume");                                       // WAIT_PN_MEM_LIMIT
+  EXPECT_EQ(reason_of(198).words, "its reservation was deleted");                                                    // WAIT_RESV_DELETED
+}
+
+TEST(Reasons, AnUnknownNumberKeepsSlurmsWords) {
+  EXPECT_EQ(reason_of(999).words, "Slurm's reason 999");
+  EXPECT_EQ(reason_of(999, "moon phase").words, "Slurm says 'moon phase' (reason 999)");
+}
+
+}  // namespace
+}  // namespace nkigrid::slurm
