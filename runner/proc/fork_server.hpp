@@ -67,6 +67,7 @@ class ForkServer {
   Process process_;
 
   std::string last_words();
+  std::string how_it_ended();
 };
 
 }  // namespace nkigrid::proc

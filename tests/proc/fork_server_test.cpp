@@ -127,7 +127,17 @@ TEST(ForkServer, ServerThatDiesAtStartIsNamedWithItsWords) {
     FAIL() << "it did not throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::external);
-    EXPECT_THAT(error.what(), testing::HasSubstr("broken server stopped while it started: no such thing"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("broken server stopped while it started: no such thing (exit code 3)"));
+  }
+}
+
+TEST(ForkServer, ServerThatDiesWithoutAWordIsNamedWithItsEnd) {
+  ForkServer server({"mute server", {"/bin/sh", "-c", "kill -9 $$"}, {}});
+  try {
+    server.wait_ready(Seconds(20));
+    FAIL() << "it did not throw";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("it said nothing (signal 9)"));
   }
 }
 
