@@ -27,6 +27,20 @@ void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to) {
   }
 }
 
+namespace {
+
+/// Elements that run know the run as it was when they began.
+void print_added(const jobs::Run& run, const slurm::SubmitReport& report, const std::map<std::uint32_t, std::uint64_t>& added) {
+  std::uint64_t episodes = 0;
+  for (const auto shard : report.begun_shards) {
+    if (const auto at = added.find(shard); at != added.end()) episodes += at->second;
+  }
+  if (episodes == 0) return;
+  fmt::print("{} episodes were added to elements that run already and do not know them; `nkigrid resume {}` when these end\n", episodes, run.folder.native());
+}
+
+}  // namespace
+
 int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
   std::set<std::uint32_t> shards;
@@ -45,12 +59,14 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
     if (report.aggregation_added) fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
+    print_added(run, report, options.added);
     return 0;
   }
   for (const auto& array : report.submission.arrays) fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
   print_pace(run, report.pace, stdout);
   fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
   if (!report.busy_shards.empty()) fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
+  print_added(run, report, options.added);
   return 0;
 }
 

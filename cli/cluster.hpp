@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "jobs/run_directory.hpp"
@@ -11,6 +13,7 @@ namespace nkigrid::cli {
 
 struct OutstandingOptions {
   bool with_parked = false, quiet = false;
+  std::map<std::uint32_t, std::uint64_t> added;  ///< by shard, episodes that the run has just gained
 };
 
 /// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns the exit code.

@@ -32,7 +32,7 @@ Verb resume_verb(ProgramArguments arguments) {
               if (!options->local) {
                 const auto run = jobs::load_run(options->run);
                 slurm::check_submittable(run.grid, run.folder);
-                return submit_outstanding(run, *slurm::connect(), {.with_parked = options->parked, .quiet = options->quiet});
+                return submit_outstanding(run, *slurm::connect(), {.with_parked = options->parked, .quiet = options->quiet, .added = {}});
               }
               return run_session({.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet}, arguments);
             };

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -59,14 +61,36 @@ void dry_run(const jobs::Run& run, bool quiet) {
              (folder / "submit.sh").native());
 }
 
+std::map<std::uint32_t, std::uint64_t> episodes_by_shard(const jobs::Plan& plan) {
+  std::map<std::uint32_t, std::uint64_t> count;
+  for (const auto& episode : plan.episodes) ++count[episode.shard];
+  return count;
+}
+
+/// By shard, what a run that stands in `folder` is about to gain.
+std::map<std::uint32_t, std::uint64_t> episodes_before(const std::filesystem::path& folder) {
+  try {
+    return jobs::is_run(folder) ? episodes_by_shard(jobs::load_run(folder).plan) : std::map<std::uint32_t, std::uint64_t>();
+  } catch (const Error&) {
+    return {};  // the freeze says what is wrong with it, or mends it
+  }
+}
+
 int submit(const Options& options) {
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   slurm::check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
   auto client = options.dry_run ? nullptr : slurm::connect();
+  const auto before = episodes_before(options.run);
   const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));
   make_directories(run.log_folder());
-  if (client != nullptr) return submit_outstanding(run, *client, {.with_parked = false, .quiet = options.quiet});
+  if (client != nullptr) {
+    auto added = episodes_by_shard(run.plan);
+    for (auto& [shard, episodes] : added) {
+      if (const auto at = before.find(shard); at != before.end()) episodes -= std::min(episodes, at->second);
+    }
+    return submit_outstanding(run, *client, {.with_parked = false, .quiet = options.quiet, .added = before.empty() ? decltype(added){} : added});
+  }
   dry_run(run, options.quiet);
   return 0;
 }

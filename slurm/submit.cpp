@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -33,7 +34,7 @@ Fd lock_submits(const jobs::Run& run) {
 
 /// What of a run is pending or running.
 struct Living {
-  std::set<std::uint32_t> shards, arrays;
+  std::set<std::uint32_t> shards, begun, arrays;  ///< begun: shards whose element runs
   std::map<std::uint32_t, std::string> completing;  ///< by shard: "101_3", an element that does no more work and still holds its node
   LivingElements elements;
   std::set<std::uint32_t> at_once;        ///< that its arrays were submitted with
@@ -56,7 +57,10 @@ Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
     living.arrays.insert(job.job);
     living.at_once.insert(comment->at_once);
     living.generation = std::max(living.generation, comment->generation);
-    for (const auto element : elements_of(job)) living.shards.insert(comment->offset + element);
+    for (const auto element : elements_of(job)) {
+      living.shards.insert(comment->offset + element);
+      if (job.state != "PENDING") living.begun.insert(comment->offset + element);
+    }
     elements[job.job] += static_cast<std::uint32_t>(elements_of(job).size());
     if (!job.element) throttles[job.job] = throttle_of(job.pending_elements);
   }
@@ -172,6 +176,8 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
   SubmitReport report;
   std::vector<std::uint32_t> wanted;
   for (const auto shard : shards) (living.shards.contains(shard) ? report.busy_shards : wanted).push_back(shard);
+  std::copy_if(report.busy_shards.begin(), report.busy_shards.end(), std::back_inserter(report.begun_shards),
+               [&](std::uint32_t shard) { return living.begun.contains(shard); });
   if (wanted.empty()) {
     complete(run, client, program, living, submissions, report);
     return report;

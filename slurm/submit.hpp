@@ -17,6 +17,7 @@ struct SubmitReport {
   Submission submission;
   Pace pace;
   std::vector<std::uint32_t> busy_shards;  ///< already pending or running, left alone
+  std::vector<std::uint32_t> begun_shards; ///< those of them whose element runs: it knows the run as it was when it began
   bool already = false;                    ///< no shard was left to submit
   bool aggregation_added = false;          ///< nothing but the aggregation was, which an earlier submit did not come to
 };

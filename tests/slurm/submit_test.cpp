@@ -83,6 +83,7 @@ TEST_F(Submit, ASecondSubmitLeavesLivingShardsAlone) {
   const auto second = submit({0, 1, 5});
   EXPECT_TRUE(second.already);
   EXPECT_THAT(second.busy_shards, ElementsAre(0, 1, 5));
+  EXPECT_THAT(second.begun_shards, IsEmpty()) << "pending ones read the run when they begin";
   EXPECT_EQ(client.requests.size(), 3u);
 }
 
@@ -109,6 +110,7 @@ TEST_F(Submit, AShardWhoseElementOnlyCompletesIsSubmittedAgainBehindIt) {
                     {.job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = comment}};
   const auto again = submit({0, 1});
   EXPECT_THAT(again.busy_shards, ElementsAre(1));
+  EXPECT_THAT(again.begun_shards, ElementsAre(1)) << "it does not know what the run gained since";
   EXPECT_EQ(client.requests[2].array, "0");
   EXPECT_EQ(client.requests[2].dependency, "afterany:101_0");
   EXPECT_EQ(client.requests[3].dependency, "afterany:101:103");
