@@ -74,10 +74,10 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.time = now;
   report.folder = run.folder.native();
   report.grid_hash = run.grid_hash;
-  report.stopped_by = log::read_stopped_by(run.log_folder());
   report.episodes = run.plan.episodes.size();
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
+  if (report.outstanding > 0) report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
   for (std::size_t i = 0; i < run.plan.episodes.size(); ++i) {
     auto& cell = report.cells[run.plan.episodes[i].cell];

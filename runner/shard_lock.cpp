@@ -53,7 +53,7 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
     if (!fd) throw_errno(errno, "open", path.native());
     if (!lock_until(fd, deadline)) {
       if (errno == EWOULDBLOCK) {
-        throw Error(ErrorCode::config, fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
+        throw Error(ErrorCode::external, fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
       }
       fmt::print(stderr, "nkigrid: warning: '{}' has no file locks; do not start this shard twice\n", folder.native());
     }

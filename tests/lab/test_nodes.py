@@ -35,7 +35,7 @@ class Nodes(DisturbedCase):
         os.kill(stepd, signal.SIGKILL)
         self.assertTrue(ranks_of(self.run_folder), "the ranks live on without their stepd")
         second = self.nkigrid("resume", self.run_folder, "--local")
-        self.check_refused(second, 2, "another process runs shard 0")
+        self.check_refused(second, 4, "another process runs shard 0")
         again = self.nkigrid("resume", self.run_folder)
         self.assertIn("already submitted", again.stdout, "Slurm takes the element for running")
         self.model.delay = 0
