@@ -70,6 +70,7 @@ class Costs {
     if (sum_of(own.passed) <= 0 || sum_of(other.passed) <= 0 || sum_of(other.of(unit)) <= 0) return;
     row.relative =
         (sum_of(own.of(unit)) / sum_of(own.passed)) / (sum_of(other.of(unit)) / sum_of(other.passed));
+    row.relative_unit = unit == Unit::usd ? "usd" : "tokens";
     if (&cell == &baseline || own.few_pass() || other.few_pass()) return;
     row.relative_interval =
         drawn_interval({{own.of(unit), own.passed, other.of(unit), other.passed}, strata_of(own.tasks)},

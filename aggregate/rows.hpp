@@ -135,7 +135,8 @@ struct CostRow {
   double uncounted_usd = 0;
   std::optional<double> usd_per_pass, tokens_per_pass, tokens_per_s;  ///< output tokens a second of request time
   std::optional<Interval> usd_per_pass_interval, tokens_per_pass_interval;
-  std::optional<double> relative;  ///< cost per pass against the chosen cell: USD, or tokens where either has no price
+  std::optional<double> relative;  ///< cost per pass against the chosen cell
+  std::string relative_unit = {};  ///< of both costs: "usd", or "tokens" where either has no price
   std::optional<Interval> relative_interval;
 };
 

@@ -55,7 +55,7 @@ Sheet display_cells(const Tables& tables) {
     sheet.rows.push_back(std::move(words));
   }
   if (run_to_run) {
-    sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again, K replicates each (normal, from the variance between replicates)");
+    sheet.notes.push_back("interval: other tasks of this kind; run to run: these tasks again, K replicates each (normal, from the variance between replicates; Wilson where it is seen on at most five tasks)");
   }
   return sheet;
 }
@@ -159,8 +159,9 @@ void push_rate_words(Words& words, const Rate* rate) {
 double rounded(double value) noexcept { return std::round(value * 1e6) / 1e6 + 0.0; }
 
 std::string caption_of(const Tables& tables, std::string_view what) {
-  return fmt::format("{}: {}, rule {}, {:g} % intervals", tables.run, what, to_string(tables.rule),
-                     tables.level * 100);
+  // By which rule printed counts were made, nobody told.
+  const auto rule = tables.from_counts ? std::string() : fmt::format(", rule {}", to_string(tables.rule));
+  return fmt::format("{}: {}{}, {:g} % intervals", tables.run, what, rule, tables.level * 100);
 }
 
 std::string fraction(double value) { return fmt::format("{}", rounded(value)); }

@@ -84,7 +84,8 @@ Sheet data_modes(const Tables& tables) {
 Sheet display_ablation(const Tables& tables) {
   Sheet sheet{
       "ablation",
-      caption_of(tables, "what one factor changes, the others held; rates in percent, changes in points"),
+      caption_of(tables, tables.from_counts ? "what one factor changes, the others held as far as the counts name them (prompts are unknown); rates in percent, changes in points"
+                                             : "what one factor changes, the others held; rates in percent, changes in points"),
       {{"factor"},
        {"value"},
        {"others"},

@@ -31,6 +31,7 @@ Sheet display_cost(const Tables& tables) {
                {"interval"},
                {"tokens/s", Align::right},
                {"relative", Align::right},
+               {"in"},
                {"interval"},
                {"tokens lost", Align::right}},
               {},
@@ -48,6 +49,7 @@ Sheet display_cost(const Tables& tables) {
                           count(row.tokens_per_pass), ends(row.tokens_per_pass_interval, 5),
                           row.tokens_per_s ? fmt::format("{:.1f}", *row.tokens_per_s) : "-",
                           row.relative ? fmt::format("{:.3g}", *row.relative) : "-",
+                          row.relative_unit.empty() ? "-" : row.relative_unit == "usd" ? "USD" : "tokens",
                           ends(row.relative_interval, 3), std::to_string(row.uncounted_tokens)});
   }
   return sheet;
@@ -78,7 +80,8 @@ Sheet data_cost(const Tables& tables) {
                             "#relative",
                             "relative_method",
                             "#relative_low",
-                            "#relative_high"}),
+                            "#relative_high",
+                            "relative_unit"}),
               {},
               {}};
   for (const auto& row : tables.costs) {
@@ -99,6 +102,7 @@ Sheet data_cost(const Tables& tables) {
     words.push_back(tables.baseline);
     words.push_back(fraction(row.relative));
     push_interval(words, row.relative_interval);
+    words.push_back(row.relative_unit);
     sheet.rows.push_back(std::move(words));
   }
   return sheet;

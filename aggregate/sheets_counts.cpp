@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aggregate/sheets.hpp"
 
 namespace nkigrid::aggregate {
@@ -19,7 +21,7 @@ Sheet display_bounds(const Tables& tables) {
                {"p Holm"},
                {"verdict"}},
               {},
-              {"p: exact McNemar, least and largest over all ways in which the counts may pair up; the verdict goes by it",
+              {"p: exact McNemar, least and largest over all ways in which the counts of a row may pair up; the verdict goes by it, unadjusted",
                fmt::format("p Holm: the same adjusted over the {} comparisons of this table: all with their least p, all with their largest",
                            tables.pairs.size())}};
   for (const auto& pair : tables.pairs) {
@@ -47,11 +49,17 @@ Sheet display_claims(const Tables& tables) {
                {"interval"},
                {"fits"}},
               {},
-              {"numbers in points (difference) or percent; intervals: unpaired, from the Wilson intervals of both rates"}};
+              {"numbers in points (difference) or percent; intervals: unpaired, from the Wilson intervals of both rates",
+               "a claim names no subset and is held against each; on another: no on this one, yes there"}};
+  const auto fits_elsewhere = [&](const ClaimRow& claim) {
+    return std::any_of(tables.claims.begin(), tables.claims.end(), [&](const ClaimRow& other) {
+      return other.fits && other.where == claim.where && other.kind == claim.kind && other.a == claim.a && other.b == claim.b && other.scope == claim.scope;
+    });
+  };
   for (const auto& claim : tables.claims) {
     sheet.rows.push_back({claim.where, claim.kind, claim.a, claim.b,
                           claim.subset.empty() ? "-" : claim.subset, claim.scope, claim.printed,
-                          fmt::format("{:.2f}", 100 * claim.value), interval_word(claim.interval), claim.fits ? "yes" : "no"});
+                          fmt::format("{:.2f}", 100 * claim.value), interval_word(claim.interval), claim.fits ? "yes" : fits_elsewhere(claim) ? "on another" : "no"});
   }
   return sheet;
 }

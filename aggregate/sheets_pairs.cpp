@@ -25,7 +25,7 @@ std::string adjustment_note(const Tables& tables, const std::vector<PairRow>& ro
   for (const auto& row : rows) families[row.family] += tables.from_counts || is_in_family(row);
   std::vector<std::string> parts;
   for (const auto& [name, size] : families)
-    parts.push_back(families.size() == 1 ? fmt::format("{} comparisons of this table", size) : fmt::format("{} comparisons of family {}", size, name));
+    parts.push_back(fmt::format("{} comparison{} of {}", size, size == 1 ? "" : "s", families.size() == 1 ? "this table" : "family " + name));
   return fmt::format("{} over the {}", tables.adjust == Adjust::bh ? "p BH: Benjamini and Hochberg (false discovery rate)," : "p Holm: adjusted",
                      fmt::join(parts, ", apart from them the "));
 }

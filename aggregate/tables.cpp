@@ -139,6 +139,10 @@ Tables make_tables(const jobs::Run& run, const log::Ledger& ledger, const TableO
     tables.baseline = options.baseline.value_or(tables.costs.front().cell);
   }
   tables.warnings = table_warnings(run, ledger, scores, options, tables.outstanding);
+  if (facts && facts->episodes_lacking_turns > 0) {
+    tables.warnings.push_back(fmt::format("damage took turns of {} scored episodes from the log: their verdicts are whole, but errors, transitions and cost "
+                                          "are of the turns that are left", facts->episodes_lacking_turns));
+  }
   tables.row_warnings = row_warnings(tables);
   return tables;
 }

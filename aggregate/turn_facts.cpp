@@ -33,7 +33,14 @@ class Collector {
   void collect() {
     log::read_turn_summaries(run_.plan, run_.log_folder(),
                              [this](const log::TurnSummary& turn) { add(turn); });
-    for (auto& [episode, turns] : taken_over_) settle(*place_(episode), turns);
+    for (auto& [episode, turns] : taken_over_) {
+      settle(*place_(episode), turns);
+      found_[episode] = static_cast<std::uint32_t>(turns.size());
+    }
+    for (std::size_t episode = 0; episode < found_.size(); ++episode) {
+      const auto& end = ledger_.ends[episode];
+      if (end && ledger_.states[episode].counted_attempt > 0 && place_(episode) && found_[episode] < end->turns) ++facts_.episodes_lacking_turns;
+    }
   }
 
  private:
@@ -59,21 +66,22 @@ class Collector {
     spend.tokens_in += turn.tokens_in;
     spend.tokens_out += turn.tokens_out;
     if (!turn.answered) return;
+    ++found_[turn.episode];
     if (ledger_.states[turn.episode].counted_attempt > 1)
       taken_over_[turn.episode].push_back({turn.turn, turn.attempt, turn.code});
     else if (turn.code != Code::none)
       add_failure(facts_.trails[*place], turn.turn, turn.code);
   }
 
-  // Of several attempts that took the same turn the last one's stands.
+  // Of several attempts that took the same turn the last one's stands; the others are dropped.
   void settle(std::size_t place, std::vector<FailedTurn>& turns) {
     std::sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) {
       return std::tuple(a.turn, a.attempt) < std::tuple(b.turn, b.attempt);
     });
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      const bool stands = i + 1 == turns.size() || turns[i + 1].turn != turns[i].turn;
-      if (stands && turns[i].code != Code::none)
-        add_failure(facts_.trails[place], turns[i].turn, turns[i].code);
+    const auto superseded = [](const auto& later, const auto& turn) { return later.turn == turn.turn; };
+    turns.erase(turns.begin(), std::unique(turns.rbegin(), turns.rend(), superseded).base());
+    for (const auto& turn : turns) {
+      if (turn.code != Code::none) add_failure(facts_.trails[place], turn.turn, turn.code);
     }
   }
 
@@ -82,6 +90,7 @@ class Collector {
   std::function<std::optional<std::size_t>(std::size_t)> place_;
   const jobs::Plan& population_;
   TurnFacts& facts_;
+  std::vector<std::uint32_t> found_ = std::vector<std::uint32_t>(run_.plan.episodes.size());  ///< counted turns by episode
   std::unordered_map<std::size_t, std::vector<FailedTurn>> taken_over_;
 };
 

@@ -31,6 +31,7 @@ struct Spend {
 struct TurnFacts {
   std::vector<Trail> trails;  ///< parallel to plan.episodes
   std::vector<Spend> spend;   ///< cells x tasks, row-major
+  std::uint64_t episodes_lacking_turns = 0;  ///< counted ones of whose turns damage took some: their trails and spend are not whole
 };
 
 /// Streams the turns of a run's log, without their texts. Memory: a few bytes an episode, none a turn.

@@ -63,6 +63,7 @@ TEST(Costs, AreRelativeToTheChosenCell) {
   const auto facts = read_turn_facts(logged.run, logged.ledger);
   const auto rows = make_tables(logged.run, logged.ledger, {.baseline = "m.agent.p"}, &facts).costs;
   EXPECT_NEAR(*rows[0].relative, 0.5, 1e-12);
+  EXPECT_EQ(rows[0].relative_unit, "usd");
   try {
     make_tables(logged.run, logged.ledger, {.baseline = "m.agnt.p"}, &facts);
     FAIL() << "accepted";
@@ -70,6 +71,20 @@ TEST(Costs, AreRelativeToTheChosenCell) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_THAT(error.what(), HasSubstr("did you mean 'm.agent.p'?"));
   }
+}
+
+TEST(Costs, TurnsThatDamageTookAreWarnedOf) {
+  const LoggedRun logged(usual);
+  const auto journal = logged.run.log_folder() / "one.journal";
+  auto bytes = read_file(journal);
+  for (const auto* of : {"kernel m.ss.p/", "kernel m.agent.p/"}) bytes[bytes.find(of)] = 'K';  // the first turn of an episode each
+  write_file_atomic(journal, bytes);
+  const auto ledger = log::read_ledger(logged.run);
+  const auto facts = read_turn_facts(logged.run, ledger);
+  EXPECT_EQ(facts.episodes_lacking_turns, 2u);
+  EXPECT_THAT(make_tables(logged.run, ledger, {}, &facts).warnings, Contains(HasSubstr("damage took turns of 2 scored episodes")));
+  const LoggedRun whole(usual);
+  EXPECT_EQ(read_turn_facts(whole.run, whole.ledger).episodes_lacking_turns, 0u);
 }
 
 TEST(Costs, OfAttemptsThatDoNotCountAreApart) {

@@ -206,7 +206,8 @@ TEST(Counts, HolmHasBoundsToo) {
   }
   const auto n = static_cast<double>(paper().pairs.size());
   for (const auto& row : paper().pairs) {
-    if (row.p_bounds->low == least) EXPECT_NEAR(row.p_holm_bounds->low, n * least, 1e-12 * least) << "the first of all";
+    if (row.p_bounds->low > least) continue;
+    EXPECT_NEAR(row.p_holm_bounds->low, n * least, 1e-12 * least) << "the first of all";
   }
 }
 

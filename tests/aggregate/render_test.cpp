@@ -223,7 +223,7 @@ int check_tabulars(const std::string& text) {
 TEST(Latex, EveryRowOfEveryTableHasAsManyWordsAsColumns) {
   const auto made = made_run({"m.ss.p_1", "m.agent.p_1", "n.ss.p_1", "n.agent.p_1"}, made_tasks("L1", 50), 3, [](const EpisodeId& id) {
     auto end = ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % (id.cell.starts_with("m") ? 3 : 5) == 0);
-    if (number_of(id) % 3 == 1) end.outcome = Outcome::compile_fail, end.code = static_cast<Code>(1 + number_of(id) % 30);
+    if (number_of(id) % 3 == 1) end.outcome = Outcome::compile_fail, end.code = static_cast<Code>(1 + number_of(id) % static_cast<int>(Code::py_exception));
     return end;
   });
   auto run = made.run;

@@ -32,6 +32,20 @@ TEST(RowWarnings, NameCellsWhoseIntervalIsNarrowerThanRunToRun) {
   EXPECT_THAT(warnings[0].text, testing::StartsWith("narrow: the interval is narrower than run to run"));
 }
 
+TEST(RowWarnings, NameLevelsOfFewerThanFiveTasksWhereARowSpansThem) {
+  const auto of_levels = [](std::vector<std::pair<const char*, std::uint32_t>> sizes) {
+    Tables tables;
+    tables.cells = {cell("c", {"bca", 0.2, 0.5}, {})};
+    for (const auto& [level, tasks] : sizes) tables.cells[0].levels.push_back({level, {.tasks = tasks}});
+    return row_warnings(tables);
+  };
+  EXPECT_THAT(of_levels({{"L1", 12}, {"L2", 5}}), IsEmpty());
+  EXPECT_THAT(of_levels({{"L3", 4}}), IsEmpty()) << "nothing is drawn within levels";
+  const auto warnings = of_levels({{"L1", 12}, {"L2", 8}, {"L3", 4}});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0].text, testing::StartsWith("a level with fewer than 5 tasks (L3 has 4) understates the spread"));
+}
+
 PairRow pair(const char* a, const char* scope, double low, double high, double p) {
   PairRow row{a, "b", "c", scope, "contrasts", 24, 0, (low + high) / 2, Interval{"bca", low, high}, "sign-flip", p, p, "not-separated"};
   return row;

@@ -1,8 +1,11 @@
 """kill -9, SIGTERM and resume: the same table as an undisturbed run, and no episode run twice to an end."""
 import os
+import pathlib
+import shutil
 import signal
 import unittest
 
+import h5py
 import harness
 from harness import Case, environment, nkigrid
 
@@ -33,6 +36,7 @@ class KillAndResume(Case):
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         cls.reference = harness.tables_json(run)
+        cls.whole_run = pathlib.Path(run)
 
     def start_until(self, scored, prefix=(), env=None):
         run = self.folder / "run"
@@ -87,6 +91,31 @@ class KillAndResume(Case):
         process.wait()
         process.stderr.close()
         self.check_resumed(run)
+
+    def test_verdicts_on_a_damaged_disk_are_made_again_and_no_reply_is_paid_twice(self):
+        def turns_in(run):
+            total = 0
+            for segment in (run / "log").glob("*.h5"):
+                with h5py.File(segment) as file:
+                    total += file["turns/turn"].shape[0]
+            return total
+
+        for column in ("episodes/passed", "episodes/synthetic", "episodes/turns"):
+            with self.subTest(column=column):
+                run = self.folder / column.replace("/", "-")
+                shutil.copytree(self.whole_run, run)
+                turns = turns_in(run)
+                (segment,) = (run / "log").glob("*.h5")
+                with h5py.File(segment) as file:
+                    chunk = file[column].id.get_chunk_info(0)
+                damaged = bytearray(segment.read_bytes())
+                damaged[chunk.byte_offset + chunk.size // 2] ^= 0x55
+                segment.write_bytes(damaged)
+                self.assertEqual(nkigrid("tables", run, "--format", "json").returncode, 3)
+                self.assertEqual(nkigrid("seal", run).returncode, 3)
+                self.assertEqual(nkigrid("tables", run, "--format", "json").returncode, 1, "they are outstanding, not failed")
+                self.check_resumed(run)
+                self.assertEqual(turns_in(run), turns)
 
 
 if __name__ == "__main__":
