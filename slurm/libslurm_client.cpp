@@ -31,10 +31,10 @@ namespace {
 /// Tries after which a controller that says "again" is given up; waits double from kFirstWait.
 constexpr int kTries = 5;
 constexpr std::chrono::milliseconds kFirstWait{200};
+constexpr int kLooks = 16;  ///< at a doubtful job, kFirstWait apart: a scheduler looks within 3 s
 
 [[noreturn]] void fail(std::string_view doing, int error) {
-  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); `nkigrid doctor` looks at the controller", doing,
-                                               slurm_strerror(error), error));
+  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); {}", doing, slurm_strerror(error), error, advice_for_error(error)));
 }
 
 /// The response's job id moved into step_id in 25.11.
@@ -86,6 +86,8 @@ std::string state_text(std::uint32_t state) {
 
 std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
 
+constexpr std::uint32_t kNoReason = 0, kExitCode = 24;  // enum job_state_reason
+
 /// Why a job waits, or how it failed.
 void explain(const slurm_job_info_t& record, JobState& state) {
   const auto base = record.job_state & JOB_STATE_BASE;
@@ -94,7 +96,8 @@ void explain(const slurm_job_info_t& record, JobState& state) {
   auto reason = reason_of(record.state_reason, text(record.state_desc));
   state.reason = std::move(reason.words);
   state.advice = std::move(reason.advice);
-  if (!failed || record.exit_code == 0) return;
+  // Of a job that never began, the exit code is Slurm's invention.
+  if (!failed || record.exit_code == 0 || (record.state_reason != kNoReason && record.state_reason != kExitCode)) return;
   const int status = static_cast<int>(record.exit_code);
   const auto end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status)) : fmt::format("exit code {}", WEXITSTATUS(status));
   state.reason += fmt::format("{}{}", state.reason.empty() ? "" : ", ", end);
@@ -318,10 +321,15 @@ class LibslurmClient final : public Client {
   }
 
  private:
-  /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job has failed already.
-  bool failed_at_once(const JobRequest& request) {
-    const auto known = jobs(request.comment);
-    return std::any_of(known.begin(), known.end(), [](const JobState& job) { return job.state == "FAILED"; });
+  /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job fails when the scheduler first looks at it.
+  bool fails_soon(const JobRequest& request, int error) {
+    const auto has_failed = [](const JobState& job) { return job.state == "FAILED"; };
+    for (int look = error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE ? kLooks : 1;;) {
+      const auto known = jobs(request.comment);
+      if (std::any_of(known.begin(), known.end(), has_failed)) return true;
+      if (--look == 0) return false;
+      std::this_thread::sleep_for(kFirstWait);
+    }
   }
 
   /// One job in the end: a call whose answer is doubtful is looked up by its comment before it is made again.
@@ -340,7 +348,7 @@ class LibslurmClient final : public Client {
       } else if (error == 0) {
         error = SLURM_UNEXPECTED_MSG_ERROR;
       }
-      if (error == 0 || (id != 0 && may_pass(error) && !failed_at_once(request))) return id;
+      if (error == 0 || (id != 0 && may_pass(error) && !fails_soon(request, error))) return id;
       if (rc == SLURM_SUCCESS && id != 0) {
         cancel(id);  // accepted, but it can never start ("impossible request"): do not leave it pending for ever
         fail(fmt::format("start job '{}' as asked", request.name), error);

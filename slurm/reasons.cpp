@@ -49,7 +49,8 @@ constexpr std::array<std::string_view, 199> kNames = {
 constexpr const char* kAsk = "ask the administrators";
 constexpr const char* kWait = "wait until other jobs end, or ask for a higher limit";
 constexpr const char* kPartition = "ask the administrators, or name another slurm.partition";
-constexpr const char* kFewer = "look at slurm.nodes, ranks_per_node, cpus_per_rank, mem, gres and constraint, then cancel and resume";
+constexpr const char* kNever = "look at slurm.nodes, ranks_per_node, cpus_per_rank, mem, gres, constraint and exclude";
+constexpr const char* kFewer = "look at slurm.nodes, ranks_per_node, cpus_per_rank, mem, gres, constraint and exclude, then submit again";
 
 /// What is no limit of an account or a quality of service.
 const std::map<std::string_view, Reason>& single_reasons() {
@@ -161,6 +162,24 @@ Reason reason_of(std::uint32_t number, std::string_view description) {
   }
   return {description.empty() ? fmt::format("Slurm's reason {}", number) : fmt::format("Slurm says '{}' (reason {})", description, number),
           "squeue -j JOB -o %r names it"};
+}
+
+/// Numbers of slurm_errno.h, 22.05; they stand in messages between releases.
+std::string_view advice_for_error(int error) {
+  switch (error) {
+    case 2000: return "look at slurm.partition";
+    case 2014:
+    case 2015: return kNever;
+    case 2029: return "look at slurm.constraint";
+    case 2045: return "look at slurm.account";
+    case 2051: return "lower slurm.time";
+    case 2066: return "look at slurm.qos";
+    case 2072: return "look at slurm.gres";
+    case 2052:
+    case 2053: return "look at slurm.reservation";
+    case 2018: return "look at slurm.exclude and at --nodelist in slurm.extra";
+    default: return "`nkigrid doctor` looks at the controller";
+  }
 }
 
 }  // namespace nkigrid::slurm

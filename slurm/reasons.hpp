@@ -14,4 +14,7 @@ struct Reason {
 /// @param number Slurm's job_state_reason @param description Slurm's own words, for a number that we do not know
 Reason reason_of(std::uint32_t number, std::string_view description = {});
 
+/// What to do about an error of a call: the key of the grid that it is about, else `doctor`.
+std::string_view advice_for_error(int error);
+
 }  // namespace nkigrid::slurm

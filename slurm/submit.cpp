@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -214,17 +215,18 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
 
 namespace {
 
-/// The last line that an element printed, "" when it printed none.
+/// The last line that an element printed, "" when it printed none. Ours if there is one: mpirun has its own words behind it.
 std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t element) {
   std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element), std::ios::binary | std::ios::ate);
   if (!file) return {};
   constexpr std::streamoff kTail = 4096;
   file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
-  std::string line, last;
+  std::string line, last, ours;
   while (std::getline(file, line)) {
-    if (line.find_first_not_of(" \r\t") != std::string::npos) last = line;
+    if (line.find_first_not_of(" \r\t-") != std::string::npos) last = line;
+    if (line.rfind("nkigrid: ", 0) == 0) ours = line.substr(std::string_view("nkigrid: ").size());
   }
-  return printable(last.substr(0, 300));
+  return printable((ours.empty() ? last : ours).substr(0, 300));
 }
 
 bool has_failed(const std::string& state) {

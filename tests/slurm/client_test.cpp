@@ -187,7 +187,7 @@ TEST_F(LibslurmClient, AFailedJobHasItsReasonAndExitCode) {
   job.exit_code = 4 << 8;
   EXPECT_EQ(client->jobs(request.comment)[0].reason, "its command failed, exit code 4");
   job.state_reason = 21;
-  job.exit_code = 0;
+  job.exit_code = 1;
   EXPECT_EQ(client->jobs(request.comment)[0].reason, "no node can ever fulfil what it asks for");
 }
 

@@ -30,6 +30,12 @@ TEST(Reasons, NumbersMeanWhatSlurmsHeaderSays) {
   EXPECT_EQ(reason_of(198).words, "its reservation was deleted");                                                    // WAIT_RESV_DELETED
 }
 
+TEST(Reasons, AnErrorOfACallNamesTheKeyThatItIsAbout) {
+  EXPECT_EQ(advice_for_error(2000), "look at slurm.partition");   // ESLURM_INVALID_PARTITION_NAME
+  EXPECT_EQ(advice_for_error(2072), "look at slurm.gres");        // ESLURM_INVALID_GRES
+  EXPECT_THAT(std::string(advice_for_error(5004)), HasSubstr("doctor"));
+}
+
 TEST(Reasons, AnUnknownNumberKeepsSlurmsWords) {
   EXPECT_EQ(reason_of(999).words, "Slurm's reason 999");
   EXPECT_EQ(reason_of(999, "moon phase").words, "Slurm says 'moon phase' (reason 999)");

@@ -245,6 +245,8 @@ TEST_F(Submit, AFailedElementShowsWhatItSaidLast) {
   EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4");
   write_file_atomic(run.log_folder() / "element-101_0.out", "one\nthe device is gone\n \n");
   EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4; it said: the device is gone");
+  write_file_atomic(run.log_folder() / "element-101_0.out", "nkigrid: no room\n-----\nmpirun ends the rest\n-----\n");
+  EXPECT_THAT(element_states(run, client)[0].reason, HasSubstr("it said: no room"));
 }
 
 TEST_F(Submit, ADamagedJobsFileIsNamed) {
