@@ -3,11 +3,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/core.h>
 
+#include "slurm/array_text.hpp"
+
 namespace nkigrid::slurm {
+namespace {
+
+constexpr std::uint32_t kMostNodes = 100'000;  // no cluster has more: a list that names them is a mistake
+
+}  // namespace
 
 std::vector<std::string> submit_environment(const JobRequest& request) {
   auto environment = request.environment;
@@ -21,6 +29,31 @@ std::vector<std::string> submit_environment(const JobRequest& request) {
   ::umask(mask);
   environment.push_back(fmt::format("SLURM_UMASK={:04o}", static_cast<unsigned>(mask)));
   return environment;
+}
+
+std::set<std::string> node_names(std::string_view list) {
+  std::set<std::string> names;
+  while (!list.empty()) {
+    const auto open = list.find('['), comma = list.find(',');
+    const auto close = open < comma ? list.find(']', open) : std::string_view::npos;
+    const auto end = std::min(close == std::string_view::npos ? comma : list.find(',', close), list.size());
+    const auto word = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (close == std::string_view::npos) {
+      if (!word.empty() && open >= end) names.emplace(word);
+      continue;
+    }
+    const auto front = word.substr(0, open), back = word.substr(close + 1);
+    for (auto places = word.substr(open + 1, close - open - 1); !places.empty();) {
+      const auto place = places.substr(0, places.find(','));
+      places.remove_prefix(std::min(place.size() + 1, places.size()));
+      const auto width = std::min(place.find('-'), place.size());  // "01-04" keeps its zeros
+      for (const auto number : count_elements(place) <= kMostNodes ? parse_elements(place) : std::vector<std::uint32_t>()) {
+        names.insert(fmt::format("{}{:0{}}{}", front, number, width, back));
+      }
+    }
+  }
+  return names;
 }
 
 std::uint64_t megabytes(const std::string& mem) {

@@ -151,15 +151,15 @@ void check_request(const JobRequest& request) {
 
 namespace {
 
-/// Enough nodes must be as large as a node's share of the request. Nodes that the request names as left out do not count (their plain names).
+/// Enough nodes must be as large as a node's share of the request. Nodes that the request leaves out do not count.
 void check_sizes(const JobRequest& request, const Partition& partition) {
   if (partition.sizes.empty()) return;
   const std::uint32_t cpus = request.tasks_per_node * request.cpus_per_task;
   const auto memory = request.resources.mem.empty() ? 0 : megabytes(request.resources.mem);
-  const auto excluded = "," + request.resources.exclude + ",";
+  const auto excluded = node_names(request.resources.exclude);
   std::uint32_t left = 0, wide = 0, fitting = 0;
   for (const auto& node : partition.sizes) {
-    if (excluded.find("," + node.name + ",") != std::string::npos) continue;
+    if (excluded.contains(node.name)) continue;
     ++left;
     wide += node.cpus >= cpus ? 1 : 0;
     fitting += node.cpus >= cpus && node.memory >= memory ? 1 : 0;

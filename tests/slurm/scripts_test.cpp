@@ -118,6 +118,14 @@ TEST_F(Request, WhatNoNodeOfThePartitionHasIsRefusedWithItsKey) {
   EXPECT_THAT(refusal(2, 4, "60000M"), HasSubstr("lower slurm.mem"));
   EXPECT_THAT(refusal(1, 1, "1T"), HasSubstr("0 of partition 'p' have slurm.mem 1T"));
   EXPECT_THAT(refusal(1, 1, "", "n1,n2,n3"), HasSubstr("slurm.exclude"));
+  EXPECT_THAT(refusal(1, 1, "", "n[1-3]"), HasSubstr("slurm.exclude"));
+}
+
+TEST(NodeNames, ReadsSlurmsLists) {
+  EXPECT_THAT(node_names("head,trn[08-10,2],gpu[1]x,,trn3"), testing::UnorderedElementsAre("head", "trn08", "trn09", "trn10", "trn2", "gpu1x", "trn3"));
+  EXPECT_TRUE(node_names("").empty());
+  EXPECT_TRUE(node_names("trn[1-").empty());
+  EXPECT_TRUE(node_names("n[0-4000000000]").empty());
 }
 
 JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace, const std::string& program = "/usr/bin/nkigrid") {
