@@ -230,7 +230,7 @@ struct Leader {
 };
 
 /// A rank has died and MPI lets the others live: all that is durable stays, what is in flight belongs to the next attempts.
-[[noreturn]] void give_up(const jobs::Run& run, const RunOptions& options, mpi::Comm& comm, int lost) {
+void give_up(const jobs::Run& run, const RunOptions& options, mpi::Comm& comm, int lost) {
   const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost, Pulse::kSilent.count());
   fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", comm.rank(), reason);
   if (comm.rank() == 0) log::note_failure(run.log_folder(), options.shard, reason);

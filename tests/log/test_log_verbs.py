@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import unittest
+import zlib
 
 import h5py
 import numpy as np
@@ -187,7 +188,10 @@ class LogVerbs(Case):
     def test_a_file_of_nobody_is_set_aside_and_a_newer_ones_is_not_touched(self):
         (self.run_folder / "log/note.h5").write_text("not a segment at all")
         self.check_sealed_away("note.h5", "cannot be read", lost=True)
-        self.damage("killed.journal", lambda data: data.__setitem__(8, 9))
+        def of_version_9(data):
+            data[8] = 9
+            data[12:16] = zlib.crc32(bytes(data[:12])).to_bytes(4, "little")
+        self.damage("killed.journal", of_version_9)
         refused = nkigrid("seal", self.run_folder)
         self.check_refused(refused, 3, "version 9", "newer")
         self.assertIn("killed.journal", self.log_files())

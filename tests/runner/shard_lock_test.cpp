@@ -18,7 +18,7 @@ TEST(ShardLock, ASecondOwnerOfAShardIsRefusedByName) {
     const ShardLock second(run.path(), ShardId{1}, 4);
     FAIL() << "two owners";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::config);
+    EXPECT_EQ(error.code(), ErrorCode::external);
     EXPECT_NE(std::string(error.what()).find("shard 1"), std::string::npos);
   }
 }
