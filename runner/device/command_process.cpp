@@ -103,8 +103,8 @@ CommandProcess::Step CommandProcess::step(std::string_view& to_send, Then then, 
 CommandProcess::Answer CommandProcess::ask(std::string_view line, Then then, proc::Deadline deadline) {
   drain();
   if (!line.empty() && !out_.empty()) return {Got::flood, {}};
-  for (auto to_send = line;;) {
-    const auto moved = step(to_send, then, deadline);
+  auto moved = Step::moved;
+  for (auto to_send = line;; moved = step(to_send, then, deadline)) {  // what has come before we asked is looked at first: no news of it will wake us
     if (const auto end = out_.find('\n'); end != std::string::npos && end <= kMostReplyBytes) {
       Answer answer{Got::line, out_.substr(0, end)};
       out_.erase(0, end + 1);

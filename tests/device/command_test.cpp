@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "jobs/base/error.hpp"
 #include "runner/device/command_backend.hpp"
+#include "runner/device/command_process.hpp"
 #include "runner/proc/frame.hpp"
 #include "tests/device/small_task.hpp"
 
@@ -258,6 +260,17 @@ TEST(CommandRun, AProgramThatIsNotReadySaysWhy) {
   const auto outcome = backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
   EXPECT_THAT(outcome.words, HasSubstr("says that it is not ready: no device is free"));
+}
+
+TEST(CommandProcess, ALineThatCameBeforeItWasAskedForIsTakenAtOnce) {
+  const TemporaryDirectory folder;
+  CommandProcess process({keeper(), {"sh", "-c", "echo ready; touch said; read end"}, folder.path(), command_environment(folder.path())});
+  const auto patience = proc::deadline_after(20);
+  while (!std::filesystem::exists(folder.path() / "said") && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  const auto answer = process.ask("", CommandProcess::Then::more, proc::deadline_after(20));
+  EXPECT_EQ(answer.got, CommandProcess::Got::line);
+  EXPECT_EQ(answer.line, "ready");
+  EXPECT_LT(std::chrono::steady_clock::now(), patience) << "it waited for more";
 }
 
 TEST(CommandRun, ADeathOrALostDeviceInARunIsACrash) {
