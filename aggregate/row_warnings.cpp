@@ -27,16 +27,26 @@ void warn_of_cells(const Tables& tables, std::vector<RowWarning>& warnings) {
   if (rows.empty()) return;
   warnings.push_back({TableName::cells, fmt::format("{}: the interval is narrower than run to run, though it has more to cover; resampling few tasks within "
                                                     "a level understates it: go by the wider one",
-                                                    names_of(rows))});
+                                                    names_of(rows)),
+                      {TableName::modes, TableName::replicates}});
 }
 
 /// Measured at three replicates: intervals of 95 % over 12, 8 and 4 tasks a level cover 91 %, over levels of two 79 to 84 % (docs/decisions/intervals.md).
 constexpr std::uint32_t kFewTasks = 5;
 
+bool is_resampled(const std::optional<Interval>& interval) { return interval && interval->method.starts_with("bca"); }
+
+bool has_resampled(const Tables& tables) {
+  const auto any = [](const auto& rows, auto interval_of) { return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return is_resampled(interval_of(row)); }); };
+  return any(tables.cells, [](const auto& row) { return row.total.interval; }) || any(tables.pairs, [](const auto& row) { return row.interval; }) ||
+         any(tables.ablation, [](const auto& row) { return row.interval; }) || any(tables.interactions, [](const auto& row) { return row.interval; });
+}
+
 void warn_of_small_levels(const Tables& tables, std::vector<RowWarning>& warnings) {
+  if (!has_resampled(tables)) return;
   std::map<std::string, std::uint32_t> small;  // level -> fewest tasks
   for (const auto& row : tables.cells) {
-    if (row.levels.size() < 2 || !row.total.interval || row.total.interval->method != "bca") continue;
+    if (row.levels.size() < 2) continue;
     for (const auto& level : row.levels) {
       if (level.rate.tasks >= kFewTasks) continue;
       const auto at = small.emplace(level.level, level.rate.tasks).first;
@@ -46,9 +56,11 @@ void warn_of_small_levels(const Tables& tables, std::vector<RowWarning>& warning
   if (small.empty()) return;
   std::vector<std::string> words;
   for (const auto& [level, tasks] : small) words.push_back(fmt::format("{} has {}", level, tasks));
-  warnings.push_back({TableName::cells, fmt::format("a level with fewer than {} tasks ({}) understates the spread: intervals over all levels, of differences "
-                                                    "too, cover somewhat less than they say",
-                                                    kFewTasks, fmt::join(words, ", "))});
+  warnings.push_back({TableName::cells,
+                      fmt::format("a level with fewer than {} tasks ({}) understates the spread: bca intervals over all levels, of differences too, cover less than "
+                                  "they say",
+                                  kFewTasks, fmt::join(words, ", ")),
+                      {TableName::pairs, TableName::ablation, TableName::interactions, TableName::modes, TableName::replicates}});
 }
 
 std::string name_of(const PairRow& row) {
@@ -89,7 +101,8 @@ std::vector<RowWarning> row_warnings(const Tables& tables) {
 std::vector<std::string> warnings_of(const Tables& tables, const std::vector<TableName>& names) {
   auto texts = tables.warnings;
   for (const auto& warning : tables.row_warnings) {
-    if (std::find(names.begin(), names.end(), warning.table) != names.end())
+    const auto shows = [&](TableName name) { return name == warning.table || std::find(warning.also.begin(), warning.also.end(), name) != warning.also.end(); };
+    if (std::any_of(names.begin(), names.end(), shows))
       texts.push_back(fmt::format("{}: {}", to_string(warning.table), warning.text));
   }
   return texts;

@@ -50,7 +50,7 @@ Sheet display_claims(const Tables& tables) {
                {"fits"}},
               {},
               {"numbers in points (difference) or percent; intervals: unpaired, from the Wilson intervals of both rates",
-               "a claim names no subset and is held against each; on another: no on this one, yes there"}};
+               "a claim is held against every subset that has both cells; on another: it fits the one that it names"}};
   const auto fits_elsewhere = [&](const ClaimRow& claim) {
     return std::any_of(tables.claims.begin(), tables.claims.end(), [&](const ClaimRow& other) {
       return other.fits && other.where == claim.where && other.kind == claim.kind && other.a == claim.a && other.b == claim.b && other.scope == claim.scope;

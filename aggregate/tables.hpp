@@ -41,6 +41,7 @@ struct TableOptions {
 struct RowWarning {
   TableName table;  ///< the one that holds them
   std::string text;
+  std::vector<TableName> also = {};  ///< others that show the same, or what follows from it
 };
 
 /// What the tables say, before any layout. Holds no time, host, path or order of arrival.

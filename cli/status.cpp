@@ -48,7 +48,8 @@ class Cluster {
 
  private:
   void ask(const jobs::Run& run) {
-    if (slurm::read_submissions(run).empty()) return;
+    // Jobs that somebody sent by hand from the dry run's scripts are found by their comments.
+    if (slurm::read_submissions(run).empty() && !std::filesystem::exists(run.folder / "scripts")) return;
     warning_.clear();
     try {
       if (client_ == nullptr) client_ = slurm::connect();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -16,20 +17,25 @@ namespace {
 constexpr double kRateWindow = 600;  ///< [s]
 constexpr std::size_t kListedElements = 12;
 
-/// Episodes scored an hour over the window, or since the first of them began if that is later. A run that has ended keeps the rate of its last minutes.
+/// Episodes scored an hour of work in the window: of the time in which one of them ran, so that a pause between two sessions is none. A run that
+/// has ended keeps the rate of its last minutes.
 double scored_per_hour(const log::Ledger& ledger, double now, bool ended) {
   if (ended) {
     now = 0;
     for (const auto& end : ledger.ends) if (end) now = std::max(now, end->started + end->seconds);
   }
-  std::uint64_t count = 0;
-  double since = now;
+  std::vector<std::pair<double, double>> ran;  // begin, end
   for (const auto& end : ledger.ends) {
-    if (!end || end->started + end->seconds < now - kRateWindow) continue;
-    ++count;
-    since = std::min(since, std::max(end->started, now - kRateWindow));
+    const double ended_at = end ? end->started + end->seconds : 0;
+    if (ended_at >= now - kRateWindow) ran.emplace_back(std::max(end->started, now - kRateWindow), ended_at);
   }
-  return count == 0 || now - since < 1 ? 0 : 3600.0 * static_cast<double>(count) / (now - since);
+  std::sort(ran.begin(), ran.end());
+  double worked = 0, until = 0;
+  for (const auto& [begin, end] : ran) {
+    worked += std::max(0.0, end - std::max(begin, until));
+    until = std::max(until, end);
+  }
+  return worked < 1 ? 0 : 3600.0 * static_cast<double>(ran.size()) / worked;
 }
 
 std::string long_time(double seconds) {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,8 +98,10 @@ int conclude(const aggregate::Tables& tables, const std::vector<std::string>& da
   for (const auto& line : options.quiet ? std::vector<std::string>{} : damage)
     fmt::print(stderr, "nkigrid: {}\n", line);
   if (tables.outstanding == 0) return 0;
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}` continues them\n",
-             tables.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN");
+  // Only a run that was submitted goes on by a submit.
+  const bool here = options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
+  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n",
+             tables.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
   return 1;
 }
 

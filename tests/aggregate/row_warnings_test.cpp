@@ -44,6 +44,11 @@ TEST(RowWarnings, NameLevelsOfFewerThanFiveTasksWhereARowSpansThem) {
   const auto warnings = of_levels({{"L1", 12}, {"L2", 8}, {"L3", 4}});
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_THAT(warnings[0].text, testing::StartsWith("a level with fewer than 5 tasks (L3 has 4) understates the spread"));
+  Tables told;
+  told.row_warnings = warnings;
+  for (const auto name : {TableName::cells, TableName::pairs, TableName::modes, TableName::ablation, TableName::replicates})
+    EXPECT_EQ(warnings_of(told, {name}).size(), 1u) << to_string(name);
+  EXPECT_THAT(warnings_of(told, {TableName::flips}), IsEmpty());
 }
 
 PairRow pair(const char* a, const char* scope, double low, double high, double p) {
