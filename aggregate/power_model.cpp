@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
-#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -22,6 +21,7 @@ constexpr double kEdge = 1e-3;           // rates keep this far from 0 and 1
 constexpr double kScreen = 3;            // a normal p further from alpha than this factor decides by itself
 constexpr std::size_t kManyTasks = 40;   // differing tasks from which on it may,
 constexpr std::size_t kMostTasks = 400;  // and from which on it always does: it is good to some percent of alpha then
+constexpr std::int64_t kFinest = 128;    // steps of a pass rate's difference that the test of a simulated grid tells apart
 constexpr double kResolution = 5e-4;     // of a difference
 constexpr double kNearPower = 4e-3;      // above the goal and near enough
 constexpr unsigned kMaxThreads = 4;
@@ -47,11 +47,7 @@ std::vector<double> beta_quantiles(double rate, double share) {
 class Counts {
  public:
   Counts(const std::vector<double>& chances, std::uint32_t replicates) : replicates_(replicates) {
-    for (const auto chance : chances) {
-      const boost::math::binomial_distribution<> passes(replicates, chance);
-      for (std::uint32_t k = 0; k < replicates; ++k)
-        below_.push_back(static_cast<std::uint64_t>(std::ldexp(boost::math::cdf(passes, k), 32)));
-    }
+    for (const auto chance : chances) add(chance);
   }
 
   std::int64_t draw(std::size_t quantile, std::uint64_t uniform32) const noexcept {
@@ -60,6 +56,22 @@ class Counts {
   }
 
  private:
+  // From the mode outwards each probability is the one before times a ratio: no tail is lost, and thousands of replicates are cheap.
+  void add(double chance) {
+    const std::size_t n = replicates_, mode = std::min<std::size_t>(n, static_cast<std::size_t>((static_cast<double>(n) + 1) * chance));
+    const double odds = chance / (1 - chance);
+    std::vector<double> mass(n + 1);
+    mass[mode] = 1;
+    for (std::size_t k = mode + 1; k <= n && mass[k - 1] > 0; ++k) mass[k] = mass[k - 1] * odds * static_cast<double>(n - k + 1) / static_cast<double>(k);
+    for (std::size_t k = mode; k > 0 && mass[k] > 0; --k) mass[k - 1] = mass[k] / odds * static_cast<double>(k) / static_cast<double>(n - k + 1);
+    const double sum = std::accumulate(mass.begin(), mass.end(), 0.0);
+    double below = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      below += mass[k] / sum;
+      below_.push_back(static_cast<std::uint64_t>(std::ldexp(std::min(below, 1.0), 32)));
+    }
+  }
+
   std::uint32_t replicates_;
   std::vector<std::uint64_t> below_;  // [quantile][k]: P(at most k), times 2^32
 };
@@ -125,11 +137,12 @@ std::vector<double> TestPower::simulated(double difference) const {
   const Counts in_a(beta_quantiles(rate_a, model_.share_a), size_.replicates_a), in_b(chances_b_, size_.replicates_b);
   const std::int64_t denominator = std::lcm<std::int64_t>(size_.replicates_a, size_.replicates_b);
   const auto unit_a = denominator / size_.replicates_a, unit_b = denominator / size_.replicates_b;
+  const auto steps = std::min(denominator, kFinest);
   const auto coupled = static_cast<std::uint64_t>(std::ldexp(std::abs(model_.correlation), 32));
   const auto threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxThreads);
   std::vector<std::vector<std::uint32_t>> reached(threads, std::vector<std::uint32_t>(alphas_.size()));
   const auto work = [&](unsigned thread) {
-    Sample sample{denominator, {std::vector<std::int64_t>(size_.tasks)}};
+    Sample sample{steps, {std::vector<std::int64_t>(size_.tasks)}};
     for (std::size_t d = thread; d < keys_.size(); d += threads) {
       Draws draws(keys_[d]);
       for (auto& value : sample.strata[0]) {
@@ -138,6 +151,7 @@ std::vector<double> TestPower::simulated(double difference) const {
         const bool same = (which & 0xffffffffu) < coupled;
         const std::size_t of_a = !same ? other : model_.correlation < 0 ? kQuantiles - 1 - of_b : of_b;
         value = unit_a * in_a.draw(of_a, passes & 0xffffffffu) - unit_b * in_b.draw(of_b, passes >> 32);
+        if (steps < denominator) value = std::llround(static_cast<double>(value * steps) / static_cast<double>(denominator));
       }
       const double p = deciding_p(sample, alphas_);
       for (std::size_t i = 0; i < alphas_.size(); ++i) reached[thread][i] += p <= alphas_[i];
