@@ -48,8 +48,9 @@ class Cluster {
 
  private:
   void ask(const jobs::Run& run) {
-    // Jobs that somebody sent by hand from the dry run's scripts are found by their comments.
-    if (slurm::read_submissions(run).empty() && !std::filesystem::exists(run.folder / "scripts")) return;
+    // Jobs that somebody sent by hand from the dry run's scripts are found by their comments; there may be none, and no Slurm either.
+    const bool submitted = !slurm::read_submissions(run).empty();
+    if (!submitted && !std::filesystem::exists(run.folder / "scripts")) return;
     warning_.clear();
     try {
       if (client_ == nullptr) client_ = slurm::connect();
@@ -63,7 +64,7 @@ class Cluster {
       elements_ = std::move(elements);
     } catch (const Error& error) {
       client_ = nullptr;  // probed anew next time
-      warning_ = error.what();
+      if (submitted) warning_ = error.what();
     }
     asked_ = clock_.monotonic();  // counted from the answer
   }

@@ -102,6 +102,14 @@ class Tables(Case):
         if worked >= 1:  # shorter ones have no rate
             self.assertAlmostEqual(first["per_hour"], 3600 * len(ran) / worked, delta=1e-6 * first["per_hour"])
 
+    def test_status_after_a_dry_run_asks_no_slurm_that_is_not_there(self):
+        run = self.box / "dry"
+        dry = nkigrid("submit", SMOKE, "-o", run, "--dry-run", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf"))
+        self.assertEqual(dry.returncode, 0, dry.stderr)
+        self.assertTrue((run / "scripts").is_dir())
+        status = nkigrid("status", run, "--json", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf"))
+        self.assertEqual((status.returncode, json.loads(status.stdout)["warning"]), (1, ""))
+
     def test_another_seed_adds_replicates(self):
         one, two, both = self.tables("one"), self.tables("two"), self.tables("one", "two")
         for a, b, together in zip(one["cells"], two["cells"], both["cells"], strict=True):
