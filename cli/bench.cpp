@@ -4,39 +4,26 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/benchmarks.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct Options {
+struct BenchOptions {
   std::string benchmark = "nkigen-bench", subset, task;
   bool json = false;
 };
-
-/// A path, else a folder under configs/.
-jobs::Benchmark open_benchmark(const std::string& name) {
-  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
-  }
-  throw Error(
-      ErrorCode::config,
-      fmt::format(
-          "no benchmark '{}' (looked for index.json there and in {}); name its folder with --benchmark", name,
-          jobs::configs_folder().native()));
-}
 
 std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const std::string& subset) {
   std::vector<const jobs::Task*> tasks;
@@ -48,9 +35,8 @@ std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const 
   if (at == benchmark.subsets.end()) {
     std::vector<std::string> names;
     for (const auto& [name, ids] : benchmark.subsets) names.push_back(name);
-    throw Error(ErrorCode::usage,
-                fmt::format("no subset '{}' in benchmark {}{}; it has {}", subset, benchmark.name,
-                            did_you_mean(subset, names), fmt::join(names, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("no subset '{}' in benchmark {}{}; it has {}", subset, benchmark.name,
+                                              did_you_mean(subset, names), fmt::join(names, ", ")));
   }
   for (const auto& id : at->second) tasks.push_back(benchmark.find(id));
   return tasks;
@@ -61,16 +47,14 @@ std::string shape_text(const jobs::TensorSpec& tensor) {
 }
 
 ordered_json tensor_json(const jobs::TensorSpec& tensor) {
-  ordered_json out = {
-      {"name", tensor.name}, {"shape", tensor.shape}, {"dtype", tensor.dtype}, {"role", tensor.role}};
+  ordered_json out = {{"name", tensor.name}, {"shape", tensor.shape}, {"dtype", tensor.dtype}, {"role", tensor.role}};
   if (tensor.role != "output") out["domain"] = tensor.domain;
   if (tensor.domain == "index") out["bound"] = tensor.index_bound;
   return out;
 }
 
 ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task) {
-  ordered_json out = {
-      {"id", task.id}, {"level", task.level}, {"category", task.category}, {"hash", task.hash}};
+  ordered_json out = {{"id", task.id}, {"level", task.level}, {"category", task.category}, {"hash", task.hash}};
   out["inputs"] = out["outputs"] = out["constants"] = ordered_json::array();
   for (const auto& tensor : task.inputs) out["inputs"].push_back(tensor_json(tensor));
   for (const auto& tensor : task.outputs) out["outputs"].push_back(tensor_json(tensor));
@@ -80,7 +64,7 @@ ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task)
   return out;
 }
 
-int list(const Options& options) {
+int list(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto tasks = tasks_of(benchmark, options.subset);
   if (options.json) {
@@ -96,8 +80,7 @@ int list(const Options& options) {
     fmt::print("{:<32}  {:<20}  {}\n", task->id, task->category, fmt::join(inputs, "  "));
   }
   std::vector<std::string> subsets;
-  for (const auto& [name, ids] : benchmark.subsets)
-    subsets.push_back(fmt::format("{} ({})", name, ids.size()));
+  for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
   fmt::print("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
   return 0;
 }
@@ -112,15 +95,9 @@ void print_tensors(const char* title, const std::vector<jobs::TensorSpec>& tenso
   }
 }
 
-int show(const Options& options) {
+int show(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
-  const auto* task = benchmark.find(options.task);
-  if (task == nullptr) {
-    std::vector<std::string> ids;
-    for (const auto& known : benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark {}{}; `bench list` names them",
-                                              options.task, benchmark.name, did_you_mean(options.task, ids)));
-  }
+  const auto* task = &task_of(benchmark, options.task);
   if (options.json) {
     auto out = task_json(benchmark, *task);
     out["version"] = 1;
@@ -133,15 +110,14 @@ int show(const Options& options) {
   print_tensors("Outputs: what the kernel returns, each element written", task->outputs);
   if (!task->constants.empty()) fmt::print("Constants: not passed, the kernel spells them out\n");
   for (const auto& constant : task->constants) fmt::print("  {} = {}\n", constant.name, constant.value);
-  fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes",
-             task->hash, task->source);
+  fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes", task->hash,
+             task->source);
   return 0;
 }
 
-CLI::App* part(CLI::App& app, const char* name, const char* help, Options& options) {
+CLI::App* part(CLI::App& app, const char* name, const char* help, BenchOptions& options) {
   auto* sub = app.add_subcommand(name, help);
-  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")
-      ->capture_default_str();
+  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")->capture_default_str();
   return sub;
 }
 
@@ -149,7 +125,7 @@ CLI::App* part(CLI::App& app, const char* name, const char* help, Options& optio
 
 Verb bench_verb() {
   return {"bench", "the benchmark: list its tasks, show one, prove it", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+            auto options = std::make_shared<BenchOptions>();
             app.require_subcommand(1);
             auto* lists = part(app, "list", "one line a task", *options);
             lists->add_option("--subset", options->subset, "only this subset");
@@ -157,8 +133,8 @@ Verb bench_verb() {
             auto* shows = part(app, "show", "one task: source, inputs, outputs, constants", *options);
             shows->add_option("id", options->task, "task id, e.g. L1/001_add")->required()->type_name("ID");
             shows->add_flag("--json", options->json, "machine-readable");
-            auto* checks = part(
-                app, "check", "proves the index, the known kernels, and that trivial answers fail", *options);
+            auto* checks =
+                part(app, "check", "proves the index, the known kernels, and that trivial answers fail", *options);
             return [options, lists, shows, checks] {
               if (lists->parsed()) return list(*options);
               if (shows->parsed()) return show(*options);

@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/bench.hpp"
 #include "cli/trivial_kernels.hpp"
@@ -45,14 +45,16 @@ Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path
                                         proof_environment(), std::size_t{16} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {
-    throw Error(ErrorCode::external, fmt::format("the proof of the index {}: {}", proc::describe(result.end), result.err));
+    throw Error(ErrorCode::external,
+                fmt::format("the proof of the index {}: {}", proc::describe(result.end), result.err));
   }
   Faults faults;
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) {
     const auto found = nlohmann::json::parse(line, nullptr, false);
     if (found.is_discarded() || !found.contains("id") || !found.contains("problems")) {
-      throw Error(ErrorCode::external, fmt::format("the proof of the index printed '{}'; is another Python pinned?", line));
+      throw Error(ErrorCode::external,
+                  fmt::format("the proof of the index printed '{}'; is another Python pinned?", line));
     }
     faults[found["id"]] = found["problems"].get<std::vector<std::string>>();
   }
@@ -83,18 +85,21 @@ void check_known_kernel(const jobs::Benchmark& benchmark, const jobs::Task& task
 }
 
 /// A trivial kernel must reach the verdict (it compiles and runs) and be wrong there.
-void check_trivial_kernels(const jobs::Task& task, device::Device& device, std::uint32_t trials, std::vector<std::string>& faults) {
+void check_trivial_kernels(const jobs::Task& task, device::Device& device, std::uint32_t trials,
+                           std::vector<std::string>& faults) {
   for (const auto& trivial : trivial_kernels(task)) {
     const auto compiled = device.compile(task, trivial.source, std::nullopt);
     if (!compiled.ok()) {
-      faults.push_back(fmt::format("the kernel '{}' does not compile: {}", trivial.what, first_line(compiled.diagnostic.message)));
+      faults.push_back(
+          fmt::format("the kernel '{}' does not compile: {}", trivial.what, first_line(compiled.diagnostic.message)));
       continue;
     }
     const auto verdict = device.verify(task, *compiled.artifact, device::Stream::bench, trials);
     if (verdict.paper_ok) {
       faults.push_back(fmt::format("the kernel '{}' passes", trivial.what));
     } else if (outcome_of(verdict.diagnostic.code, verdict.diagnostic.stage) != Outcome::mismatch) {
-      faults.push_back(fmt::format("the kernel '{}' was not judged: {}", trivial.what, first_line(verdict.diagnostic.message)));
+      faults.push_back(
+          fmt::format("the kernel '{}' was not judged: {}", trivial.what, first_line(verdict.diagnostic.message)));
     }
   }
 }

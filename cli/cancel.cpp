@@ -1,9 +1,9 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/verb.hpp"
 #include "jobs/run_directory.hpp"
@@ -19,8 +19,10 @@ Verb cancel_verb() {
               const auto run = jobs::load_run(*folder);
               const auto client = slurm::connect();
               const auto ids = slurm::cancel_run(run, *client);
-              if (ids.empty()) fmt::print("no living job of '{}'\n", run.folder.native());
-              else fmt::print("cancelled {}\n", fmt::join(ids, ", "));
+              if (ids.empty())
+                fmt::print("no living job of '{}'\n", run.folder.native());
+              else
+                fmt::print("cancelled {}\n", fmt::join(ids, ", "));
               return 0;
             };
           }};

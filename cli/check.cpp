@@ -2,19 +2,19 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/forecast.hpp"
+#include "jobs/forecast/forecast.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::string grid;
   bool json = false, quiet = false;
 };
@@ -42,8 +42,7 @@ Sizes size_of(const jobs::Grid& grid) {
   return sizes;
 }
 
-nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes,
-                               const std::vector<jobs::Problem>& problems) {
+nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes, const std::vector<jobs::Problem>& problems) {
   nlohmann::ordered_json out = {
       {"version", 1}, {"grid_hash", nullptr}, {"cells", nullptr}, {"episodes", nullptr}, {"shards", nullptr}};
   if (sizes) {
@@ -64,9 +63,8 @@ nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes,
 }
 
 void print_text(const jobs::Grid& grid, const Sizes& sizes) {
-  fmt::print("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells,
-             sizes.tasks, sizes.episodes, sizes.shards, sizes.shards == 1 ? "" : "s",
-             sizes.hash.substr(0, 16));
+  fmt::print("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells, sizes.tasks,
+             sizes.episodes, sizes.shards, sizes.shards == 1 ? "" : "s", sizes.hash.substr(0, 16));
   fmt::print("at most {} requests", sizes.requests);
   if (sizes.has_price)
     fmt::print(", about {:.2f} USD{} (a prior: nothing is measured yet)", sizes.usd,
@@ -74,16 +72,15 @@ void print_text(const jobs::Grid& grid, const Sizes& sizes) {
   fmt::print("\n");
 }
 
-int check(const Options& options) {
+int check(const CheckOptions& options) {
   const bool is_run = jobs::is_run(options.grid);
-  const auto file =
-      is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
+  const auto file = is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
   const auto result = jobs::read_grid(file, jobs::configs_folder());
   std::optional<Sizes> sizes;
   if (result.grid) sizes = size_of(*result.grid);
   if (options.json)
-    fmt::print("{}\n", to_json(sizes, result.problems)
-                           .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n",
+               to_json(sizes, result.problems).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   if (!result.grid) {
     fmt::print(stderr, "{}\n", jobs::to_text(result.problems));
     throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(),
@@ -96,9 +93,8 @@ int check(const Options& options) {
 }  // namespace
 
 Verb check_verb() {
-  return {"check", "validates a grid file: every problem at once, or what it comes to",
-          [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+  return {"check", "validates a grid file: every problem at once, or what it comes to", [](CLI::App& app) -> Action {
+            auto options = std::make_shared<CheckOptions>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "problems only");

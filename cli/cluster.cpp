@@ -17,26 +17,34 @@ std::string program_path() { return std::filesystem::read_symlink("/proc/self/ex
 
 void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to) {
   if (pace.after_living) {
-    fmt::print(to, "they wait for the run's earlier arrays to end: those have all that slurm.throttle and the models' concurrency allow\n");
+    fmt::print(to,
+               "they wait for the run's earlier arrays to end: those have all that slurm.throttle and the models' "
+               "concurrency allow\n");
   }
   if (pace.throttle == 0 || pace.throttle == run.grid.slurm.throttle) return;
   if (pace.at_once > pace.throttle) {
     fmt::print(to, "at most {} of these elements work at once, beside those that live\n", pace.throttle);
   } else {
-    fmt::print(to, "at most {} elements work at once: that is the least `concurrency` of a model, and an element needs a request of its own\n", pace.throttle);
+    fmt::print(to,
+               "at most {} elements work at once: that is the least `concurrency` of a model, and an element needs a "
+               "request of its own\n",
+               pace.throttle);
   }
 }
 
 namespace {
 
 /// Elements that run know the run as it was when they began.
-void print_added(const jobs::Run& run, const slurm::SubmitReport& report, const std::map<std::uint32_t, std::uint64_t>& added) {
+void print_added(const jobs::Run& run, const slurm::SubmitReport& report,
+                 const std::map<std::uint32_t, std::uint64_t>& added) {
   std::uint64_t episodes = 0;
   for (const auto shard : report.begun_shards) {
     if (const auto at = added.find(shard); at != added.end()) episodes += at->second;
   }
   if (episodes == 0) return;
-  fmt::print("{} episodes were added to elements that run already and do not know them; `nkigrid resume {}` when these end\n", episodes, run.folder.native());
+  fmt::print(
+      "{} episodes were added to elements that run already and do not know them; `nkigrid resume {}` when these end\n",
+      episodes, run.folder.native());
 }
 
 }  // namespace
@@ -46,10 +54,12 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   std::set<std::uint32_t> shards;
   for (std::size_t i = 0; i < ledger.states.size(); ++i) {
     const bool parked = ledger.states[i].outstanding == log::Outstanding::parked;
-    if (ledger.states[i].counted_attempt == 0 && (options.with_parked || !parked)) shards.insert(run.plan.episodes[i].shard);
+    if (ledger.states[i].counted_attempt == 0 && (options.with_parked || !parked))
+      shards.insert(run.plan.episodes[i].shard);
   }
   if (shards.empty()) {
-    if (!options.quiet) fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
+    if (!options.quiet)
+      fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
     return ledger.outstanding() == 0 ? 0 : 1;
   }
   const auto bad = ledger.bad_nodes();
@@ -57,15 +67,19 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   if (options.quiet) return 0;
   for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {
-    fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n", report.busy_shards.size(), run.folder.native());
-    if (report.aggregation_added) fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
+    fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
+               report.busy_shards.size(), run.folder.native());
+    if (report.aggregation_added)
+      fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
     print_added(run, report, options.added);
     return 0;
   }
-  for (const auto& array : report.submission.arrays) fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
+  for (const auto& array : report.submission.arrays)
+    fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
   print_pace(run, report.pace, stdout);
   fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
-  if (!report.busy_shards.empty()) fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
+  if (!report.busy_shards.empty())
+    fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
   print_added(run, report, options.added);
   return 0;
 }

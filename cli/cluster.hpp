@@ -16,7 +16,8 @@ struct OutstandingOptions {
   std::map<std::uint32_t, std::uint64_t> added;  ///< by shard, episodes that the run has just gained
 };
 
-/// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns the exit code.
+/// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns
+/// the exit code.
 int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
 
 /// Says how many elements work at once where that is not what slurm.throttle says.

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/doctor_slurm.hpp"
@@ -25,15 +25,15 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/device/device.hpp"
+#include "runner/device/neuron/backend.hpp"
 #include "runner/proc/child.hpp"
-#include "runner/device/neuron_backend.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string grid;
   bool json = false, probe = false;
   double patience = 300;  ///< [s]
@@ -42,20 +42,27 @@ struct Options {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string look_at_torch() {
-  const auto result = proc::run_command({NKIGRID_PYTHON, "-I", "-c", "import numpy, torch; print('torch', torch.__version__, 'numpy', numpy.__version__)"},
-                                        Seconds(120), {"PATH=/usr/bin:/bin"});
-  if (!proc::is_success(result.end)) lacks(fmt::format("{} cannot import torch and numpy; install python3-torch and python3-numpy", NKIGRID_PYTHON));
+  const auto result =
+      proc::run_command({NKIGRID_PYTHON, "-I", "-c",
+                         "import numpy, torch; print('torch', torch.__version__, 'numpy', numpy.__version__)"},
+                        Seconds(120), {"PATH=/usr/bin:/bin"});
+  if (!proc::is_success(result.end))
+    lacks(fmt::format("{} cannot import torch and numpy; install python3-torch and python3-numpy", NKIGRID_PYTHON));
   return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
 }
 
 /// Whichever backend a grid uses: what of Neuron this machine has.
-std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) { return device::describe_neuron(spec, check, device::default_device_paths()); }
+std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
+  return device::describe_neuron(spec, check, device::default_device_paths());
+}
 
 std::string look_at_mpirun() {
   for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
     const auto program = folder + "/mpirun";
     if (!std::filesystem::exists(program)) continue;
-    const auto result = proc::run_command({program, "--version"}, Seconds(20), {"PATH=/usr/bin:/bin", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    const auto result =
+        proc::run_command({program, "--version"}, Seconds(20),
+                          {"PATH=/usr/bin:/bin", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
     if (proc::is_success(result.end)) return first_line(result.out);
   }
   lacks("no mpirun found; install openmpi-bin, or load the site's module (single-process runs work without)");
@@ -64,8 +71,8 @@ std::string look_at_mpirun() {
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
   const auto paths = device::default_device_paths();
   const auto device = device::make_device(spec, check, 1, device::start_fork_servers(paths, check, 1), paths);
-  return fmt::format("{} backend, compiler {}; the canary kernel compiles and gives the right numbers in a {} sandbox", device->backend(),
-                     device->compiler(), check.strict_sandbox ? "strict" : "relaxed");
+  return fmt::format("{} backend, compiler {}; the canary kernel compiles and gives the right numbers in a {} sandbox",
+                     device->backend(), device->compiler(), check.strict_sandbox ? "strict" : "relaxed");
 }
 
 /// Journals and shard ownership rest on flock; some NFS mounts have none.
@@ -75,8 +82,10 @@ std::string look_at_locks() {
   if (!first) throw_errno(errno, "write in", path.parent_path().native());
   const Fd second(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   ::unlink(path.c_str());
-  if (::flock(first.get(), LOCK_EX | LOCK_NB) != 0) lacks("the file system of this folder has no locks; do not start one shard twice here");
-  if (::flock(second.get(), LOCK_EX | LOCK_NB) == 0) lacks("file locks of this folder do not exclude; do not start one shard twice here");
+  if (::flock(first.get(), LOCK_EX | LOCK_NB) != 0)
+    lacks("the file system of this folder has no locks; do not start one shard twice here");
+  if (::flock(second.get(), LOCK_EX | LOCK_NB) == 0)
+    lacks("file locks of this folder do not exclude; do not start one shard twice here");
   return fmt::format("'{}' can be written and has locks", path.parent_path().native());
 }
 
@@ -87,7 +96,8 @@ std::string look_at_space() {
   const auto folder = std::filesystem::current_path();
   if (::statvfs(folder.c_str(), &stat) != 0) throw_errno(errno, "look at", folder.native());
   const std::uint64_t free_bytes = std::uint64_t{stat.f_bavail} * stat.f_frsize;
-  if (free_bytes < kWanted) lacks(fmt::format("only {} MiB are free in '{}'; a large run wants a GiB", free_bytes >> 20, folder.native()));
+  if (free_bytes < kWanted)
+    lacks(fmt::format("only {} MiB are free in '{}'; a large run wants a GiB", free_bytes >> 20, folder.native()));
   return fmt::format("{:.1f} GiB free in '{}'", static_cast<double>(free_bytes) / (1ULL << 30), folder.native());
 }
 
@@ -111,7 +121,8 @@ std::string look_at_endpoint(const std::string& endpoint) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found) != 0) lacks(fmt::format("no such host '{}'; look at the grid's endpoint", address.host));
+  if (::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found) != 0)
+    lacks(fmt::format("no such host '{}'; look at the grid's endpoint", address.host));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
   for (const auto* place = found; place != nullptr; place = place->ai_next) {
     const Fd fd(::socket(place->ai_family, place->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, place->ai_protocol));
@@ -120,19 +131,25 @@ std::string look_at_endpoint(const std::string& endpoint) {
     pollfd waiting{fd.get(), POLLOUT, 0};
     int error = 0;
     socklen_t size = sizeof error;
-    if (::poll(&waiting, 1, kMilliseconds) == 1 && ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) return endpoint + " accepts connections";
+    if (::poll(&waiting, 1, kMilliseconds) == 1 && ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 &&
+        error == 0)
+      return endpoint + " accepts connections";
   }
-  lacks(fmt::format("{} does not accept connections; start the server, or look at the address and the firewall", endpoint));
+  lacks(fmt::format("{} does not accept connections; start the server, or look at the address and the firewall",
+                    endpoint));
 }
 
 /// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
-Finding look_at_neuron_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
-  if (grid && spec.backend != "neuron") return not_needed("neuron", fmt::format("the grid's backend is {}", spec.backend));
+Finding look_at_neuron_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check,
+                           const jobs::DeviceSpec& spec) {
+  if (grid && spec.backend != "neuron")
+    return not_needed("neuron", fmt::format("the grid's backend is {}", spec.backend));
   return look("neuron", grid ? Need::needed : Need::optional, [&] { return look_at_neuron(check, spec); });
 }
 
 Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
-  if (grid && !grid->slurm.given) return not_needed("mpi", "the grid has no slurm section (`run` works on one machine, with or without mpirun)");
+  if (grid && !grid->slurm.given)
+    return not_needed("mpi", "the grid has no slurm section (`run` works on one machine, with or without mpirun)");
   return look("mpi", grid ? Need::useful : Need::optional, look_at_mpirun);
 }
 
@@ -149,39 +166,57 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   };
   for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (!model.endpoint.empty()) findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(model.endpoint); }));
+    if (!model.endpoint.empty())
+      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(model.endpoint); }));
   }
   return findings;
 }
 
-int doctor(const Options& options) {
+int doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
   if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
   auto findings = look_at_everything(grid);
   if (options.probe) {
-    for (auto& finding : probe_slurm(grid.value_or(jobs::Grid{}), Seconds(options.patience))) findings.push_back(std::move(finding));
+    for (auto& finding : probe_slurm(grid.value_or(jobs::Grid{}), Seconds(options.patience)))
+      findings.push_back(std::move(finding));
   }
   int code = 0;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& finding : findings) {
     const bool needed = finding.need == Need::needed;
     if (!finding.ok && needed) code = exit_code(ErrorCode::external);
-    if (options.json) list.push_back({{"what", finding.what}, {"ok", finding.ok}, {"needed", needed}, {"word", word_of(finding)}, {"text", finding.text}});
-    else fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
+    if (options.json)
+      list.push_back({{"what", finding.what},
+                      {"ok", finding.ok},
+                      {"needed", needed},
+                      {"word", word_of(finding)},
+                      {"text", finding.text}});
+    else
+      fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
-  if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(
+                           1, ' ', false, nlohmann::json::error_handler_t::replace));
   return code;
 }
 
 }  // namespace
 
 Verb doctor_verb() {
-  return {"doctor", "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("grid", options->grid, "looks at what this grid uses: its backend, endpoints, partition; without one at everything")->type_name("GRID");
+  return {"doctor",
+          "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<DoctorOptions>();
+            app.add_option("grid", options->grid,
+                           "looks at what this grid uses: its backend, endpoints, partition; without one at everything")
+                ->type_name("GRID");
             app.add_flag("--json", options->json, "machine readable");
-            app.add_flag("--probe", options->probe, "submits a one-minute array with the grid's Slurm settings that looks at two nodes from the inside");
-            app.add_option("--patience", options->patience, "how long to wait for the probe [s]")->capture_default_str()->check(CLI::PositiveNumber);
+            app.add_flag(
+                "--probe", options->probe,
+                "submits a one-minute array with the grid's Slurm settings that looks at two nodes from the inside");
+            app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
+                ->capture_default_str()
+                ->check(CLI::PositiveNumber);
             return [options] { return doctor(*options); };
           }};
 }

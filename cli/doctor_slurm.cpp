@@ -25,17 +25,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kProbeElements = 2;
-constexpr Seconds kLook{0.5};        ///< between looks at the probe's files
-constexpr Seconds kAskSlurm{10};     ///< between questions to the controller
+constexpr Seconds kLook{0.5};     ///< between looks at the probe's files
+constexpr Seconds kAskSlurm{10};  ///< between questions to the controller
 
 std::string look_at_limits(const slurm::Limits& limits, const std::optional<jobs::Grid>& grid, std::uint32_t in_use) {
-  auto text = fmt::format("MaxArraySize {}, MaxJobCount {} ({} in use)", limits.max_array_size, limits.max_job_count, in_use);
+  auto text =
+      fmt::format("MaxArraySize {}, MaxJobCount {} ({} in use)", limits.max_array_size, limits.max_job_count, in_use);
   if (!grid) return text;
   const auto shards = grid->slurm.shards;
   if (shards + 1 + in_use >= limits.max_job_count) {
-    lacks(fmt::format("{}: no room for {} shards and the aggregation; use fewer slurm.shards, each with more nodes", text, shards));
+    lacks(fmt::format("{}: no room for {} shards and the aggregation; use fewer slurm.shards, each with more nodes",
+                      text, shards));
   }
-  return fmt::format("{}; {} shards are {} array(s)", text, shards, (shards + limits.max_array_size - 1) / limits.max_array_size);
+  return fmt::format("{}; {} shards are {} array(s)", text, shards,
+                     (shards + limits.max_array_size - 1) / limits.max_array_size);
 }
 
 std::string look_at_partition(const std::vector<slurm::Partition>& partitions, const jobs::Grid& grid) {
@@ -46,16 +49,23 @@ std::string look_at_partition(const std::vector<slurm::Partition>& partitions, c
   if (found == partitions.end()) {
     std::string names;
     for (const auto& partition : partitions) names += (names.empty() ? "" : ", ") + partition.name;
-    lacks(wanted.partition.empty() ? fmt::format("there is no default partition; set slurm.partition (legal: {})", names)
-                                   : fmt::format("no partition '{}' (legal: {}); set slurm.partition", wanted.partition, names));
+    lacks(wanted.partition.empty()
+              ? fmt::format("there is no default partition; set slurm.partition (legal: {})", names)
+              : fmt::format("no partition '{}' (legal: {}); set slurm.partition", wanted.partition, names));
   }
-  if (!found->up) lacks(fmt::format("partition '{}' is not up; ask the administrators, or name another one", found->name));
-  if (wanted.nodes > found->nodes) lacks(fmt::format("partition '{}' has {} nodes, a shard asks for {}; lower slurm.nodes", found->name, found->nodes, wanted.nodes));
+  if (!found->up)
+    lacks(fmt::format("partition '{}' is not up; ask the administrators, or name another one", found->name));
+  if (wanted.nodes > found->nodes)
+    lacks(fmt::format("partition '{}' has {} nodes, a shard asks for {}; lower slurm.nodes", found->name, found->nodes,
+                      wanted.nodes));
   const auto minutes = static_cast<std::uint32_t>(std::ceil(wanted.time.count() / 60));
   if (found->max_minutes > 0 && minutes > found->max_minutes) {
-    lacks(fmt::format("partition '{}' allows {} minutes, a shard asks for {}; lower slurm.time (a run continues with `resume`)", found->name, found->max_minutes, minutes));
+    lacks(fmt::format(
+        "partition '{}' allows {} minutes, a shard asks for {}; lower slurm.time (a run continues with `resume`)",
+        found->name, found->max_minutes, minutes));
   }
-  return fmt::format("'{}' is up, {} nodes, {}", found->name, found->nodes, found->max_minutes == 0 ? "no time limit" : fmt::format("at most {} minutes", found->max_minutes));
+  return fmt::format("'{}' is up, {} nodes, {}", found->name, found->nodes,
+                     found->max_minutes == 0 ? "no time limit" : fmt::format("at most {} minutes", found->max_minutes));
 }
 
 slurm::JobRequest probe_request(const jobs::Grid& grid, const fs::path& folder) {
@@ -72,11 +82,14 @@ slurm::JobRequest probe_request(const jobs::Grid& grid, const fs::path& folder) 
   request.tasks_per_node = grid.slurm.ranks_per_node;
   request.cpus_per_task = grid.slurm.cpus_per_rank;
   request.time_minutes = 1;
-  // One rank a node looks; the others prove that mpirun starts them. Each answer is renamed in: a file that is there is whole.
-  request.script = fmt::format("#!/bin/sh\n'{}' doctor --json > answer-$SLURM_ARRAY_TASK_ID.part\n"
-                               "mpirun -n {} --bind-to none sh -c 'echo rank on $SLURMD_NODENAME' > ranks-$SLURM_ARRAY_TASK_ID 2>&1\n"
-                               "echo $? > mpi-$SLURM_ARRAY_TASK_ID\necho \"$SLURMD_NODENAME\" > node-$SLURM_ARRAY_TASK_ID\n"
-                               "mv answer-$SLURM_ARRAY_TASK_ID.part answer-$SLURM_ARRAY_TASK_ID\n", program_path(), request.tasks);
+  // One rank a node looks; the others prove that mpirun starts them. Each answer is renamed in: a file that is there is
+  // whole.
+  request.script = fmt::format(
+      "#!/bin/sh\n'{}' doctor --json > answer-$SLURM_ARRAY_TASK_ID.part\n"
+      "mpirun -n {} --bind-to none sh -c 'echo rank on $SLURMD_NODENAME' > ranks-$SLURM_ARRAY_TASK_ID 2>&1\n"
+      "echo $? > mpi-$SLURM_ARRAY_TASK_ID\necho \"$SLURMD_NODENAME\" > node-$SLURM_ARRAY_TASK_ID\n"
+      "mv answer-$SLURM_ARRAY_TASK_ID.part answer-$SLURM_ARRAY_TASK_ID\n",
+      program_path(), request.tasks);
   return request;
 }
 
@@ -91,37 +104,47 @@ void take_answer(const fs::path& folder, std::uint32_t element, std::vector<Find
   const auto node = line_of(folder / fmt::format("node-{}", element));
   const auto mpi = line_of(folder / fmt::format("mpi-{}", element));
   findings.push_back(look("probe mpi", Need::needed, [&] {
-    if (mpi != "0") lacks(fmt::format("{}: mpirun ended with {}; see '{}'", node, mpi, (folder / fmt::format("ranks-{}", element)).native()));
+    if (mpi != "0")
+      lacks(fmt::format("{}: mpirun ended with {}; see '{}'", node, mpi,
+                        (folder / fmt::format("ranks-{}", element)).native()));
     return fmt::format("{}: mpirun starts every rank", node);
   }));
   try {
     const auto answer = nlohmann::json::parse(read_file(folder / fmt::format("answer-{}", element)));
     for (const auto& found : answer.at("findings")) {
-      const auto need = found.at("needed").get<bool>() ? Need::needed : found.at("word") == "lacking" ? Need::useful : Need::optional;
-      findings.push_back({"probe " + found.at("what").get<std::string>(), found.at("ok").get<bool>(), need, node + ": " + found.at("text").get<std::string>()});
+      const auto need = found.at("needed").get<bool>()  ? Need::needed
+                        : found.at("word") == "lacking" ? Need::useful
+                                                        : Need::optional;
+      findings.push_back({"probe " + found.at("what").get<std::string>(), found.at("ok").get<bool>(), need,
+                          node + ": " + found.at("text").get<std::string>()});
     }
   } catch (const nlohmann::json::exception&) {
-    findings.push_back({"probe", false, Need::needed, fmt::format("{}: nkigrid did not start there; see '{}' (is '{}' on a shared file system?)", node,
-                                                          (folder / fmt::format("element-{}.out", element)).native(), program_path())});
+    findings.push_back({"probe", false, Need::needed,
+                        fmt::format("{}: nkigrid did not start there; see '{}' (is '{}' on a shared file system?)",
+                                    node, (folder / fmt::format("element-{}.out", element)).native(), program_path())});
   }
 }
 
-/// Waits until both answers are there, the job has ended without them, or patience is at its end. @returns why it waited in vain, or ""
-std::string wait_for_answers(slurm::Client& client, const slurm::JobRequest& request, const fs::path& folder, Seconds patience) {
+/// Waits until both answers are there, the job has ended without them, or patience is at its end. @returns why it
+/// waited in vain, or ""
+std::string wait_for_answers(slurm::Client& client, const slurm::JobRequest& request, const fs::path& folder,
+                             Seconds patience) {
   const SystemClock clock;
   const auto started = clock.monotonic();
   auto asked = started;
   std::string reason = "not looked at yet";
   while (clock.monotonic() - started < patience) {
     bool all = true;
-    for (std::uint32_t element = 0; element < kProbeElements; ++element) all = all && fs::exists(folder / fmt::format("answer-{}", element));
+    for (std::uint32_t element = 0; element < kProbeElements; ++element)
+      all = all && fs::exists(folder / fmt::format("answer-{}", element));
     if (all) return {};
     if (clock.monotonic() - asked >= kAskSlurm) {
       asked = clock.monotonic();
       const auto jobs = client.jobs(request.comment);
       const auto living = std::find_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.active(); });
       if (living == jobs.end()) return fmt::format("the probe ended without an answer; see '{}'", folder.native());
-      reason = living->state + (living->reason.empty() ? "" : ", " + living->reason) + (living->advice.empty() ? "" : "; " + living->advice);
+      reason = living->state + (living->reason.empty() ? "" : ", " + living->reason) +
+               (living->advice.empty() ? "" : "; " + living->advice);
     }
     std::this_thread::sleep_for(kLook);
   }
@@ -139,7 +162,8 @@ std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
     return fmt::format("the controller answers; libslurm {}", client->version());
   })};
   if (client == nullptr) return findings;
-  findings.push_back(look("slurm limits", need, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
+  findings.push_back(
+      look("slurm limits", need, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
   if (grid) findings.push_back(look("partition", need, [&] { return look_at_partition(client->partitions(), *grid); }));
   return findings;
 }
@@ -162,7 +186,9 @@ std::vector<Finding> probe_slurm(const jobs::Grid& grid, Seconds patience) {
   }));
   if (!findings.front().ok) return findings;
   for (std::uint32_t element = 0; element < kProbeElements; ++element) take_answer(folder, element, findings);
-  if (std::all_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.ok || finding.need != Need::needed; })) fs::remove_all(folder);
+  if (std::all_of(findings.begin(), findings.end(),
+                  [](const auto& finding) { return finding.ok || finding.need != Need::needed; }))
+    fs::remove_all(folder);
   return findings;
 }
 

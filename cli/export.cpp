@@ -18,7 +18,7 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string run, format = "jsonl";
   bool turns = false, texts = false;
 };
@@ -29,14 +29,13 @@ RowFormat parse_format(const std::string& format) {
   if (format == "sft" || format == "inspect") {
     throw Error(
         ErrorCode::usage,
-        fmt::format(
-            "export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
-            "replies, kernels and answers",
-            format));
+        fmt::format("export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
+                    "replies, kernels and answers",
+                    format));
   }
   const std::vector<std::string> formats = {"jsonl", "csv", "sft", "inspect"};
-  throw Error(ErrorCode::usage, fmt::format("unknown export format '{}'{} (jsonl, csv)", format,
-                                            did_you_mean(format, formats)));
+  throw Error(ErrorCode::usage,
+              fmt::format("unknown export format '{}'{} (jsonl, csv)", format, did_you_mean(format, formats)));
 }
 
 /// The columns that say which episode a row is of.
@@ -99,8 +98,8 @@ void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger&
   }
 }
 
-/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the log's files. Memory holds the
-/// replies that wait for their turn: in a segment none, in a journal one a lane.
+/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
+/// log's files. Memory holds the replies that wait for their turn: in a segment none, in a journal one a lane.
 class TurnExport {
  public:
   TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
@@ -185,7 +184,7 @@ void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledg
   turns.finish();
 }
 
-int export_run(const Options& options) {
+int export_run(const ExportOptions& options) {
   const auto format = parse_format(options.format);
   if (options.texts && !options.turns)
     throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
@@ -205,15 +204,12 @@ int export_run(const Options& options) {
 
 Verb export_verb() {
   return {"export", "takes a run's log out: one row an episode, or one a turn", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+            auto options = std::make_shared<ExportOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
-            app.add_option("--format", options->format, "jsonl or csv")
-                ->type_name("FORMAT")
-                ->capture_default_str();
+            app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
             app.add_flag("--turns", options->turns,
                          "one row a turn, of every attempt; `counted` marks those that count");
-            app.add_flag("--texts", options->texts,
-                         "with --turns: request, reply, kernel and tool output too");
+            app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");
             return [options] { return export_run(*options); };
           }};
 }

@@ -4,16 +4,17 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/benchmarks.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/device/device.hpp"
 
 namespace nkigrid::cli {
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct Options {
+struct KernelOptions {
   std::string file, task, entry, device_grid;
   std::string benchmark = "nkigen-bench";
   jobs::DeviceSpec device;
@@ -31,30 +32,12 @@ struct Options {
   bool relaxed = false, json = false, quiet = false, shuffle = false;
 };
 
-jobs::Benchmark open_benchmark(const std::string& name) {
-  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
-  }
-  throw Error(ErrorCode::config, fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark",
-                                             name, jobs::configs_folder().native()));
-}
-
-const jobs::Task& find_task(const jobs::Benchmark& benchmark, const std::string& id) {
-  if (const auto* task = benchmark.find(id)) return *task;
-  std::vector<std::string> ids;
-  for (const auto& task : benchmark.tasks) ids.push_back(task.id);
-  throw Error(ErrorCode::config, fmt::format("no task '{}' in benchmark '{}'{}; `nkigrid bench list` shows them", id, benchmark.name, did_you_mean(id, ids)));
-}
-
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
-jobs::DeviceSpec device_of(const Options& options) {
+jobs::DeviceSpec device_of(const KernelOptions& options) {
   if (options.device_grid.empty()) return options.device;
   return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
 }
 
-/// JSON knows no infinity and no NaN.
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
 
 struct Verdict {
@@ -71,7 +54,7 @@ Outcome outcome_of(const Verdict& verdict) {
 
 ordered_json to_json(const std::optional<device::Mismatch>& found) {
   if (!found) return nullptr;
-  return {{"output", found->output}, {"index", found->index}, {"got", number(found->got)}, {"want", number(found->want)}};
+  return {{"output", found->output}, {"index", found->index}, {"got", found->got}, {"want", found->want}};
 }
 
 ordered_json to_json(const Verdict& verdict) {
@@ -79,19 +62,33 @@ ordered_json to_json(const Verdict& verdict) {
   const auto& why = compile.diagnostic;
   ordered_json out;
   out["version"] = 1;
-  out["compile"] = {{"ok", compile.ok()}, {"code", word(to_string(why.code))}, {"group", word(group_of(why.code))}, {"stage", word(to_string(why.stage))},
-                    {"message", why.message}, {"line", why.line}, {"seconds", compile.seconds}, {"warnings", compile.warnings}};
+  out["compile"] = {{"ok", compile.ok()},
+                    {"code", word(to_string(why.code))},
+                    {"group", word(group_of(why.code))},
+                    {"stage", word(to_string(why.stage))},
+                    {"message", why.message},
+                    {"line", why.line},
+                    {"seconds", compile.seconds},
+                    {"warnings", compile.warnings}};
   out["verify"] = nullptr;
   if (verdict.verify) {
     const auto& verify = *verdict.verify;
-    out["verify"] = {{"ok", verify.paper_ok}, {"strict_ok", verify.strict_ok}, {"code", word(to_string(verify.diagnostic.code))},
-                     {"message", verify.diagnostic.message}, {"max_abs_err", number(verify.max_abs_err)}, {"rel_l2", number(verify.rel_l2)},
-                     {"trials", verify.trials}, {"passed", verify.trials_passed}, {"first", to_json(verify.first)}, {"worst", to_json(verify.worst)},
-                     {"hints", verify.hints}, {"seconds", verify.seconds}};
+    out["verify"] = {{"ok", verify.paper_ok},
+                     {"strict_ok", verify.strict_ok},
+                     {"code", word(to_string(verify.diagnostic.code))},
+                     {"message", verify.diagnostic.message},
+                     {"max_abs_err", verify.max_abs_err},
+                     {"rel_l2", verify.rel_l2},
+                     {"trials", verify.trials},
+                     {"passed", verify.trials_passed},
+                     {"first", to_json(verify.first)},
+                     {"worst", to_json(verify.worst)},
+                     {"hints", verify.hints},
+                     {"seconds", verify.seconds}};
   }
   out["notes"] = verdict.inspection.notes;
   out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);
-  out["estimate_us"] = compile.ok() ? number(compile.estimate_us) : ordered_json(nullptr);
+  out["estimate_us"] = compile.ok() ? ordered_json(compile.estimate_us) : ordered_json(nullptr);
   out["outcome"] = to_string(verdict.outcome);
   return out;
 }
@@ -109,8 +106,9 @@ void print_text(const Verdict& verdict) {
   if (!compile.ok()) print_diagnostic(compile.diagnostic);
   if (verdict.verify) {
     const auto& verify = *verdict.verify;
-    fmt::print("verify:  {} by the paper rule, {} by the strict one, {} of {} trials ({:.0f} ms)\n", verify.paper_ok ? "ok" : "failed",
-               verify.strict_ok ? "ok" : "failed", verify.trials_passed, verify.trials, 1e3 * verify.seconds);
+    fmt::print("verify:  {} by the paper rule, {} by the strict one, {} of {} trials ({:.0f} ms)\n",
+               verify.paper_ok ? "ok" : "failed", verify.strict_ok ? "ok" : "failed", verify.trials_passed,
+               verify.trials, 1e3 * verify.seconds);
     fmt::print("  max_abs_err {:.3g}, rel_l2 {:.3g}\n", verify.max_abs_err, verify.rel_l2);
     if (verify.diagnostic.code != Code::none) print_diagnostic(verify.diagnostic);
     for (const auto& hint : verify.hints) fmt::print("  hint: {}\n", hint);
@@ -120,7 +118,8 @@ void print_text(const Verdict& verdict) {
     for (const auto& finding : *orders) fmt::print("orders: {}\n", finding);
     if (orders->empty()) fmt::print("orders: every order of the affine_range loops gives the same bytes\n");
   }
-  if (compile.ok() && std::isfinite(compile.estimate_us)) fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  if (compile.ok() && std::isfinite(compile.estimate_us))
+    fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
   fmt::print("outcome: {}\n", to_string(verdict.outcome));
 }
 
@@ -132,24 +131,28 @@ int exit_code_of(const Verdict& verdict) {
 }
 
 /// Notes are for kernels that pass: a failing one has its hints.
-void look_inside(device::Device& device, const jobs::Task& task, const Options& options, Verdict& verdict) {
+void look_inside(device::Device& device, const jobs::Task& task, const KernelOptions& options, Verdict& verdict) {
   const bool passed = verdict.outcome == Outcome::pass;
   const auto code = verdict.verify ? verdict.verify->diagnostic.code : Code::none;
   const bool ran = passed || code == Code::numeric_mismatch || code == Code::non_finite_uninit;
   if (!ran || (!passed && !options.shuffle)) return;
-  verdict.inspection = device.inspect(task, *verdict.compile.artifact, options.shuffle ? std::optional(options.shuffle_seed) : std::nullopt);
+  verdict.inspection = device.inspect(task, *verdict.compile.artifact,
+                                      options.shuffle ? std::optional(options.shuffle_seed) : std::nullopt);
   if (!passed) verdict.inspection.notes.clear();
   if (options.shuffle && !verdict.inspection.orders) {
-    throw Error(ErrorCode::config, fmt::format("--shuffle-loops: the {} backend could not run this kernel in another order; leave the option out", device.backend()));
+    throw Error(
+        ErrorCode::config,
+        fmt::format("--shuffle-loops: the {} backend could not run this kernel in another order; leave the option out",
+                    device.backend()));
   }
 }
 
-int check_kernel(const Options& options) {
+int check_kernel(const KernelOptions& options) {
   jobs::CheckSpec check;
   check.strict_sandbox = !options.relaxed;
   const auto source = read_file(options.file);
   const auto benchmark = open_benchmark(options.benchmark);
-  const auto& task = find_task(benchmark, options.task);
+  const auto& task = task_of(benchmark, options.task);
   const auto paths = device::default_device_paths();
   auto servers = device::start_fork_servers(paths, check, 1);
   const auto device = device::make_device(device_of(options), check, options.seed, servers, paths);
@@ -169,22 +172,32 @@ int check_kernel(const Options& options) {
 }  // namespace
 
 Verb kernel_verb() {
-  return {"kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
-            app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
-            app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
-            app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
-            app.add_option("--device-grid", options->device_grid, "a grid whose device section to use, e.g. one with backend command")->type_name("GRID")->excludes("--backend");
-            app.add_option("--entry", options->entry, "kernel function, if the file has several");
-            app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str()->check(CLI::NonNegativeNumber);
-            app.add_flag("--shuffle-loops", options->shuffle, "also run affine_range loops reversed and shuffled, and say what that changes");
-            app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")->capture_default_str()->check(CLI::NonNegativeNumber);
-            app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
-            app.add_flag("--json", options->json, "machine-readable, on stdout");
-            app.add_flag("-q,--quiet", options->quiet, "exit code only");
-            return [options] { return check_kernel(*options); };
-          }};
+  return {
+      "kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes",
+      [](CLI::App& app) -> Action {
+        auto options = std::make_shared<KernelOptions>();
+        app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
+        app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
+        app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
+        app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
+        app.add_option("--device-grid", options->device_grid,
+                       "a grid whose device section to use, e.g. one with backend command")
+            ->type_name("GRID")
+            ->excludes("--backend");
+        app.add_option("--entry", options->entry, "kernel function, if the file has several");
+        app.add_option("--seed", options->seed, "run seed of the draws")
+            ->capture_default_str()
+            ->check(CLI::NonNegativeNumber);
+        app.add_flag("--shuffle-loops", options->shuffle,
+                     "also run affine_range loops reversed and shuffled, and say what that changes");
+        app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
+            ->capture_default_str()
+            ->check(CLI::NonNegativeNumber);
+        app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
+        app.add_flag("--json", options->json, "machine-readable, on stdout");
+        app.add_flag("-q,--quiet", options->quiet, "exit code only");
+        return [options] { return check_kernel(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

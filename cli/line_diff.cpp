@@ -10,7 +10,7 @@
 namespace nkigrid::cli {
 namespace {
 
-constexpr std::size_t kContext = 1;     ///< unchanged lines shown around a change
+constexpr std::size_t kContext = 1;       ///< unchanged lines shown around a change
 constexpr std::size_t kMostLines = 2000;  ///< beyond it the table of lengths gets too large; the text is shown whole
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -55,7 +55,8 @@ std::vector<Line> diff(const std::vector<std::string_view>& a, const std::vector
 bool is_near_change(const std::vector<Line>& lines, std::size_t at) {
   const std::size_t begin = at < kContext ? 0 : at - kContext;
   const std::size_t end = std::min(lines.size(), at + kContext + 1);
-  return std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.begin() + static_cast<std::ptrdiff_t>(end),
+  return std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(begin),
+                     lines.begin() + static_cast<std::ptrdiff_t>(end),
                      [](const Line& line) { return line.mark != ' '; });
 }
 
@@ -73,7 +74,8 @@ std::string changed_lines(const std::string& before, const std::string& after) {
     folded = !shown;
     if (!shown) continue;
     const char mark = before.empty() ? ' ' : lines[i].mark;
-    text += lines[i].number == 0 ? fmt::format("     {} {}\n", mark, lines[i].text) : fmt::format("{:4} {} {}\n", lines[i].number, mark, lines[i].text);
+    text += lines[i].number == 0 ? fmt::format("     {} {}\n", mark, lines[i].text)
+                                 : fmt::format("{:4} {} {}\n", lines[i].number, mark, lines[i].text);
   }
   return text;
 }

@@ -17,7 +17,7 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct LogOptions {
   std::string run;
   bool json = false, quiet = false;
 };
@@ -35,15 +35,14 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
                                 {"missing_records", note.missing_records}});
   }
   for (const auto& c : checks) {
-    out["files"].push_back(
-        {{"file", c.file.filename().native()},
-         {"records", c.records},
-         {"seq_first", c.first_sequence},
-         {"seq_last", c.last_sequence},
-         {"torn_tail_bytes", c.torn_tail_bytes},
-         {"damaged_bytes", c.damaged_bytes},
-         {"missing_records", c.missing_records},
-         {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
+    out["files"].push_back({{"file", c.file.filename().native()},
+                            {"records", c.records},
+                            {"seq_first", c.first_sequence},
+                            {"seq_last", c.last_sequence},
+                            {"torn_tail_bytes", c.torn_tail_bytes},
+                            {"damaged_bytes", c.damaged_bytes},
+                            {"missing_records", c.missing_records},
+                            {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
   }
   fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -51,8 +50,8 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
 void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
   std::size_t width = 4;
   for (const auto& c : checks) width = std::max(width, c.file.filename().native().size());
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes",
-             "damaged bytes", "missing records");
+  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes",
+             "missing records");
   for (const auto& c : checks) {
     fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records,
                c.torn_tail_bytes, c.damaged_bytes, c.missing_records);
@@ -61,29 +60,26 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
   for (const auto& note : notes) fmt::print("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
-int check(const Options& options) {
+int check(const LogOptions& options) {
   if (!jobs::is_run(options.run)) {
-    throw Error(
-        ErrorCode::config,
-        fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
-                    options.run));
+    throw Error(ErrorCode::config,
+                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                            options.run));
   }
   const auto folder = std::filesystem::path(options.run) / "log";
   const auto checks = log::check_log(folder);
   const auto notes = log::read_notes(folder);
-  const auto damaged = static_cast<std::size_t>(
-      std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
+  const auto damaged =
+      static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
   if (options.json)
     print_json(checks, damaged, notes);
   else if (!options.quiet)
     print_table(checks, notes);
   if (damaged > 0) {
-    throw Error(
-        ErrorCode::corrupt,
-        fmt::format(
-            "{} of {} log files of '{}' are damaged; `nkigrid seal {}` saves what is whole in them and sets them aside, "
-            "`resume` runs again what was lost",
-            damaged, checks.size(), options.run, options.run));
+    throw Error(ErrorCode::corrupt, fmt::format("{} of {} log files of '{}' are damaged; `nkigrid seal {}` saves what "
+                                                "is whole in them and sets them aside, "
+                                                "`resume` runs again what was lost",
+                                                damaged, checks.size(), options.run, options.run));
   }
   return 0;
 }
@@ -92,10 +88,10 @@ int check(const Options& options) {
 
 Verb log_verb() {
   return {"log", "log check RUN: reads a run's whole log and proves it", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+            auto options = std::make_shared<LogOptions>();
             app.require_subcommand(1);
-            auto* sub = app.add_subcommand(
-                "check", "reads every record, prints what each file holds; exit 3 on damage");
+            auto* sub =
+                app.add_subcommand("check", "reads every record, prints what each file holds; exit 3 on damage");
             sub->add_option("run", options->run, "run folder")->required()->type_name("RUN");
             sub->add_flag("--json", options->json, "machine-readable");
             sub->add_flag("--quiet", options->quiet, "print nothing, tell by the exit code");

@@ -4,21 +4,21 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/forecast.hpp"
+#include "jobs/forecast/forecast.hpp"
 #include "runner/log/costs.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct PlanOptions {
   std::string grid, pilot;
   double difference = 5;
   bool json = false;
@@ -67,13 +67,14 @@ jobs::ExpectedCost sum_of(const std::vector<jobs::ExpectedCost>& cells) {
   return all;
 }
 
-void print_json(const std::string& hash, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells, const Schedule& schedule,
-                const std::string& power) {
-  nlohmann::ordered_json out = {{"version", 1},
-                                {"grid_hash", hash},
-                                {"shards", plan.shards},
-                                {"basis", schedule.model.learnt() ? "learnt" : "prior"},
-                                {"learnt_from", {{"episodes", schedule.model.episodes}, {"runs", schedule.model.runs}}}};
+void print_json(const std::string& hash, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
+                const Schedule& schedule, const std::string& power) {
+  nlohmann::ordered_json out = {
+      {"version", 1},
+      {"grid_hash", hash},
+      {"shards", plan.shards},
+      {"basis", schedule.model.learnt() ? "learnt" : "prior"},
+      {"learnt_from", {{"episodes", schedule.model.episodes}, {"runs", schedule.model.runs}}}};
   out["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cells.size(); ++i) out["cells"].push_back(to_json(cells[i], schedule.cells[i]));
   out["all"] = to_json(total_of(cells), sum_of(schedule.cells));
@@ -84,27 +85,34 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
 
 void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {
   const auto usd = [&](double value) { return cell.usd ? fmt::format("{:.2f}", value) : std::string("-"); };
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes, cell.requests,
-             cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)), expected.seconds / 3600, usd(expected.usd));
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes,
+             cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)),
+             expected.seconds / 3600, usd(expected.usd));
 }
 
-void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells, const Schedule& schedule) {
+void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
+                 const Schedule& schedule) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
   fmt::print("{}: {} episodes in {} shards\n", grid.name, plan.episodes.size(), plan.shards);
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in", "Mtok out", "USD",
-             "lane hours", "exp. USD");
+  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests",
+             "Mtok in", "Mtok out", "USD", "lane hours", "exp. USD");
   for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
   print_row(total_of(cells), sum_of(schedule.cells), width);
-  fmt::print("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, {}\n", basis_text(schedule.model));
+  fmt::print(
+      "requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, "
+      "{}\n",
+      basis_text(schedule.model));
 }
 
-int plan(const Options& options) {
+int plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
-    throw Error(ErrorCode::usage, fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
+    throw Error(ErrorCode::usage,
+                fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
-  auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot} : options.schedule.costs);
+  auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
+                                                                                         : options.schedule.costs);
   const auto plan = jobs::make_plan(grid, benchmark, {}, &costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
   const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
@@ -125,12 +133,14 @@ int plan(const Options& options) {
 }  // namespace
 
 Verb plan_verb() {
-  return {"plan", "forecasts a grid: episodes, cost, time by layout, and the differences it can show", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+  return {"plan", "forecasts a grid: episodes, cost, time by layout, and the differences it can show",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<PlanOptions>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
             app.add_option("--pilot", options->pilot,
-                           "an earlier run whose variances replace the prior's in the forecast of visible differences; costs are learnt from it too, where "
+                           "an earlier run whose variances replace the prior's in the forecast of visible differences; "
+                           "costs are learnt from it too, where "
                            "--costs names no other")
                 ->type_name("RUN");
             app.add_option("--difference", options->difference, "the difference that one wants to see, in points")

@@ -15,7 +15,9 @@ double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
 std::string points(std::optional<double> difference) { return difference ? points(*difference) : "none"; }
 
-nlohmann::ordered_json rounded(std::optional<double> value) { return value ? nlohmann::ordered_json(rounded(*value)) : nullptr; }
+nlohmann::ordered_json rounded(std::optional<double> value) {
+  return value ? nlohmann::ordered_json(rounded(*value)) : nullptr;
+}
 
 // What it takes to see the wanted difference.
 std::string advice(const aggregate::PowerRow& row, const aggregate::PowerOptions& options) {
@@ -37,10 +39,12 @@ void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::P
   std::vector<std::string> parts;
   if (exact) parts.push_back("of the exact McNemar test, exactly");
   if (fewest > 0) {
-    parts.push_back(fmt::format("of the sign-flip test, in {} simulated grids (standard error {:.1f} % at {:g} %)", fewest,
-                                100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
+    parts.push_back(fmt::format("of the sign-flip test, in {} simulated grids (standard error {:.1f} % at {:g} %)",
+                                fewest, 100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest),
+                                100 * options.goal.power));
   }
-  fmt::print("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n", fmt::join(parts, "; "));
+  fmt::print("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
+             fmt::join(parts, "; "));
 }
 
 void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
@@ -51,8 +55,10 @@ void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::
         100 * options.prior.rate, 100 * options.prior.share_of_tasks);
   }
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_upper.has_value(); })) {
-    fmt::print("basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between tasks\n",
-               100 * aggregate::kPilotConfidence);
+    fmt::print(
+        "basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
+        "tasks\n",
+        100 * aggregate::kPilotConfidence);
   }
 }
 
@@ -69,30 +75,29 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
   if (rows.empty()) return;
   std::size_t a = 1, b = 1;
   for (const auto& row : rows) a = std::max(a, row.a.size()), b = std::max(b, row.b.size());
-  fmt::print(
-      "\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
-      100 * options.goal.power, options.goal.alpha, points(options.difference));
-  fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b,
-             "tasks", "K", "visible", "in family", "K=inf", "power", "basis", "it takes");
+  fmt::print("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
+             100 * options.goal.power, options.goal.alpha, points(options.difference));
+  fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K",
+             "visible", "in family", "K=inf", "power", "basis", "it takes");
   for (const auto& row : rows) {
     const auto k = row.design.replicates_a == row.design.replicates_b
                        ? fmt::format("{:g}", row.design.replicates_a)
                        : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
-    fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b,
-               b, row.design.tasks, k, points(row.smallest), points(row.smallest_in_family),
-               points(row.smallest_ever), row.power, row.basis, advice(row, options));
+    fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b,
+               row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever),
+               row.power, row.basis, advice(row, options));
   }
   fmt::print(
       "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
       "these tasks show no less\n",
       rows.size(), rows.size());
   print_test(rows, options);
-  fmt::print("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
+  fmt::print(
+      "K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
   print_basis(rows, options);
 }
 
-std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
-                          const aggregate::PowerOptions& options) {
+std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   nlohmann::ordered_json out = {{"alpha", options.goal.alpha},
                                 {"power", options.goal.power},
                                 {"difference", options.difference},
@@ -111,7 +116,8 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
          {"variance_replicate_b", rounded(row.design.noise_b)},
          {"test", row.draws == 0 ? "mcnemar-exact" : "sign-flip"},
          {"draws", row.draws},
-         {"power_standard_error", row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},
+         {"power_standard_error",
+          row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},
          {"variance_between_tasks_upper", rounded(row.between_upper)},
          {"smallest_difference", rounded(row.smallest)},
          {"smallest_by_normal_approximation", rounded(row.smallest_normal)},
@@ -119,8 +125,7 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
          {"smallest_with_endless_replicates", rounded(row.smallest_ever)},
          {"power", rounded(row.power)},
          {"share_of_replicates", rounded(row.noise_share)},
-         {"replicates_needed",
-          row.replicates_needed ? nlohmann::ordered_json(*row.replicates_needed) : nullptr},
+         {"replicates_needed", row.replicates_needed ? nlohmann::ordered_json(*row.replicates_needed) : nullptr},
          {"tasks_needed", row.tasks_needed},
          {"replicates_can_help", row.replicates_needed.has_value()}});
   }

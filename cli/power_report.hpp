@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregate/power_plan.hpp"
+#include "aggregate/tables/power_plan.hpp"
 
 namespace nkigrid::cli {
 
@@ -16,7 +16,6 @@ std::optional<aggregate::ReadRun> read_pilot(const std::string& folder);
 void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options);
 
 /// The same as the text of a JSON object, for the key `power` of `plan --json`.
-std::string power_as_json(const std::vector<aggregate::PowerRow>& rows,
-                          const aggregate::PowerOptions& options);
+std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options);
 
 }  // namespace nkigrid::cli

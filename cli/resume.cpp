@@ -12,7 +12,7 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct ResumeOptions {
   std::string run;
   std::uint32_t lanes = 0;
   bool local = false, parked = false, quiet = false;
@@ -21,22 +21,26 @@ struct Options {
 }  // namespace
 
 Verb resume_verb(ProgramArguments arguments) {
-  return {"resume", "continues what is outstanding", [arguments](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
-            app.add_flag("--local", options->local, "here instead of on the cluster");
-            app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
-            app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
-            app.add_flag("-q,--quiet", options->quiet, "no progress");
-            return [options, arguments]() -> int {
-              if (!options->local) {
-                const auto run = jobs::load_run(options->run);
-                slurm::check_submittable(run.grid, run.folder);
-                return submit_outstanding(run, *slurm::connect(), {.with_parked = options->parked, .quiet = options->quiet, .added = {}});
-              }
-              return run_session({.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet}, arguments);
-            };
-          }};
+  return {
+      "resume", "continues what is outstanding", [arguments](CLI::App& app) -> Action {
+        auto options = std::make_shared<ResumeOptions>();
+        app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
+        app.add_flag("--local", options->local, "here instead of on the cluster");
+        app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
+        app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
+        app.add_flag("-q,--quiet", options->quiet, "no progress");
+        return [options, arguments]() -> int {
+          if (!options->local) {
+            const auto run = jobs::load_run(options->run);
+            slurm::check_submittable(run.grid, run.folder);
+            return submit_outstanding(run, *slurm::connect(),
+                                      {.with_parked = options->parked, .quiet = options->quiet, .added = {}});
+          }
+          return run_session(
+              {.run = options->run, .lanes = options->lanes, .with_parked = options->parked, .quiet = options->quiet},
+              arguments);
+        };
+      }};
 }
 
 }  // namespace nkigrid::cli

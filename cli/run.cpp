@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
@@ -14,7 +14,7 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
@@ -22,25 +22,31 @@ struct Options {
   std::vector<std::string> costs;
 };
 
-std::optional<ShardId> shard_of(const Options& options) {
+std::optional<ShardId> shard_of(const RunOptions& options) {
   if (options.shard >= 0) return ShardId{static_cast<std::uint32_t>(options.shard)};
   const char* element = std::getenv("SLURM_ARRAY_TASK_ID");
   if (element == nullptr || *element == '\0') return std::nullopt;
   char* end = nullptr;
   const auto number = std::strtoul(element, &end, 10);
-  if (*end != '\0') throw Error(ErrorCode::usage, fmt::format("SLURM_ARRAY_TASK_ID '{}' is no shard number; give --shard", element));
+  if (*end != '\0')
+    throw Error(ErrorCode::usage, fmt::format("SLURM_ARRAY_TASK_ID '{}' is no shard number; give --shard", element));
   return ShardId{static_cast<std::uint32_t>(number)};
 }
 
-int run(const Options& options, ProgramArguments arguments) {
+int run(const RunOptions& options, ProgramArguments arguments) {
   SessionOptions session{.lanes = options.lanes, .elements_at_once = options.elements_at_once, .quiet = options.quiet};
   if (jobs::is_run(options.subject)) {
-    if (!options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
-    if (!options.costs.empty()) throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
+    if (!options.run.empty())
+      throw Error(ErrorCode::usage,
+                  fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
+    if (!options.costs.empty())
+      throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
     session.run = options.subject;
     session.shard = shard_of(options);
   } else {
-    if (options.run.empty()) throw Error(ErrorCode::usage, fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
+    if (options.run.empty())
+      throw Error(ErrorCode::usage,
+                  fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
     session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
     session.run = options.run;
@@ -54,13 +60,19 @@ int run(const Options& options, ProgramArguments arguments) {
 Verb run_verb(ProgramArguments arguments) {
   return {"run", "runs a grid, or continues a run, on this machine (alone or as one process of many under mpirun)",
           [arguments](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("subject", options->subject, "GRID file (with -o RUN), or a frozen RUN")->required()->type_name("GRID|RUN");
-            app.add_option("-o,--output", options->run, "where the run lives; an existing run of the same grid is continued")->type_name("RUN");
-            app.add_option("--shard", options->shard, "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
+            auto options = std::make_shared<RunOptions>();
+            app.add_option("subject", options->subject, "GRID file (with -o RUN), or a frozen RUN")
+                ->required()
+                ->type_name("GRID|RUN");
+            app.add_option("-o,--output", options->run,
+                           "where the run lives; an existing run of the same grid is continued")
+                ->type_name("RUN");
+            app.add_option("--shard", options->shard,
+                           "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
                 ->check(CLI::NonNegativeNumber);
             app.add_option("--elements-at-once", options->elements_at_once,
-                           "elements of this run that work at once, this one among them: each keeps to its part of every model's concurrency")
+                           "elements of this run that work at once, this one among them: each keeps to its part of "
+                           "every model's concurrency")
                 ->check(CLI::PositiveNumber)
                 ->capture_default_str();
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");

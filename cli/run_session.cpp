@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "aggregate/tables.hpp"
+#include "aggregate/tables/tables.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -31,7 +31,8 @@ std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void on_stop_signal(int signal) {
-  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT) std::_Exit(130);  // a second Ctrl-C does not wait for the drain
+  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT)
+    std::_Exit(130);  // a second Ctrl-C does not wait for the drain
 }
 
 void catch_stop_signals() {
@@ -56,7 +57,9 @@ bool is_first_rank() {
 jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
   if (!options.grid) return jobs::load_run(options.run);
   std::optional<jobs::Run> run;
-  if (comm.rank() == 0) run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run, log::learn_costs(options.costs));
+  if (comm.rank() == 0)
+    run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run,
+                           log::learn_costs(options.costs));
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }
@@ -64,14 +67,15 @@ jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
 int finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
   if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
-    fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n", result.outstanding,
-               result.episodes, run.folder.native());
+    fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n",
+               result.outstanding, result.episodes, run.folder.native());
   }
   if (!result.stopped_by.empty()) fmt::print(stderr, "nkigrid: stopped by {}\n", result.stopped_by);
   return result.exit_code;
 }
 
-/// A node of the cluster whose device fails at the start is left out of the next submission, and by the elements of this one that wait.
+/// A node of the cluster whose device fails at the start is left out of the next submission, and by the elements of
+/// this one that wait.
 void note_refusal(const jobs::Run& run, const std::string& reason) {
   if (std::getenv("SLURMD_NODENAME") == nullptr) return;
   log::note_refusal(run.log_folder(), runner::node_name(), reason);
@@ -83,12 +87,13 @@ void note_refusal(const jobs::Run& run, const std::string& reason) {
     for (const auto& node : bad) excluded += (excluded.empty() ? "" : ",") + node;
     if (!bad.empty()) slurm::leave_out_of_waiting(excluded);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", runner::node_name(), error.what());
+    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", runner::node_name(),
+               error.what());
   }
 }
 
-int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers, const device::DevicePaths& paths,
-             std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
+int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers,
+             const device::DevicePaths& paths, std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device;
   try {
@@ -100,8 +105,10 @@ int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<dev
   }
   note_refusal(run, {});
   const SystemClock clock;
-  runner::RunOptions how{options.shard, options.lanes, options.with_parked, options.quiet, ends_at, options.elements_at_once};
-  if (allocation != nullptr) how.end_question = {[allocation] { allocation->ask(); }, [allocation] { return allocation->answer(); }};
+  runner::RunOptions how{options.shard, options.lanes, options.with_parked,
+                         options.quiet, ends_at,       options.elements_at_once};
+  if (allocation != nullptr)
+    how.end_question = {[allocation] { allocation->ask(); }, [allocation] { return allocation->answer(); }};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
 }

@@ -8,7 +8,7 @@
 
 #include "cli/verb.hpp"
 #include "jobs/base/ids.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::cli {
 
@@ -23,9 +23,10 @@ struct SessionOptions {
   bool quiet = false;
 };
 
-/// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank 0 writes
-/// RUN/tables when the whole run was asked for. Prints why it stopped as the last line of stderr.
-/// @returns the exit code of the contract. Never returns on a rank whose error would leave the others waiting: it aborts the job.
+/// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank
+/// 0 writes RUN/tables when the whole run was asked for. Prints why it stopped as the last line of stderr.
+/// @returns the exit code of the contract. Never returns on a rank whose error would leave the others waiting: it
+/// aborts the job.
 int run_session(const SessionOptions& options, ProgramArguments arguments);
 
 }  // namespace nkigrid::cli

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <numeric>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace nkigrid::cli {
@@ -33,7 +33,8 @@ std::string is_price(const std::string& text) {
 std::vector<std::size_t> shortest_first(const std::vector<jobs::LayoutResult>& layouts) {
   std::vector<std::size_t> order(layouts.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return layouts[a].run.makespan < layouts[b].run.makespan; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return layouts[a].run.makespan < layouts[b].run.makespan; });
   return order;
 }
 
@@ -54,13 +55,15 @@ nlohmann::ordered_json row_of(const jobs::LayoutResult& result, const Schedule& 
           {"busy", run.busy},
           {"cores_busy", run.cores_busy},
           {"in_time", run.longest_element <= schedule.limit},
-          {"limited_by", run.limited_by.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.limited_by)}};
+          {"limited_by",
+           run.limited_by.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.limited_by)}};
 }
 
 }  // namespace
 
 void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
-  app.add_option("--costs", runs, "earlier runs to learn the cost of episodes from (order and balance of the work; never a result)")
+  app.add_option("--costs", runs,
+                 "earlier runs to learn the cost of episodes from (order and balance of the work; never a result)")
       ->type_name("RUN");
 }
 
@@ -76,10 +79,14 @@ void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
 }
 
-Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan, jobs::CostModel model,
-                       const ScheduleOptions& options) {
-  Schedule schedule{.model = std::move(model), .cells = std::vector<jobs::ExpectedCost>(plan.cells.size()), .layouts = {}, .recommendation = {},
-                    .limit = grid.slurm.time.count() - grid.slurm.warn.count(), .node_price = options.node_price};
+Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
+                       jobs::CostModel model, const ScheduleOptions& options) {
+  Schedule schedule{.model = std::move(model),
+                    .cells = std::vector<jobs::ExpectedCost>(plan.cells.size()),
+                    .layouts = {},
+                    .recommendation = {},
+                    .limit = grid.slurm.time.count() - grid.slurm.warn.count(),
+                    .node_price = options.node_price};
   const auto costs = jobs::expected_costs(grid, benchmark, plan, schedule.model);
   for (const auto& episode : plan.episodes) {
     const auto& cost = costs.at(episode);
@@ -101,7 +108,8 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
 
 std::string basis_text(const jobs::CostModel& model) {
   if (!model.learnt()) return "by a prior (nothing is measured yet; --costs RUN learns from an earlier run)";
-  return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(), model.runs.size() == 1 ? "" : "s");
+  return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(),
+                     model.runs.size() == 1 ? "" : "s");
 }
 
 std::string schedule_as_json(const Schedule& schedule) {
@@ -116,26 +124,33 @@ std::string schedule_as_json(const Schedule& schedule) {
 
 void print_schedule(const Schedule& schedule) {
   fmt::print("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
-  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle", "nodes", "ranks", "lanes",
-             "makespan", "/ideal", "node hours", "busy", "cores", "element", schedule.node_price ? "   node USD" : "");
+  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards",
+             "throttle", "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
+             schedule.node_price ? "   node USD" : "");
   for (const auto i : shortest_first(schedule.layouts)) {
     const auto& [layout, run] = schedule.layouts[i];
-    const auto usd = schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
+    const auto usd =
+        schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
     const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
-    fmt::print("{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n", i == 0 ? "*" : " ",
-               i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes, layout.ranks_per_node, layout.lanes,
-               duration_text(run.makespan), run.makespan / run.ideal, node_hours(run), 100 * run.busy, 100 * run.cores_busy,
-               duration_text(run.longest_element), usd, run.longest_element > schedule.limit ? "  over the time limit" : "",
-               run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
+    fmt::print(
+        "{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n",
+        i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes,
+        layout.ranks_per_node, layout.lanes, duration_text(run.makespan), run.makespan / run.ideal, node_hours(run),
+        100 * run.busy, 100 * run.cores_busy, duration_text(run.longest_element), usd,
+        run.longest_element > schedule.limit ? "  over the time limit" : "",
+        run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
   }
-  fmt::print("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
-             "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over the least that these\n"
-             "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, which has slurm.time less\n"
-             "slurm.warn, {}\n",
-             duration_text(schedule.limit));
+  fmt::print(
+      "*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
+      "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over "
+      "the least that these\n"
+      "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, "
+      "which has slurm.time less\n"
+      "slurm.warn, {}\n",
+      duration_text(schedule.limit));
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  fmt::print("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards, best.throttle, best.nodes,
-             best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+  fmt::print("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n",
+             best.shards, best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
 }
 
 }  // namespace nkigrid::cli

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "jobs/costs.hpp"
-#include "jobs/layouts.hpp"
+#include "jobs/forecast/costs.hpp"
+#include "jobs/forecast/layouts.hpp"
 
 namespace CLI {
 class App;
@@ -18,7 +18,7 @@ namespace nkigrid::cli {
 void add_costs_option(CLI::App& app, std::vector<std::string>& runs);
 
 struct ScheduleOptions {
-  std::vector<std::string> costs;   ///< runs to learn from
+  std::vector<std::string> costs;  ///< runs to learn from
   jobs::LayoutChoices choices;
   std::optional<double> node_price;  ///< USD an hour
 };
@@ -31,12 +31,12 @@ struct Schedule {
   std::vector<jobs::ExpectedCost> cells;  ///< sums, parallel to plan.cells
   std::vector<jobs::LayoutResult> layouts;
   jobs::Recommendation recommendation;
-  double limit = 0;                       ///< of an element [s]
+  double limit = 0;  ///< of an element [s]
   std::optional<double> node_price;
 };
 
-Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan, jobs::CostModel model,
-                       const ScheduleOptions& options);
+Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
+                       jobs::CostModel model, const ScheduleOptions& options);
 
 std::string basis_text(const jobs::CostModel& model);
 /// The text of a JSON object, for the key `schedule` of `plan --json`.

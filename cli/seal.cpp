@@ -19,7 +19,7 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct SealOptions {
   std::string run;
   bool json = false, quiet = false;
 };
@@ -28,26 +28,30 @@ void print_json(const std::vector<std::filesystem::path>& written, const std::ve
   nlohmann::ordered_json out = {
       {"version", 1}, {"segments", nlohmann::ordered_json::array()}, {"salvaged", nlohmann::ordered_json::array()}};
   for (const auto& segment : written) out["segments"].push_back(segment.filename().native());
-  for (const auto& file : salvaged) out["salvaged"].push_back({{"file", file.file.filename().native()}, {"what", file.what}});
+  for (const auto& file : salvaged)
+    out["salvaged"].push_back({{"file", file.file.filename().native()}, {"what", file.what}});
   fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 /// Damage that cost records fails the call that finds it; later ones know it.
-bool lost_something(const std::vector<log::Note>& before, const std::vector<log::Note>& after, const std::vector<log::Salvaged>& salvaged) {
+bool lost_something(const std::vector<log::Note>& before, const std::vector<log::Note>& after,
+                    const std::vector<log::Salvaged>& salvaged) {
   const auto is_new = [&](const log::Note& note) {
     return std::none_of(before.begin(), before.end(), [&](const log::Note& old) { return old.file == note.file; });
   };
-  return std::any_of(after.begin(), after.end(), [&](const log::Note& note) { return is_new(note) && (note.missing_records > 0 || note.damaged_bytes > 0); }) ||
+  return std::any_of(after.begin(), after.end(),
+                     [&](const log::Note& note) {
+                       return is_new(note) && (note.missing_records > 0 || note.damaged_bytes > 0);
+                     }) ||
          std::any_of(salvaged.begin(), salvaged.end(), [](const log::Salvaged& file) { return file.lost; });
 }
 
-int seal(const Options& options) {
+int seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   if (!jobs::is_run(options.run)) {
-    throw Error(
-        ErrorCode::config,
-        fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
-                    options.run));
+    throw Error(ErrorCode::config,
+                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                            options.run));
   }
   const auto folder = std::filesystem::path(options.run) / "log";
   const auto before = log::read_notes(folder);
@@ -57,15 +61,18 @@ int seal(const Options& options) {
   const auto notes = log::read_notes(folder);
   const auto aside = notes.size() - before.size();
   if (aside > 0)
-    fmt::print(stderr, "nkigrid: warning: {} damaged files are set aside in '{}', with a note each; `resume` runs again what was lost\n", aside,
-               (folder / "damaged").native());
+    fmt::print(stderr,
+               "nkigrid: warning: {} damaged files are set aside in '{}', with a note each; `resume` runs again what "
+               "was lost\n",
+               aside, (folder / "damaged").native());
   if (options.json)
     print_json(written, salvaged);
   else
     for (const auto& segment : written) fmt::print("{}\n", segment.native());
   if (!options.quiet) fmt::print(stderr, "{} segments written\n", written.size());
   if (lost_something(before, notes, salvaged))
-    throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid log check` lists them, `nkigrid resume` runs those episodes again",
+    throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid "
+                                                "log check` lists them, `nkigrid resume` runs those episodes again",
                                                 folder.native()));
   // What is still unreadable is of another version: not ours to seal or to move.
   for (const auto& file : log::check_log(folder)) {
@@ -77,9 +84,10 @@ int seal(const Options& options) {
 }  // namespace
 
 Verb seal_verb() {
-  return {"seal", "turns the journals of dead or finished writers into HDF5 segments; saves what is whole of damaged files",
+  return {"seal",
+          "turns the journals of dead or finished writers into HDF5 segments; saves what is whole of damaged files",
           [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+            auto options = std::make_shared<SealOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
             app.add_flag("--json", options->json, "machine-readable");
             app.add_flag("--quiet", options->quiet, "print the segments alone");

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 // A run may open all its lanes' connections at once.
 #define CPPHTTPLIB_LISTEN_BACKLOG 1024
 #include <httplib.h>
@@ -22,9 +22,9 @@
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/model/openai_wire.hpp"
-#include "runner/model/synthetic.hpp"
+#include "runner/model/synthetic/synthetic.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -34,7 +34,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostRequestBytes = 32U << 20U;
 
-struct Options {
+struct ServeOptions {
   std::string benchmark = "nkigen-bench", profiles, host = "127.0.0.1";
   int port = 8000;
   std::size_t threads = 128;  ///< a kept-alive connection holds one
@@ -46,21 +46,25 @@ jobs::Benchmark open_benchmark(const std::string& name) {
     std::error_code ignored;
     if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
   }
-  throw Error(ErrorCode::config, fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark", name,
-                                             jobs::configs_folder().native()));
+  throw Error(
+      ErrorCode::config,
+      fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark", name,
+                  jobs::configs_folder().native()));
 }
 
 /// The synthetic model behind HTTP: the profile is named by the request's `model`.
 class Service {
  public:
-  Service(jobs::Benchmark benchmark, fs::path profiles) : benchmark_(std::move(benchmark)), profiles_(std::move(profiles)) {}
+  Service(jobs::Benchmark benchmark, fs::path profiles)
+      : benchmark_(std::move(benchmark)), profiles_(std::move(profiles)) {}
 
   void complete(const httplib::Request& request, httplib::Response& response) {
     try {
       const model::ServedRequest served = model::parse_chat_request(request.body);
       const auto profile = find_profile(served.model);
       if (profile == nullptr) {
-        return refuse(response, 404, fmt::format("no model '{}'; GET /v1/models lists the profiles", served.model), "model_not_found");
+        return refuse(response, 404, fmt::format("no model '{}'; GET /v1/models lists the profiles", served.model),
+                      "model_not_found");
       }
       const model::ChatReply reply = model::synthetic_reply(*profile, benchmark_, served.request);
       const std::string id = "chatcmpl-" + sha256_hex(request.body).substr(0, 16);
@@ -77,7 +81,10 @@ class Service {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(profiles_, ignored)) {
       if (entry.path().extension() != ".yaml") continue;
-      list.push_back({{"id", entry.path().stem().string()}, {"object", "model"}, {"created", 0}, {"owned_by", "nkigrid-synthetic"}});
+      list.push_back({{"id", entry.path().stem().string()},
+                      {"object", "model"},
+                      {"created", 0},
+                      {"owned_by", "nkigrid-synthetic"}});
     }
     std::sort(list.begin(), list.end(), [](const json& a, const json& b) { return a["id"] < b["id"]; });
     response.set_content(json{{"object", "list"}, {"data", list}}.dump(), "application/json");
@@ -85,7 +92,8 @@ class Service {
 
   static void refuse(httplib::Response& response, int status, const std::string& message, const std::string& code) {
     response.status = status;
-    response.set_content(model::error_body(message, status < 500 ? "invalid_request_error" : "server_error", code), "application/json");
+    response.set_content(model::error_body(message, status < 500 ? "invalid_request_error" : "server_error", code),
+                         "application/json");
   }
 
  private:
@@ -105,15 +113,21 @@ class Service {
 };
 
 void add_routes(httplib::Server& server, Service& service) {
-  server.Post("/v1/chat/completions", [&](const httplib::Request& request, httplib::Response& response) { service.complete(request, response); });
-  server.Get("/v1/models", [&](const httplib::Request&, httplib::Response& response) { service.list_models(response); });
-  server.Get("/health", [](const httplib::Request&, httplib::Response& response) { response.set_content(R"({"status":"ok"})", "application/json"); });
+  server.Post("/v1/chat/completions", [&](const httplib::Request& request, httplib::Response& response) {
+    service.complete(request, response);
+  });
+  server.Get("/v1/models",
+             [&](const httplib::Request&, httplib::Response& response) { service.list_models(response); });
+  server.Get("/health", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(R"({"status":"ok"})", "application/json");
+  });
   server.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;
     const bool unknown = response.status == 404;
-    const auto text = unknown                  ? fmt::format("{} {} is not served", request.method, request.path)
-                      : response.status == 413 ? fmt::format("the request is larger than {} MiB", kMostRequestBytes >> 20)
-                                               : std::string("the request is not well-formed HTTP");
+    const auto text = unknown ? fmt::format("{} {} is not served", request.method, request.path)
+                      : response.status == 413
+                          ? fmt::format("the request is larger than {} MiB", kMostRequestBytes >> 20)
+                          : std::string("the request is not well-formed HTTP");
     Service::refuse(response, response.status, text, unknown ? "not_found" : "invalid_request");
   });
   server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
@@ -137,8 +151,9 @@ int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
   return 0;
 }
 
-int serve(const Options& options) {
-  Service service(open_benchmark(options.benchmark), options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
+int serve(const ServeOptions& options) {
+  Service service(open_benchmark(options.benchmark),
+                  options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: all inherit it
   httplib::Server server;
@@ -148,19 +163,25 @@ int serve(const Options& options) {
   add_routes(server, service);
   const int port = options.port == 0 ? server.bind_to_any_port(options.host.c_str()) : options.port;
   if (port <= 0 || (options.port != 0 && !server.bind_to_port(options.host.c_str(), options.port))) {
-    throw Error(ErrorCode::external, fmt::format("cannot listen on {}:{} (in use, or not allowed); choose another --port, 0 for any", options.host, options.port));
+    throw Error(ErrorCode::external,
+                fmt::format("cannot listen on {}:{} (in use, or not allowed); choose another --port, 0 for any",
+                            options.host, options.port));
   }
   int caught = 0;
   {
     std::jthread waiter([&](const std::stop_token& stop) {
       caught = wait_for_signal(signals, stop);
       // stop() does nothing before the loop runs: a signal right after the start would be lost.
-      while (caught != 0 && !server.is_running() && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (caught != 0 && !server.is_running() && !stop.stop_requested())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (caught != 0 && !stop.stop_requested()) server.stop();
     });
     fmt::print("listening on http://{}:{}/v1\n", options.host, port);
     std::fflush(stdout);
-    if (!options.quiet) fmt::print(stderr, "nkigrid: this is the synthetic model, not a language model; the request's `model` names the profile\n");
+    if (!options.quiet)
+      fmt::print(
+          stderr,
+          "nkigrid: this is the synthetic model, not a language model; the request's `model` names the profile\n");
     server.listen_after_bind();
   }
   return caught == SIGINT ? exit_code(ErrorCode::interrupted) : 0;
@@ -170,12 +191,18 @@ int serve(const Options& options) {
 
 Verb serve_verb() {
   return {"serve", "serves the synthetic model over HTTP, OpenAI-compatible", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("--benchmark", options->benchmark, "folder, a run, or a name under configs/")->capture_default_str();
-            app.add_option("--profiles", options->profiles, "folder of profile files (default: configs/profiles)")->type_name("DIR");
+            auto options = std::make_shared<ServeOptions>();
+            app.add_option("--benchmark", options->benchmark, "folder, a run, or a name under configs/")
+                ->capture_default_str();
+            app.add_option("--profiles", options->profiles, "folder of profile files (default: configs/profiles)")
+                ->type_name("DIR");
             app.add_option("--host", options->host, "address to listen on")->capture_default_str();
-            app.add_option("--port", options->port, "port; 0 picks a free one, printed on stdout")->capture_default_str()->check(CLI::Range(0, 65535));
-            app.add_option("--threads", options->threads, "connections served at once")->capture_default_str()->check(CLI::Range(1, 4096));
+            app.add_option("--port", options->port, "port; 0 picks a free one, printed on stdout")
+                ->capture_default_str()
+                ->check(CLI::Range(0, 65535));
+            app.add_option("--threads", options->threads, "connections served at once")
+                ->capture_default_str()
+                ->check(CLI::Range(1, 4096));
             app.add_flag("-q,--quiet", options->quiet, "no notices on stderr");
             return [options] { return serve(*options); };
           }};

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ShowOptions {
   std::string source, episode, prompt_task, cell;
   bool json = false, full = false, quiet = false;
 };
@@ -31,7 +31,8 @@ struct Options {
 bool wants_color() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
-  const bool plain = (no_color != nullptr && *no_color != '\0') || terminal == nullptr || std::string(terminal) == "dumb";
+  const bool plain =
+      (no_color != nullptr && *no_color != '\0') || terminal == nullptr || std::string(terminal) == "dumb";
   return !plain && ::isatty(STDOUT_FILENO) == 1;
 }
 
@@ -42,7 +43,8 @@ std::size_t find_episode(const jobs::Plan& plan, const EpisodeId& id) {
   }
   std::vector<std::string> ids;
   for (const auto& episode : plan.episodes) ids.push_back(to_string(plan.id_of(episode)));
-  throw Error(ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate", to_string(id), did_you_mean(to_string(id), ids)));
+  throw Error(ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate",
+                                            to_string(id), did_you_mean(to_string(id), ids)));
 }
 
 /// The newest end of any kind, when none counts.
@@ -69,13 +71,15 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   return transcript;
 }
 
-int show_episode(const Options& options) {
+int show_episode(const ShowOptions& options) {
   if (!jobs::is_run(options.source)) {
-    throw Error(ErrorCode::usage, fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
   }
   const jobs::Run run = jobs::load_run(options.source);
   const Transcript transcript = read_transcript(run, parse_episode_id(options.episode));
-  const std::string text = options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
+  const std::string text =
+      options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
   fmt::print("{}", text);
   return 0;
 }
@@ -104,41 +108,49 @@ const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wante
   throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
 }
 
-int show_prompt(const Options& options) {
+int show_prompt(const ShowOptions& options) {
   const Source source = open_source(options.source);
   const jobs::CellSpec& cell = find_cell(source.grid, options.cell);
   const jobs::Task* task = source.benchmark.find(options.prompt_task);
   if (task == nullptr) {
     std::vector<std::string> ids;
     for (const auto& known : source.benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", options.prompt_task, source.benchmark.name, did_you_mean(options.prompt_task, ids)));
+    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", options.prompt_task,
+                                              source.benchmark.name, did_you_mean(options.prompt_task, ids)));
   }
   const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
   const auto tools = mode.kind == jobs::ModeKind::tool_agent ? agent::tool_specs() : std::vector<model::ToolSpec>();
-  fmt::print("{}", render_prompt(agent::first_messages(*task, source.grid.prompt(cell.prompt), mode), tools, options.json));
+  fmt::print("{}",
+             render_prompt(agent::first_messages(*task, source.grid.prompt(cell.prompt), mode), tools, options.json));
   return 0;
 }
 
-int show(const Options& options) {
+int show(const ShowOptions& options) {
   if (!options.prompt_task.empty()) return show_prompt(options);
-  if (options.episode.empty()) throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");
+  if (options.episode.empty())
+    throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");
   return show_episode(options);
 }
 
 }  // namespace
 
 Verb show_verb() {
-  return {"show", "prints one transcript, or a prompt as the model gets it", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("source", options->source, "run directory; with --prompt also a grid file")->required()->type_name("RUN|GRID");
-            app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")->type_name("EPISODE");
-            app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
-            app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")->type_name("C");
-            app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
-            app.add_flag("--json", options->json, "machine-readable, on stdout");
-            app.add_flag("-q,--quiet", options->quiet, "no notices");
-            return [options] { return show(*options); };
-          }};
+  return {
+      "show", "prints one transcript, or a prompt as the model gets it", [](CLI::App& app) -> Action {
+        auto options = std::make_shared<ShowOptions>();
+        app.add_option("source", options->source, "run directory; with --prompt also a grid file")
+            ->required()
+            ->type_name("RUN|GRID");
+        app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")
+            ->type_name("EPISODE");
+        app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
+        app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")
+            ->type_name("C");
+        app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
+        app.add_flag("--json", options->json, "machine-readable, on stdout");
+        app.add_flag("-q,--quiet", options->quiet, "no notices");
+        return [options] { return show(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/status_follow.hpp"
 #include "cli/status_report.hpp"
@@ -25,7 +25,7 @@ namespace {
 /// A controller is asked no more often than this: each question locks the job table of the whole site.
 constexpr Seconds kAskEvery{10};
 
-struct Options {
+struct StatusOptions {
   std::string run;
   bool json = false, follow = false, quiet = false;
 };
@@ -43,12 +43,14 @@ class Cluster {
   }
   /// True when a job of the run lives, or when nobody can say.
   bool works() const {
-    return !warning_.empty() || std::any_of(elements_.begin(), elements_.end(), [](const auto& element) { return element.active; });
+    return !warning_.empty() ||
+           std::any_of(elements_.begin(), elements_.end(), [](const auto& element) { return element.active; });
   }
 
  private:
   void ask(const jobs::Run& run) {
-    // Jobs that somebody sent by hand from the dry run's scripts are found by their comments; there may be none, and no Slurm either.
+    // Jobs that somebody sent by hand from the dry run's scripts are found by their comments; there may be none, and no
+    // Slurm either.
     const bool submitted = !slurm::read_submissions(run).empty();
     if (!submitted && !std::filesystem::exists(run.folder / "scripts")) return;
     warning_.clear();
@@ -59,7 +61,7 @@ class Cluster {
         slurm::JobState job;
         job.state = element.state;
         elements.push_back({element.shard, element.job, element.state, element.reason, element.advice,
-                             element.submitted > 0 ? unix_now() - element.submitted : -1, job.active()});
+                            element.submitted > 0 ? unix_now() - element.submitted : -1, job.active()});
       }
       elements_ = std::move(elements);
     } catch (const Error& error) {
@@ -83,7 +85,7 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
   return report;
 }
 
-int once(const Options& options) {
+int once(const StatusOptions& options) {
   Cluster cluster;
   const auto report = look_at(jobs::load_run(options.run), cluster);
   if (!report.cluster_warning.empty()) fmt::print(stderr, "nkigrid: warning: {}\n", report.cluster_warning);
@@ -91,20 +93,21 @@ int once(const Options& options) {
   return report.outstanding == 0 ? 0 : 1;
 }
 
-FollowStyle style_of(const Options& options) {
+FollowStyle style_of(const StatusOptions& options) {
   if (options.quiet) return FollowStyle::silent;
   if (options.json) return FollowStyle::json_lines;
   return runner::is_terminal(STDOUT_FILENO) ? FollowStyle::redraw : FollowStyle::lines;
 }
 
-int follow_run(const Options& options) {
+int follow_run(const StatusOptions& options) {
   Cluster cluster;
   std::string told;
   const auto style = style_of(options);
   return follow(style, [&] {
     const auto run = jobs::load_run(options.run);
     auto report = look_at(run, cluster);
-    if (style != FollowStyle::redraw && report.cluster_warning != std::exchange(told, report.cluster_warning) && !told.empty()) {
+    if (style != FollowStyle::redraw && report.cluster_warning != std::exchange(told, report.cluster_warning) &&
+        !told.empty()) {
       fmt::print(stderr, "nkigrid: warning: {}\n", told);
     }
     return report;
@@ -115,11 +118,13 @@ int follow_run(const Options& options) {
 
 Verb status_verb() {
   return {"status", "shows how far a run is and what is outstanding", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
+            auto options = std::make_shared<StatusOptions>();
             app.add_option("run", options->run, "a frozen run")->required()->type_name("RUN");
             app.add_flag("--json", options->json, "machine readable; with --follow one document a line");
-            app.add_flag("--follow", options->follow, "looks again until nothing is outstanding, or nothing works on the run any more");
-            app.add_flag("-q,--quiet", options->quiet, "prints nothing; the exit code says whether anything is outstanding");
+            app.add_flag("--follow", options->follow,
+                         "looks again until nothing is outstanding, or nothing works on the run any more");
+            app.add_flag("-q,--quiet", options->quiet,
+                         "prints nothing; the exit code says whether anything is outstanding");
             return [options] { return options->follow ? follow_run(*options) : once(*options); };
           }};
 }

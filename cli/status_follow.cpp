@@ -50,7 +50,9 @@ class Interrupts {
 
   /// @returns false when SIGINT came
   bool wait(Seconds time) const {
-    const timespec timeout{static_cast<time_t>(time.count()), static_cast<long>((time.count() - static_cast<double>(static_cast<time_t>(time.count()))) * 1e9)};
+    const timespec timeout{
+        static_cast<time_t>(time.count()),
+        static_cast<long>((time.count() - static_cast<double>(static_cast<time_t>(time.count()))) * 1e9)};
     ::ppoll(nullptr, 0, &timeout, &mask_);
     return !interrupted;
   }
@@ -60,7 +62,8 @@ class Interrupts {
   sigset_t mask_ = {};
 };
 
-/// Over the last drawing, line by line: nothing flickers. What does not fit the window is cut, else it would scroll away.
+/// Over the last drawing, line by line: nothing flickers. What does not fit the window is cut, else it would scroll
+/// away.
 void draw(const std::string& text, bool first) {
   winsize window = {};
   const auto known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1;
@@ -89,7 +92,8 @@ int follow(FollowStyle style, const std::function<StatusReport()>& look) {
     const auto now = clock.monotonic();
     if (report.works) worked_at = now;
     const bool over = report.outstanding == 0 || now - worked_at >= kOverAfter;
-    if (style == FollowStyle::redraw) draw(to_text(report) + (report.cluster_warning.empty() ? "" : "\n" + report.cluster_warning + "\n"), first);
+    if (style == FollowStyle::redraw)
+      draw(to_text(report) + (report.cluster_warning.empty() ? "" : "\n" + report.cluster_warning + "\n"), first);
     if (style == FollowStyle::json_lines) fmt::print("{}", to_json(report, JsonLayout::line));
     if (style == FollowStyle::lines) {
       const auto line = to_line(report);

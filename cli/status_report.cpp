@@ -17,12 +17,13 @@ namespace {
 constexpr double kRateWindow = 600;  ///< [s]
 constexpr std::size_t kListedElements = 12;
 
-/// Episodes scored an hour of work in the window: of the time in which one of them ran, so that a pause between two sessions is none. A run that
-/// has ended keeps the rate of its last minutes.
+/// Episodes scored an hour of work in the window: of the time in which one of them ran, so that a pause between two
+/// sessions is none. A run that has ended keeps the rate of its last minutes.
 double scored_per_hour(const log::Ledger& ledger, double now, bool ended) {
   if (ended) {
     now = 0;
-    for (const auto& end : ledger.ends) if (end) now = std::max(now, end->started + end->seconds);
+    for (const auto& end : ledger.ends)
+      if (end) now = std::max(now, end->started + end->seconds);
   }
   std::vector<std::pair<double, double>> ran;  // begin, end
   for (const auto& end : ledger.ends) {
@@ -49,7 +50,8 @@ std::string long_time(double seconds) {
 std::string element_text(const ElementStatus& element) {
   auto text = element.state;
   if (!element.reason.empty()) text += ", " + element.reason;
-  if (element.state == "PENDING" && element.age_seconds >= 0) text += ", submitted " + long_time(element.age_seconds) + " ago";
+  if (element.state == "PENDING" && element.age_seconds >= 0)
+    text += ", submitted " + long_time(element.age_seconds) + " ago";
   if (!element.advice.empty()) text += "; " + element.advice;
   return text;
 }
@@ -58,7 +60,8 @@ std::string element_text(const ElementStatus& element) {
 std::string elements_text(const std::vector<ElementStatus>& elements) {
   std::string text;
   if (elements.size() <= kListedElements) {
-    for (const auto& element : elements) text += fmt::format("shard {} (job {}): {}\n", element.shard, element.job, element_text(element));
+    for (const auto& element : elements)
+      text += fmt::format("shard {} (job {}): {}\n", element.shard, element.job, element_text(element));
     return text;
   }
   std::map<std::pair<std::string, std::string>, std::pair<std::size_t, ElementStatus>> groups;
@@ -67,7 +70,8 @@ std::string elements_text(const std::vector<ElementStatus>& elements) {
     if (count++ == 0 || element.age_seconds > oldest.age_seconds) oldest = element;
   }
   for (const auto& [key, group] : groups) {
-    text += fmt::format("{} elements (oldest: shard {}, job {}): {}\n", group.first, group.second.shard, group.second.job, element_text(group.second));
+    text += fmt::format("{} elements (oldest: shard {}, job {}): {}\n", group.first, group.second.shard,
+                        group.second.job, element_text(group.second));
   }
   return text;
 }
@@ -83,7 +87,8 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.episodes = run.plan.episodes.size();
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
-  if (report.outstanding > 0) report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
+  if (report.outstanding > 0)
+    report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
   for (std::size_t i = 0; i < run.plan.episodes.size(); ++i) {
     auto& cell = report.cells[run.plan.episodes[i].cell];
@@ -127,32 +132,43 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
                                  {"elements", nlohmann::ordered_json::array()},
                                  {"stopped_by", report.stopped_by}};
   for (const auto& cell : report.cells) {
-    json["cells"].push_back({{"cell", cell.cell}, {"episodes", cell.episodes}, {"scored", cell.scored}, {"passed", cell.passed}});
+    json["cells"].push_back(
+        {{"cell", cell.cell}, {"episodes", cell.episodes}, {"scored", cell.scored}, {"passed", cell.passed}});
   }
   for (const auto& element : report.elements) {
-    json["elements"].push_back({{"shard", element.shard}, {"job", element.job}, {"state", element.state}, {"reason", element.reason},
-                                {"advice", element.advice}, {"age_seconds", element.age_seconds}});
+    json["elements"].push_back({{"shard", element.shard},
+                                {"job", element.job},
+                                {"state", element.state},
+                                {"reason", element.reason},
+                                {"advice", element.advice},
+                                {"age_seconds", element.age_seconds}});
   }
   json["per_hour"] = report.per_hour;
-  json["eta_seconds"] = report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
+  json["eta_seconds"] =
+      report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
   json["bad_nodes"] = nlohmann::ordered_json::array();
-  for (const auto& [name, node] : report.bad_nodes) json["bad_nodes"].push_back({{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
+  for (const auto& [name, node] : report.bad_nodes)
+    json["bad_nodes"].push_back(
+        {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
   return json.dump(layout == JsonLayout::line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string to_line(const StatusReport& report) {
-  std::string line = fmt::format("{}: {} of {} episodes scored, {} outstanding", report.run, report.scored, report.episodes, report.outstanding);
+  std::string line = fmt::format("{}: {} of {} episodes scored, {} outstanding", report.run, report.scored,
+                                 report.episodes, report.outstanding);
   if (report.eta_seconds() > 0) line += fmt::format(", {} to go", long_time(report.eta_seconds()));
   std::map<std::string, std::size_t> states;
   for (const auto& element : report.elements) ++states[element.state];
   const char* separator = "; elements: ";
-  for (const auto& [state, count] : states) line += fmt::format("{}{} {}", std::exchange(separator, ", "), count, state);
+  for (const auto& [state, count] : states)
+    line += fmt::format("{}{} {}", std::exchange(separator, ", "), count, state);
   return line;
 }
 
 std::string to_text(const StatusReport& report) {
-  std::string text = fmt::format("{}: {} of {} episodes scored, {} outstanding\n", report.run, report.scored, report.episodes, report.outstanding);
+  std::string text = fmt::format("{}: {} of {} episodes scored, {} outstanding\n", report.run, report.scored,
+                                 report.episodes, report.outstanding);
   std::size_t width = 4;
   for (const auto& cell : report.cells) width = std::max(width, cell.cell.size());
   text += fmt::format("\n{:<{}}  {:>14}  {:>7}\n", "cell", width, "scored", "passed");
@@ -163,7 +179,8 @@ std::string to_text(const StatusReport& report) {
     if (counts.empty()) return;
     text += fmt::format("\n{}:", title);
     const char* separator = " ";
-    for (const auto& [name, count] : counts) text += fmt::format("{}{} {}", std::exchange(separator, ", "), count, name);
+    for (const auto& [name, count] : counts)
+      text += fmt::format("{}{} {}", std::exchange(separator, ", "), count, name);
     text += '\n';
   };
   list("outcomes", report.outcomes);
@@ -173,10 +190,14 @@ std::string to_text(const StatusReport& report) {
                         report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");
   }
   text += elements_text(report.elements);
-  for (const auto& [name, node] : report.bad_nodes) text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
-  if (!report.stopped_by.empty()) text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
+  for (const auto& [name, node] : report.bad_nodes)
+    text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  if (!report.stopped_by.empty())
+    text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
   if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
-    text += fmt::format("\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n", report.folder);
+    text += fmt::format(
+        "\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n",
+        report.folder);
   }
   return text;
 }

@@ -25,15 +25,15 @@ struct StatusReport {
     std::uint64_t episodes = 0, scored = 0, passed = 0;
   };
   std::string run, grid_hash, stopped_by, folder;
-  double time = 0;                     ///< of the look, Unix time [s]
+  double time = 0;  ///< of the look, Unix time [s]
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
   std::vector<ElementStatus> elements;
-  std::string cluster_warning;         ///< why the controller could not be asked, or ""
-  bool works = false;                  ///< some process or batch job may still score episodes
-  double per_hour = 0;                 ///< episodes scored an hour, over the last ten minutes
-  double eta_seconds() const noexcept; ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  std::string cluster_warning;          ///< why the controller could not be asked, or ""
+  bool works = false;                   ///< some process or batch job may still score episodes
+  double per_hour = 0;                  ///< episodes scored an hour, over the last ten minutes
+  double eta_seconds() const noexcept;  ///< at that rate; 0: nothing is outstanding; negative: nothing moves
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 

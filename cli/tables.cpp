@@ -1,4 +1,4 @@
-#include "aggregate/tables.hpp"
+#include "aggregate/tables/tables.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "aggregate/counts.hpp"
-#include "aggregate/render.hpp"
-#include "aggregate/row_warnings.hpp"
+#include "aggregate/layout/render.hpp"
+#include "aggregate/tables/counts.hpp"
+#include "aggregate/tables/row_warnings.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
@@ -20,10 +20,10 @@
 namespace nkigrid::cli {
 namespace {
 
-struct Options {
+struct TablesOptions {
   std::vector<std::string> runs, tables;
-  std::string counts, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto",
-                                     by = "contrast", relative_to, against;
+  std::string counts, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast",
+                              relative_to, against;
   bool partial = false, json = false, quiet = false, write = false;
 };
 
@@ -44,7 +44,8 @@ std::size_t read_choice(const char* option, const std::string& text, const std::
 }
 
 // Each table once, in the order asked for.
-std::vector<aggregate::TableName> read_names(const Options& options, aggregate::Format format, aggregate::Source source) {
+std::vector<aggregate::TableName> read_names(const TablesOptions& options, aggregate::Format format,
+                                             aggregate::Source source) {
   if (options.tables.empty()) return aggregate::default_tables(format, source);
   std::vector<aggregate::TableName> names;
   for (const auto& word : options.tables) {
@@ -55,24 +56,25 @@ std::vector<aggregate::TableName> read_names(const Options& options, aggregate::
   return names;
 }
 
-Request read_request(const Options& options) {
+Request read_request(const TablesOptions& options) {
   Request request;
   request.format = aggregate::parse_format(options.json ? "json" : options.format);
   const bool csv = request.format == aggregate::Format::csv;
   const auto source = options.counts.empty() ? aggregate::Source::run : aggregate::Source::counts;
   request.names = read_names(options, request.format, source);
   if (csv && request.names.size() != 1) {
-    throw Error(ErrorCode::usage, fmt::format("csv holds one table at a time ({} were asked for); name one with --table", request.names.size()));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("csv holds one table at a time ({} were asked for); name one with --table", request.names.size()));
   }
-  if (std::find(request.names.begin(), request.names.end(), aggregate::TableName::ablation) == request.names.end()) request.tables.draws = 0;
+  if (std::find(request.names.begin(), request.names.end(), aggregate::TableName::ablation) == request.names.end())
+    request.tables.draws = 0;
   request.tables.rule = aggregate::parse_rule(options.rule);
   if (!options.subset.empty()) request.tables.subset = options.subset;
   request.tables.partial = options.partial;
-  request.tables.adjust = read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0
-                              ? aggregate::Adjust::holm
-                              : aggregate::Adjust::bh;
-  request.tables.clopper_pearson =
-      read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
+  request.tables.adjust =
+      read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0 ? aggregate::Adjust::holm : aggregate::Adjust::bh;
+  request.tables.clopper_pearson = read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
   request.tables.by =
       static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
   request.tables.against = options.against;
@@ -83,29 +85,29 @@ Request read_request(const Options& options) {
 void print_tables(const aggregate::Tables& tables, const Request& request, bool quiet) {
   fmt::print("{}", aggregate::render(tables, request.names, request.format));
   if (std::fflush(stdout) != 0)
-    throw Error(ErrorCode::io,
-                "cannot write the tables to standard output; look at the disk or the pipe behind it");
+    throw Error(ErrorCode::io, "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (quiet || request.format != aggregate::Format::csv) return;
   // A csv file has no place for what is no row.
   if (const auto why = aggregate::why_no_rows(tables, request.names.front()); !why.empty())
     fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", to_string(request.names.front()), why);
-  for (const auto& warning : aggregate::warnings_of(tables, request.names)) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+  for (const auto& warning : aggregate::warnings_of(tables, request.names))
+    fmt::print(stderr, "nkigrid: warning: {}\n", warning);
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
-int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage,
-             const Options& options) {
+int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage, const TablesOptions& options) {
   for (const auto& line : options.quiet ? std::vector<std::string>{} : damage)
     fmt::print(stderr, "nkigrid: {}\n", line);
   if (tables.outstanding == 0) return 0;
   // Only a run that was submitted goes on by a submit.
-  const bool here = options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n",
-             tables.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
+  const bool here =
+      options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
+  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n", tables.outstanding,
+             options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
   return 1;
 }
 
-int tables_of_run(const Options& options, const Request& request) {
+int tables_of_run(const TablesOptions& options, const Request& request) {
   const auto run = jobs::load_run(options.runs.front());
   if (options.write) aggregate::write_tables(run, run.folder / "tables");
   const auto ledger = log::read_ledger(run);
@@ -116,7 +118,7 @@ int tables_of_run(const Options& options, const Request& request) {
   return conclude(tables, ledger.warnings, options);
 }
 
-int tables_of_runs(const Options& options, const Request& request) {
+int tables_of_runs(const TablesOptions& options, const Request& request) {
   std::vector<aggregate::ReadRun> sources;
   for (const auto& folder : options.runs) {
     auto run = jobs::load_run(folder);
@@ -131,78 +133,71 @@ int tables_of_runs(const Options& options, const Request& request) {
   return conclude(tables, population.ledger.warnings, options);
 }
 
-int tables(const Options& options) {
+int tables(const TablesOptions& options) {
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
   if (!options.counts.empty()) {
-    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" ||
-        options.interval != "auto" || options.by != "contrast" || !options.relative_to.empty())
+    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" ||
+        options.by != "contrast" || !options.relative_to.empty())
       throw Error(ErrorCode::usage,
                   "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts "
                   "are of one rule, "
                   "name their subsets and have no episodes); leave them out");
-    print_tables(aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level,
-                                              options.against),
-                 request, options.quiet);
+    print_tables(
+        aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level, options.against),
+        request, options.quiet);
     return 0;
   }
   if (options.runs.size() == 1) return tables_of_run(options, request);
-  if (options.write)
-    throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
+  if (options.write) throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
   return tables_of_runs(options, request);
 }
 
 }  // namespace
 
 Verb tables_verb() {
-  return {"tables", "prints the tables of one run, or of several put together, with intervals",
-          [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("run", options->runs,
-                           "frozen runs: the same key and seed are the same episodes, another seed adds "
-                           "replicates, another key is kept apart")
-                ->type_name("RUN");
-            app.add_option("--counts", options->counts,
-                           "printed counts in place of a run (docs/formats/counts.md)")
-                ->type_name("FILE");
-            app.add_option("--table", options->tables, aggregate::table_names_help() + "; may be given several times")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
-            app.add_option("--subset", options->subset, "only the tasks of this subset")->type_name("S");
-            app.add_option("--rule", options->rule,
-                           "which verdict counts: paper, strict, best (of the best kernel)")
-                ->type_name("RULE")
-                ->capture_default_str();
-            app.add_option("--adjust", options->adjust,
-                           "how p values are adjusted: holm, or bh (false discovery rate)")
-                ->type_name("HOW")
-                ->capture_default_str();
-            app.add_option("--interval", options->interval, "intervals of rates: auto, or clopper-pearson")
-                ->type_name("METHOD")
-                ->capture_default_str();
-            app.add_option("--by", options->by,
-                           "scopes of pairs: those of the contrasts, and every level or category")
-                ->type_name("WHAT")
-                ->capture_default_str();
-            app.add_option(
-                   "--against", options->against,
-                   "the model, mode or prompt that ablations are held against; default: the first listed")
-                ->type_name("VALUE");
-            app.add_option("--relative-to", options->relative_to,
-                           "the cell that costs are relative to; default: the first")
-                ->type_name("CELL");
-            app.add_option("--format", options->format, aggregate::format_names_help())
-                ->type_name("FORMAT")
-                ->capture_default_str();
-            app.add_flag("--json", options->json, "the same as --format json");
-            app.add_flag("--partial", options->partial,
-                         "with episodes outstanding, prints the rate over the scored ones");
-            app.add_flag("--write", options->write,
-                         "also writes RUN/tables, as `run` does (the aggregation job calls this)");
-            app.add_flag("-q,--quiet", options->quiet, "no diagnostics but the cause of a failure");
-            return [options] { return tables(*options); };
-          }};
+  return {
+      "tables", "prints the tables of one run, or of several put together, with intervals",
+      [](CLI::App& app) -> Action {
+        auto options = std::make_shared<TablesOptions>();
+        app.add_option("run", options->runs,
+                       "frozen runs: the same key and seed are the same episodes, another seed adds "
+                       "replicates, another key is kept apart")
+            ->type_name("RUN");
+        app.add_option("--counts", options->counts, "printed counts in place of a run (docs/formats/counts.md)")
+            ->type_name("FILE");
+        app.add_option("--table", options->tables, aggregate::table_names_help() + "; may be given several times")
+            ->type_name("NAME")
+            ->allow_extra_args(false);
+        app.add_option("--subset", options->subset, "only the tasks of this subset")->type_name("S");
+        app.add_option("--rule", options->rule, "which verdict counts: paper, strict, best (of the best kernel)")
+            ->type_name("RULE")
+            ->capture_default_str();
+        app.add_option("--adjust", options->adjust, "how p values are adjusted: holm, or bh (false discovery rate)")
+            ->type_name("HOW")
+            ->capture_default_str();
+        app.add_option("--interval", options->interval, "intervals of rates: auto, or clopper-pearson")
+            ->type_name("METHOD")
+            ->capture_default_str();
+        app.add_option("--by", options->by, "scopes of pairs: those of the contrasts, and every level or category")
+            ->type_name("WHAT")
+            ->capture_default_str();
+        app.add_option("--against", options->against,
+                       "the model, mode or prompt that ablations are held against; default: the first listed")
+            ->type_name("VALUE");
+        app.add_option("--relative-to", options->relative_to, "the cell that costs are relative to; default: the first")
+            ->type_name("CELL");
+        app.add_option("--format", options->format, aggregate::format_names_help())
+            ->type_name("FORMAT")
+            ->capture_default_str();
+        app.add_flag("--json", options->json, "the same as --format json");
+        app.add_flag("--partial", options->partial, "with episodes outstanding, prints the rate over the scored ones");
+        app.add_flag("--write", options->write,
+                     "also writes RUN/tables, as `run` does (the aggregation job calls this)");
+        app.add_flag("-q,--quiet", options->quiet, "no diagnostics but the cause of a failure");
+        return [options] { return tables(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

@@ -52,7 +52,8 @@ class Writer {
     text += spoken(reply.message.content);
     const auto answers = logged.turn ? agent::parse_lines(logged.turn->tool_output) : std::vector<model::Message>();
     for (const model::ToolCall& call : reply.message.tool_calls) text += called(call);
-    if (reply.message.tool_calls.empty() && logged.turn && !logged.turn->kernel.empty()) text += code(logged.turn->kernel);
+    if (reply.message.tool_calls.empty() && logged.turn && !logged.turn->kernel.empty())
+      text += code(logged.turn->kernel);
     if (!logged.turn) return text + paint_.dim("  (no answer in the log: the writer died here)\n") + "\n";
     for (const model::Message& answer : answers) text += answered(answer, reply.message);
     if (answers.empty() || reply.message.tool_calls.empty()) text += checked(*logged.turn);
@@ -74,7 +75,8 @@ class Writer {
     const std::size_t fence = words.find("```");
     std::string text = printable(words.substr(0, fence));
     if (fence != std::string::npos) {
-      if (const std::size_t last = words.rfind("```"); last != fence) text += printable(words.substr(std::min(words.size(), last + 3)));
+      if (const std::size_t last = words.rfind("```"); last != fence)
+        text += printable(words.substr(std::min(words.size(), last + 3)));
     }
     return text.find_first_not_of(" \n") == std::string::npos ? "" : indented(text, "  ");
   }
@@ -96,7 +98,8 @@ class Writer {
   }
 
   std::string answered(const model::Message& answer, const model::Message& reply) const {
-    if (answer.role != model::Role::tool) return fmt::format("  <- harness:\n{}", indented(printable(answer.content), "     "));
+    if (answer.role != model::Role::tool)
+      return fmt::format("  <- harness:\n{}", indented(printable(answer.content), "     "));
     std::string name = "tool";
     for (const model::ToolCall& call : reply.tool_calls) {
       if (call.id == answer.tool_call_id) name = call.name;
@@ -107,10 +110,12 @@ class Writer {
     std::string text = fmt::format("  <- {}: {}", printable(name), ok ? paint_.good("ok") : paint_.bad("failed"));
     text += summary(json) + "\n";
     for (const char* key : {"error", "message"}) {
-      if (json.contains(key) && json[key].is_string()) text += indented(printable(json[key].get<std::string>()), "     ");
+      if (json.contains(key) && json[key].is_string())
+        text += indented(printable(json[key].get<std::string>()), "     ");
     }
     for (const char* key : {"hints", "warnings", "notes"}) {
-      for (const auto& item : json.value(key, nlohmann::json::array())) text += indented(printable(item.get<std::string>()), "     ");
+      for (const auto& item : json.value(key, nlohmann::json::array()))
+        text += indented(printable(item.get<std::string>()), "     ");
     }
     return text;
   }
@@ -120,8 +125,11 @@ class Writer {
     if (json.contains("kernel")) text += fmt::format(" ({})", json["kernel"].get<std::string>());
     if (json.contains("code")) text += " " + json["code"].get<std::string>();
     if (json.contains("line") && json["line"].is_number()) text += fmt::format(" at line {}", json["line"].get<int>());
-    if (json.contains("trials")) text += fmt::format(", {} of {} trials", json.value("passed", json["trials"].get<int>()), json["trials"].get<int>());
-    if (json.contains("max_abs_err") && json["max_abs_err"].is_number()) text += fmt::format(", max_abs_err {:.2g}", json["max_abs_err"].get<double>());
+    if (json.contains("trials"))
+      text +=
+          fmt::format(", {} of {} trials", json.value("passed", json["trials"].get<int>()), json["trials"].get<int>());
+    if (json.contains("max_abs_err") && json["max_abs_err"].is_number())
+      text += fmt::format(", max_abs_err {:.2g}", json["max_abs_err"].get<double>());
     return text;
   }
 
@@ -141,27 +149,34 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
   if (!transcript.end) return paint.bold(fmt::format("No outcome: {}", transcript.state)) + "\n";
   const log::End& end = *transcript.end;
   const std::string outcome(to_string(end.outcome));
-  std::string text = fmt::format("{} {}", paint.bold("Outcome:"), end.passed == 1 ? paint.good(outcome) : paint.bad(outcome));
-  if (end.code != Code::none) text += fmt::format(" ({}{})", to_string(end.code), end.line > 0 ? fmt::format(", line {}", end.line) : "");
-  text += fmt::format("; {} turns, ended by {}, attempt {}, {:.1f} s\n", end.turns, end.ended_by == EndedBy::none ? "the machinery" : to_string(end.ended_by),
-                      end.id.attempt, end.seconds);
+  std::string text =
+      fmt::format("{} {}", paint.bold("Outcome:"), end.passed == 1 ? paint.good(outcome) : paint.bad(outcome));
+  if (end.code != Code::none)
+    text += fmt::format(" ({}{})", to_string(end.code), end.line > 0 ? fmt::format(", line {}", end.line) : "");
+  text += fmt::format("; {} turns, ended by {}, attempt {}, {:.1f} s\n", end.turns,
+                      end.ended_by == EndedBy::none ? "the machinery" : to_string(end.ended_by), end.id.attempt,
+                      end.seconds);
   if (!end.reason.empty()) text += fmt::format("  {}\n", printable(end.reason));
-  if (std::isfinite(end.max_abs_err)) text += fmt::format("  final check: max_abs_err {:.2g}, rel_l2 {:.2g}, strict rule {}\n", end.max_abs_err, end.rel_l2, end.strict_passed == 1 ? "passed" : "not passed");
-  if (end.best_passed == 1 && end.passed == 0) text += "  an earlier kernel of this episode passes: the model broke it later\n";
+  if (std::isfinite(end.max_abs_err))
+    text += fmt::format("  final check: max_abs_err {:.2g}, rel_l2 {:.2g}, strict rule {}\n", end.max_abs_err,
+                        end.rel_l2, end.strict_passed == 1 ? "passed" : "not passed");
+  if (end.best_passed == 1 && end.passed == 0)
+    text += "  an earlier kernel of this episode passes: the model broke it later\n";
   if (end.synthetic) text += paint.dim("  by the synthetic model, which is no language model\n");
   return text;
 }
 
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
-
 ordered_json messages_json(const std::string& lines) {
   ordered_json list = ordered_json::array();
-  for (const model::Message& message : agent::parse_lines(lines)) list.push_back(ordered_json::parse(model::to_json(message)));
+  for (const model::Message& message : agent::parse_lines(lines))
+    list.push_back(ordered_json::parse(model::to_json(message)));
   return list;
 }
 
 ordered_json turn_json(const log::LoggedTurn& logged) {
-  ordered_json json{{"turn", logged.reply.turn}, {"attempt", logged.reply.id.attempt}, {"request", messages_json(logged.reply.request)},
+  ordered_json json{{"turn", logged.reply.turn},
+                    {"attempt", logged.reply.id.attempt},
+                    {"request", messages_json(logged.reply.request)},
                     {"reply", ordered_json::parse(logged.reply.reply)}};
   if (!logged.turn) return json;
   const log::Turn& turn = *logged.turn;
@@ -189,32 +204,54 @@ std::string render_text(const Transcript& transcript, const TranscriptStyle& sty
 }
 
 std::string render_json(const Transcript& transcript) {
-  ordered_json json{{"version", 1}, {"episode", transcript.episode}, {"turns", ordered_json::array()}, {"end", nullptr}, {"state", transcript.state}};
+  ordered_json json{{"version", 1},
+                    {"episode", transcript.episode},
+                    {"turns", ordered_json::array()},
+                    {"end", nullptr},
+                    {"state", transcript.state}};
   for (const log::LoggedTurn& turn : transcript.turns) json["turns"].push_back(turn_json(turn));
   if (transcript.end) {
     const log::End& end = *transcript.end;
-    json["end"] = {{"attempt", end.id.attempt}, {"outcome", to_string(end.outcome)}, {"ended_by", to_string(end.ended_by)}, {"passed", end.passed},
-                   {"strict_passed", end.strict_passed}, {"best_passed", end.best_passed}, {"code", to_string(end.code)}, {"line", end.line},
-                   {"max_abs_err", number(end.max_abs_err)}, {"rel_l2", number(end.rel_l2)}, {"turns", end.turns}, {"tokens_in", end.tokens_in},
-                   {"tokens_out", end.tokens_out}, {"cost_usd", end.cost_usd}, {"seconds", end.seconds}, {"reason", to_valid_utf8(end.reason)}};
+    json["end"] = {{"attempt", end.id.attempt},
+                   {"outcome", to_string(end.outcome)},
+                   {"ended_by", to_string(end.ended_by)},
+                   {"passed", end.passed},
+                   {"strict_passed", end.strict_passed},
+                   {"best_passed", end.best_passed},
+                   {"code", to_string(end.code)},
+                   {"line", end.line},
+                   {"max_abs_err", end.max_abs_err},
+                   {"rel_l2", end.rel_l2},
+                   {"turns", end.turns},
+                   {"tokens_in", end.tokens_in},
+                   {"tokens_out", end.tokens_out},
+                   {"cost_usd", end.cost_usd},
+                   {"seconds", end.seconds},
+                   {"reason", to_valid_utf8(end.reason)}};
   }
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools, bool json) {
+std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools,
+                          bool json) {
   if (json) {
     ordered_json out{{"version", 1}, {"messages", ordered_json::array()}, {"tools", ordered_json::array()}};
-    for (const model::Message& message : messages) out["messages"].push_back(ordered_json::parse(model::to_json(message)));
+    for (const model::Message& message : messages)
+      out["messages"].push_back(ordered_json::parse(model::to_json(message)));
     for (const model::ToolSpec& tool : tools) {
-      out["tools"].push_back({{"name", tool.name}, {"description", tool.description}, {"parameters", ordered_json::parse(tool.parameters)}});
+      out["tools"].push_back({{"name", tool.name},
+                              {"description", tool.description},
+                              {"parameters", ordered_json::parse(tool.parameters)}});
     }
     return out.dump(1) + "\n";
   }
   std::string text;
   for (const model::Message& message : messages) {
-    text += fmt::format("=== {} ===\n{}\n", message.role == model::Role::system ? "system" : "user", printable(message.content));
+    text += fmt::format("=== {} ===\n{}\n", message.role == model::Role::system ? "system" : "user",
+                        printable(message.content));
   }
-  for (const model::ToolSpec& tool : tools) text += fmt::format("=== tool {} ===\n{}\n{}\n", tool.name, tool.description, tool.parameters);
+  for (const model::ToolSpec& tool : tools)
+    text += fmt::format("=== tool {} ===\n{}\n{}\n", tool.name, tool.description, tool.parameters);
   return text;
 }
 

@@ -44,8 +44,8 @@ std::string kernel_text(const jobs::Task& task, const TileValue& value) {
   for (std::size_t i = 0; i < task.outputs.size(); ++i) {
     const auto& output = task.outputs[i];
     results.push_back(fmt::format("o{}", i));
-    made += fmt::format("    o{} = nl.ndarray(({},), dtype=nl.{}, buffer=nl.shared_hbm)\n", i, fmt::join(output.shape, ", "),
-                        output.dtype);
+    made += fmt::format("    o{} = nl.ndarray(({},), dtype=nl.{}, buffer=nl.shared_hbm)\n", i,
+                        fmt::join(output.shape, ", "), output.dtype);
     body += store_loops(output, results.back(), value);
   }
   return fmt::format(
@@ -55,8 +55,8 @@ std::string kernel_text(const jobs::Task& task, const TileValue& value) {
 }
 
 std::string full_tile(const jobs::TensorSpec& output, int value) {
-  return fmt::format("nl.full(({}, {}), {}, dtype=nl.{})", kPartitions, output.shape.size() == 1 ? 1 : output.shape.back(), value,
-                     output.dtype);
+  return fmt::format("nl.full(({}, {}), {}, dtype=nl.{})", kPartitions,
+                     output.shape.size() == 1 ? 1 : output.shape.back(), value, output.dtype);
 }
 
 std::string loaded_tile(const jobs::TensorSpec& input, std::size_t position) {
@@ -76,7 +76,8 @@ std::vector<TrivialKernel> trivial_kernels(const jobs::Task& task) {
       return output.shape == input.shape && output.dtype == input.dtype;
     });
     if (!fits) continue;
-    kernels.push_back({"a copy of " + input.name, kernel_text(task, [&](const auto&) { return loaded_tile(input, i); })});
+    kernels.push_back(
+        {"a copy of " + input.name, kernel_text(task, [&](const auto&) { return loaded_tile(input, i); })});
   }
   return kernels;
 }

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -37,7 +37,8 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       doctor_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
       absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),
-      absent_verb("reverify", "checks a run's kernels anew on another device", "`kernel FILE --task ID` checks one kernel"),
+      absent_verb("reverify", "checks a run's kernels anew on another device",
+                  "`kernel FILE --task ID` checks one kernel"),
   };
 }
 

@@ -24,9 +24,7 @@ struct IndexFault {
   std::string where, what;
 };
 
-[[noreturn]] void fault(std::string where, std::string what) {
-  throw IndexFault{std::move(where), std::move(what)};
-}
+[[noreturn]] void fault(std::string where, std::string what) { throw IndexFault{std::move(where), std::move(what)}; }
 
 const json& member(const json& object, const char* key, const std::string& where) {
   if (!object.is_object()) fault(where, "is no object");
@@ -37,8 +35,7 @@ const json& member(const json& object, const char* key, const std::string& where
 
 std::string text_member(const json& object, const char* key, const std::string& where) {
   const auto& value = member(object, key, where);
-  if (!value.is_string())
-    fault(fmt::format("{}.{}", where, key), fmt::format("is {} (text is wanted)", value.dump()));
+  if (!value.is_string()) fault(fmt::format("{}.{}", where, key), fmt::format("is {} (text is wanted)", value.dump()));
   return value.get<std::string>();
 }
 
@@ -50,8 +47,7 @@ void only_keys(const json& object, std::initializer_list<std::string_view> known
   }
 }
 
-std::string one_of(std::string word, std::initializer_list<std::string_view> options,
-                   const std::string& where) {
+std::string one_of(std::string word, std::initializer_list<std::string_view> options, const std::string& where) {
   if (std::find(options.begin(), options.end(), word) != options.end()) return word;
   std::string list;
   for (const auto option : options) list += (list.empty() ? "" : ", ") + std::string(option);
@@ -60,8 +56,7 @@ std::string one_of(std::string word, std::initializer_list<std::string_view> opt
 
 std::vector<std::int64_t> read_shape(const json& tensor, const std::string& where) {
   const auto& shape = member(tensor, "shape", where);
-  if (!shape.is_array() || shape.empty())
-    fault(where + ".shape", "is no list of sizes (rank 0 is posed as [1])");
+  if (!shape.is_array() || shape.empty()) fault(where + ".shape", "is no list of sizes (rank 0 is posed as [1])");
   std::vector<std::int64_t> sizes;
   for (const auto& size : shape) {
     if (!size.is_number_integer() || size.get<std::int64_t>() < 1)
@@ -76,12 +71,12 @@ TensorSpec read_input(const json& object, const std::string& where) {
   TensorSpec tensor;
   tensor.name = text_member(object, "name", where);
   tensor.shape = read_shape(object, where);
-  tensor.dtype = one_of(text_member(object, "dtype", where), {"float32", "bfloat16", "int32", "uint8"},
-                        where + ".dtype");
+  tensor.dtype =
+      one_of(text_member(object, "dtype", where), {"float32", "bfloat16", "int32", "uint8"}, where + ".dtype");
   tensor.role = one_of(text_member(object, "role", where), {"input", "parameter", "buffer"}, where + ".role");
   if (object.contains("domain")) {
-    tensor.domain = one_of(text_member(object, "domain", where),
-                           {"real", "positive", "unit", "probability", "index"}, where + ".domain");
+    tensor.domain = one_of(text_member(object, "domain", where), {"real", "positive", "unit", "probability", "index"},
+                           where + ".domain");
   }
   if (object.contains("bound")) {
     const auto& bound = object["bound"];
@@ -115,9 +110,8 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
   Task task;
   task.id = text_member(entry, "id", where);
   if (!is_task_id(task.id))
-    fault(
-        where + ".id",
-        fmt::format("is '{}' (level/name of letters, digits, _ and - is wanted, e.g. L1/012_gelu)", task.id));
+    fault(where + ".id",
+          fmt::format("is '{}' (level/name of letters, digits, _ and - is wanted, e.g. L1/012_gelu)", task.id));
   where = fmt::format("task {}", task.id);
   only_keys(entry, {"id", "category", "inputs", "outputs", "constants"}, where);
   task.level = task.id.substr(0, task.id.find('/'));
@@ -135,8 +129,8 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
   if (entry.contains("constants")) {
     for (const auto& constant : list_member(entry, "constants", where)) {
       only_keys(constant, {"name", "value"}, where + ".constants");
-      task.constants.push_back({text_member(constant, "name", where + ".constants"),
-                                text_member(constant, "value", where + ".constants")});
+      task.constants.push_back(
+          {text_member(constant, "name", where + ".constants"), text_member(constant, "value", where + ".constants")});
     }
   }
   task.file = fs::absolute(folder / "tasks" / (task.id + ".py")).lexically_normal();
@@ -153,24 +147,21 @@ json parse_json(const std::string& text, const fs::path& file) {
   } catch (const json::parse_error& error) {
     const auto upto = std::string_view(text).substr(0, error.byte == 0 ? 0 : error.byte - 1);
     const auto line = 1 + std::count(upto.begin(), upto.end(), '\n');
-    const auto col =
-        upto.size() - (upto.rfind('\n') == std::string_view::npos ? 0 : upto.rfind('\n') + 1) + 1;
+    const auto col = upto.size() - (upto.rfind('\n') == std::string_view::npos ? 0 : upto.rfind('\n') + 1) + 1;
     throw Error(ErrorCode::config, fmt::format("{}:{}:{}: broken JSON; mend it", file.native(), line, col));
   }
 }
 
 void read_index(const json& index, Benchmark& benchmark) {
   only_keys(index, {"format", "version", "name", "tasks", "subsets"}, "the index");
-  if (text_member(index, "format", "the index") != "nkigrid-benchmark")
-    fault("format", "is not nkigrid-benchmark");
+  if (text_member(index, "format", "the index") != "nkigrid-benchmark") fault("format", "is not nkigrid-benchmark");
   if (member(index, "version", "the index") != 1)
     fault("version", fmt::format("is {} (this program reads 1)", index["version"].dump()));
   benchmark.name = text_member(index, "name", "the index");
   for (const auto& entry : list_member(index, "tasks", "the index")) {
     benchmark.tasks.push_back(read_task(entry, benchmark.tasks.size(), benchmark.folder));
   }
-  std::sort(benchmark.tasks.begin(), benchmark.tasks.end(),
-            [](const Task& a, const Task& b) { return a.id < b.id; });
+  std::sort(benchmark.tasks.begin(), benchmark.tasks.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
   for (std::size_t i = 1; i < benchmark.tasks.size(); ++i) {
     if (benchmark.tasks[i].id == benchmark.tasks[i - 1].id)
       fault(fmt::format("task {}", benchmark.tasks[i].id), "stands in the index twice");
@@ -184,8 +175,7 @@ void read_index(const json& index, Benchmark& benchmark) {
     for (const auto& id : ids) {
       if (!id.is_string() || benchmark.find(id.get<std::string>()) == nullptr)
         fault(where, fmt::format("names {}, which is no task", id.dump()));
-      if (!unique.insert(id.get<std::string>()).second)
-        fault(where, fmt::format("names {} twice", id.dump()));
+      if (!unique.insert(id.get<std::string>()).second) fault(where, fmt::format("names {} twice", id.dump()));
       benchmark.subsets[name].push_back(id.get<std::string>());
     }
   }
@@ -194,9 +184,8 @@ void read_index(const json& index, Benchmark& benchmark) {
 }  // namespace
 
 const Task* Benchmark::find(std::string_view id) const noexcept {
-  const auto at =
-      std::lower_bound(tasks.begin(), tasks.end(), id,
-                       [](const Task& task, std::string_view wanted) { return task.id < wanted; });
+  const auto at = std::lower_bound(tasks.begin(), tasks.end(), id,
+                                   [](const Task& task, std::string_view wanted) { return task.id < wanted; });
   return at != tasks.end() && at->id == id ? &*at : nullptr;
 }
 

@@ -24,10 +24,10 @@ struct Constant {
 
 /// One benchmark problem in KernelBench form.
 struct Task {
-  std::string id;        ///< L1/012_gelu
-  std::string level;     ///< L1
-  std::string category;  ///< elementwise, activation, ...
-  std::string source;    ///< the PyTorch file, verbatim
+  std::string id;                   ///< L1/012_gelu
+  std::string level;                ///< L1
+  std::string category;             ///< elementwise, activation, ...
+  std::string source;               ///< the PyTorch file, verbatim
   std::vector<TensorSpec> inputs;   ///< in the kernel's argument order: get_inputs(), parameters, floating buffers
   std::vector<TensorSpec> outputs;  ///< in forward()'s order
   std::vector<Constant> constants;  ///< not passed; the prompt lists them
@@ -44,7 +44,7 @@ struct Benchmark {
   std::vector<Task> tasks;                                  ///< sorted by id
   std::map<std::string, std::vector<std::string>> subsets;  ///< name -> task ids
 
-  const Task* find(std::string_view id) const noexcept;     ///< null when absent
+  const Task* find(std::string_view id) const noexcept;  ///< null when absent
   /// The known kernel of a task, or "" when there is none.
   std::string known_kernel(std::string_view id) const;
 };

@@ -7,7 +7,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/costs.hpp"
+#include "jobs/forecast/costs.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -74,9 +74,8 @@ std::uint32_t ShardSpreader::next(double seconds) {
   if (round_.empty()) {
     round_.resize(loads_.size());
     std::iota(round_.begin(), round_.end(), 0U);
-    std::sort(round_.begin(), round_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return loads_[a] != loads_[b] ? loads_[a] > loads_[b] : a > b;
-    });
+    std::sort(round_.begin(), round_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return loads_[a] != loads_[b] ? loads_[a] > loads_[b] : a > b; });
   }
   const auto shard = round_.back();
   round_.pop_back();
@@ -103,7 +102,8 @@ void deal_shards(Plan& plan, std::span<const double> seconds, std::span<const Pl
   deal([](std::uint32_t) { return true; });
 }
 
-std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds, std::optional<ShardId> shard) {
+std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds,
+                                         std::optional<ShardId> shard) {
   auto order = longest_first(plan, seconds, "deal");
   if (shard) std::erase_if(order, [&](std::uint32_t i) { return plan.episodes[i].shard != shard->value; });
   return order;

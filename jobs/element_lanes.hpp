@@ -5,22 +5,24 @@
 
 namespace nkigrid::jobs {
 
-/// The lanes of one element in simulated time: a stream of episodes, each begun where a lane comes free first. Episodes alternate
-/// between waiting for an endpoint and work on a core; where a node's lanes want more cores than it has, all of its episodes slow down
-/// alike (processor sharing, with the alternation taken as fine). An episode costs O(log(lanes of a node) + log(nodes)).
+/// The lanes of one element in simulated time: a stream of episodes, each begun where a lane comes free first. Episodes
+/// alternate between waiting for an endpoint and work on a core; where a node's lanes want more cores than it has, all
+/// of its episodes slow down alike (processor sharing, with the alternation taken as fine). An episode costs
+/// O(log(lanes of a node) + log(nodes)).
 /// @source virtual time of a processor sharing queue: Kleinrock, Queueing Systems II (1976), 4.4
 class ElementLanes {
  public:
   /// @param cores of a node
   ElementLanes(std::uint32_t nodes, std::uint32_t lanes_of_node, double cores);
 
-  /// Begins the next episode. @param seconds that it takes when nothing is in its way @param compute the part of them on a core, 0 to 1
+  /// Begins the next episode. @param seconds that it takes when nothing is in its way @param compute the part of them
+  /// on a core, 0 to 1
   void run(double seconds, double compute);
 
   /// Ends what runs. @returns when the last episode ended [s]
   double finish();
 
-  double busy() const noexcept { return busy_; }            ///< lane seconds in which an episode ran, so far
+  double busy() const noexcept { return busy_; }                ///< lane seconds in which an episode ran, so far
   double core_seconds() const noexcept { return cores_used_; }  ///< of work on cores, so far
 
  private:

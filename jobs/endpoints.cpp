@@ -6,11 +6,13 @@ namespace nkigrid::jobs {
 namespace {
 
 bool is_limited(const Grid& grid, const ModelSpec& model) {
-  return model.concurrency > 0 && std::any_of(grid.cells.begin(), grid.cells.end(), [&](const auto& cell) { return cell.model == model.name; });
+  return model.concurrency > 0 &&
+         std::any_of(grid.cells.begin(), grid.cells.end(), [&](const auto& cell) { return cell.model == model.name; });
 }
 
 bool same_endpoint(const ModelSpec& a, const ModelSpec& b) {
-  return a.api == b.api && a.endpoint == b.endpoint && a.key.kind == b.key.kind && a.key.value == b.key.value && a.key.command == b.key.command;
+  return a.api == b.api && a.endpoint == b.endpoint && a.key.kind == b.key.kind && a.key.value == b.key.value &&
+         a.key.command == b.key.command;
 }
 
 }  // namespace
@@ -20,7 +22,8 @@ std::vector<Endpoint> limited_endpoints(const Grid& grid) {
   for (std::uint32_t m = 0; m < grid.models.size(); ++m) {
     const auto& model = grid.models[m];
     if (!is_limited(grid, model)) continue;
-    auto at = std::find_if(endpoints.begin(), endpoints.end(), [&](const auto& e) { return same_endpoint(grid.models[e.models.front()], model); });
+    auto at = std::find_if(endpoints.begin(), endpoints.end(),
+                           [&](const auto& e) { return same_endpoint(grid.models[e.models.front()], model); });
     if (at == endpoints.end()) at = endpoints.insert(at, Endpoint{});
     at->models.push_back(m);
     at->concurrency = std::max(at->concurrency, model.concurrency);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::jobs {
 
@@ -15,7 +15,8 @@ struct KeyField {
 
 /// The fields of a cell, in the order in which they are hashed (docs/formats/run_directory.md). Model, mode
 /// and prompt enter by what they are, not by what the grid calls them; seed, replicates, endpoint, key, price
-/// and concurrency do not enter. Of a device: what decides results, not where its parts lie (python, libnrt, cores, argv).
+/// and concurrency do not enter. Of a device: what decides results, not where its parts lie (python, libnrt, cores,
+/// argv).
 std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell);
 
 /// The fields of a task: its hash (file and index entry) and, for a synthetic model, the known kernel that it

@@ -8,8 +8,8 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/costs.hpp"
 #include "jobs/dealing.hpp"
+#include "jobs/forecast/costs.hpp"
 #include "jobs/keys.hpp"
 
 namespace nkigrid::jobs {
@@ -43,17 +43,16 @@ std::vector<std::uint32_t> task_indices(const CellSpec& cell, const std::vector<
 std::vector<std::string> kernel_hashes(const Grid& grid, const Benchmark& benchmark,
                                        const std::vector<PlannedTask>& tasks) {
   std::vector<std::string> hashes(tasks.size());
-  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
-    return grid.model(cell.model).api == "synthetic";
-  });
-  for (std::size_t i = 0; wanted && i < tasks.size(); ++i)
-    hashes[i] = sha256_hex(benchmark.known_kernel(tasks[i].id));
+  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(),
+                                  [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
+  for (std::size_t i = 0; wanted && i < tasks.size(); ++i) hashes[i] = sha256_hex(benchmark.known_kernel(tasks[i].id));
   return hashes;
 }
 
 }  // namespace
 
-Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from, const CostModel* costs) {
+Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from,
+               const CostModel* costs) {
   Plan plan;
   plan.cells = grid.cells;
   plan.shards = grid.slurm.shards;

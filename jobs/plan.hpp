@@ -8,7 +8,7 @@
 
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::jobs {
 
@@ -55,18 +55,21 @@ PlanExtent extent_of(const Plan& plan);
 
 struct CostModel;
 
-/// The episodes of a grid with their shards: balanced in count (within one episode) and in expected seconds, the same for the same grid
-/// and costs whatever the order in its file, and decorrelated from the order of tasks and replicates.
+/// The episodes of a grid with their shards: balanced in count (within one episode) and in expected seconds, the same
+/// for the same grid and costs whatever the order in its file, and decorrelated from the order of tasks and replicates.
 /// @param grown_from earlier extents of the same run, oldest first: their episodes keep the shards they had
 /// @param costs what shards are balanced by; null: the prior
-Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from = {}, const CostModel* costs = nullptr);
+Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from = {},
+               const CostModel* costs = nullptr);
 
 /// SHA-256 (hex) of all keys, sorted, as length-prefixed fields.
 std::string grid_hash(const Plan& plan);
 
-/// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first, ties by a keyed hash.
+/// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first,
+/// ties by a keyed hash.
 /// @param seconds expected seconds of (cell, task), {cells x tasks}: expected_seconds()
-std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds, std::optional<ShardId> shard);
+std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds,
+                                         std::optional<ShardId> shard);
 /// The same by the prior.
 std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard);
 

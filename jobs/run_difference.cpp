@@ -23,8 +23,7 @@ std::string shown_change(const std::string& was, const std::string& now) {
 }
 
 std::string kernel_hash(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
-  return side.grid.model(cell.model).api == "synthetic" ? sha256_hex(side.benchmark.known_kernel(task))
-                                                        : std::string();
+  return side.grid.model(cell.model).api == "synthetic" ? sha256_hex(side.benchmark.known_kernel(task)) : std::string();
 }
 
 std::vector<KeyField> all_fields(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
@@ -81,8 +80,8 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
     }
     const auto& new_cell = now.plan.cells[at->second];
     if (new_cell.replicates < cell.replicates) {
-      faults.push_back(fmt::format("cell {}: {} replicates in the run, {} in the grid", cell.id,
-                                   cell.replicates, new_cell.replicates));
+      faults.push_back(fmt::format("cell {}: {} replicates in the run, {} in the grid", cell.id, cell.replicates,
+                                   new_cell.replicates));
     }
     for (std::uint32_t task = 0; task < was.plan.tasks.size(); ++task) {
       const auto& key = was.plan.key(i, task);
@@ -98,8 +97,7 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
     }
   }
   for (const auto& line : differences.lines()) faults.push_back(line);
-  if (changed != 0)
-    faults.push_back(fmt::format("{} (cell, task) pairs have another key through this", changed));
+  if (changed != 0) faults.push_back(fmt::format("{} (cell, task) pairs have another key through this", changed));
   return faults;
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 
 namespace nkigrid::jobs {

@@ -13,7 +13,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/version.hpp"
-#include "jobs/grid_parts.hpp"
+#include "jobs/grid/parts.hpp"
 #include "jobs/run_difference.hpp"
 #include "jobs/run_inputs.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint32_t kRunFormat = 1;
 
-/// One freezer at a time. The lock goes with the descriptor, so a killed process leaves none behind. Where the file system has no locks
-/// (some network ones) nobody is kept out: each file is still replaced whole.
+/// One freezer at a time. The lock goes with the descriptor, so a killed process leaves none behind. Where the file
+/// system has no locks (some network ones) nobody is kept out: each file is still replaced whole.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
@@ -64,7 +64,8 @@ struct OpenRun {
 
 enum class LostPlan { refused, made_anew };
 
-/// What a run grew from, as plan.json has it. A plan that is lost is made anew without: episodes may go to other shards, the log counts them all the same.
+/// What a run grew from, as plan.json has it. A plan that is lost is made anew without: episodes may go to other
+/// shards, the log counts them all the same.
 std::vector<PlanExtent> read_grown_from(const fs::path& folder, LostPlan lost, std::string& plan_text) {
   const auto file = plan_file(folder);
   try {
@@ -81,26 +82,24 @@ std::vector<PlanExtent> read_grown_from(const fs::path& folder, LostPlan lost, s
 OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   std::error_code ignored;
   if (!is_run(folder) && fs::exists(folder / "grid.yaml", ignored) && fs::exists(plan_file(folder), ignored))
-    throw Error(ErrorCode::corrupt, fmt::format("'{}' has lost its end (no `resolved:` in it); restore it, the log beside it is untouched",
-                                                (folder / "grid.yaml").native()));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{}' has lost its end (no `resolved:` in it); restore it, the log beside it is untouched",
+                            (folder / "grid.yaml").native()));
   if (!is_run(folder))
-    throw Error(ErrorCode::config,
-                fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one",
-                            folder.native(), folder.native()));
+    throw Error(ErrorCode::config, fmt::format("'{}' is no run (no frozen grid.yaml in it); `run GRID -o {}` makes one",
+                                               folder.native(), folder.native()));
   const auto resolved_hashes = read_grid_file(folder / "grid.yaml", {});
   // A changed input may show up as a problem of the grid (a prompt that is gone): its hash is the better
   // message.
   if (resolved_hashes.resolved) verify_inputs(folder / "inputs", resolved_hashes.resolved->inputs);
   if (!resolved_hashes.grid) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("the frozen grid was damaged; restore it, or freeze a new run:\n{}",
-                            to_text(resolved_hashes.problems)));
+    throw Error(ErrorCode::corrupt, fmt::format("the frozen grid was damaged; restore it, or freeze a new run:\n{}",
+                                                to_text(resolved_hashes.problems)));
   }
   const auto& resolved = *resolved_hashes.resolved;
   if (resolved.format != kRunFormat) {
-    throw Error(ErrorCode::config,
-                fmt::format("'{}' is a run of format {} (this program reads {}); use nkigrid {}",
-                            folder.native(), resolved.format, kRunFormat, resolved.nkigrid_version));
+    throw Error(ErrorCode::config, fmt::format("'{}' is a run of format {} (this program reads {}); use nkigrid {}",
+                                               folder.native(), resolved.format, kRunFormat, resolved.nkigrid_version));
   }
   OpenRun open;
   open.run.folder = folder;
@@ -191,9 +190,8 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
   const FolderLock lock(folder);
   std::error_code ignored;
   if (fs::exists(folder / "grid.yaml", ignored) && !is_run(folder)) {
-    throw Error(ErrorCode::config,
-                fmt::format("'{}' is no frozen grid and would be overwritten; choose another folder",
-                            (folder / "grid.yaml").native()));
+    throw Error(ErrorCode::config, fmt::format("'{}' is no frozen grid and would be overwritten; choose another folder",
+                                               (folder / "grid.yaml").native()));
   }
   if (!is_run(folder)) {
     make_directories(folder / "plan");

@@ -4,20 +4,21 @@
 #include <string>
 
 #include "jobs/benchmark.hpp"
-#include "jobs/costs.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/forecast/costs.hpp"
+#include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 
 namespace nkigrid::jobs {
 
-/// A frozen run: RUN/grid.yaml, RUN/inputs, RUN/plan (docs/formats/run_directory.md). A run never reads the benchmark again.
+/// A frozen run: RUN/grid.yaml, RUN/inputs, RUN/plan (docs/formats/run_directory.md). A run never reads the benchmark
+/// again.
 struct Run {
   std::filesystem::path folder;
   Grid grid;            ///< its paths point into RUN/inputs
   Benchmark benchmark;  ///< from RUN/inputs
   Plan plan;
-  CostModel costs;      ///< that it was frozen with; its shards are balanced by them as long as it lives
-  std::string run_id;     ///< random, 16 hex digits; never an input of a draw
+  CostModel costs;     ///< that it was frozen with; its shards are balanced by them as long as it lives
+  std::string run_id;  ///< random, 16 hex digits; never an input of a draw
   std::string grid_hash;
 
   std::filesystem::path log_folder() const { return folder / "log"; }
@@ -25,12 +26,15 @@ struct Run {
 
 /// Freezes `grid` into `folder` and returns the run. An existing run with the same keys and seed is opened; one that
 /// `grid` only grows (replicates, tasks, cells) is extended.
-/// @param costs learnt from earlier runs; a run that exists keeps those it was frozen with, so that its episodes keep their shards
+/// @param costs learnt from earlier runs; a run that exists keeps those it was frozen with, so that its episodes keep
+/// their shards
 /// @throws Error{config} (exit 2) with the difference when the seed or a key under an existing (cell, task) differs;
 ///         Error{io} when the folder cannot be written: nothing half made is left that load_run() would accept.
-Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesystem::path& folder, const CostModel& costs = {});
+Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesystem::path& folder,
+               const CostModel& costs = {});
 
-/// Opens a frozen run. @throws Error{config} when `folder` is no run; Error{corrupt} when a frozen input does not match its hash.
+/// Opens a frozen run. @throws Error{config} when `folder` is no run; Error{corrupt} when a frozen input does not match
+/// its hash.
 Run load_run(const std::filesystem::path& folder);
 
 /// True when `path` is a folder that holds a frozen run.

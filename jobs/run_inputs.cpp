@@ -79,18 +79,15 @@ json extent_json(const PlanExtent& extent) {
 
 }  // namespace
 
-std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark,
-                                               const Plan& plan) {
+std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   std::map<std::string, std::string> files;
   files[kIndexInput] = frozen_index(benchmark, plan);
-  const bool synthetic = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
-    return grid.model(cell.model).api == "synthetic";
-  });
+  const bool synthetic = std::any_of(grid.cells.begin(), grid.cells.end(),
+                                     [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
   for (const auto& model : grid.models) {
-    if (model.api == "synthetic")
-      files[fmt::format("profiles/{}.yaml", model.profile)] = read_file(model.profile_file);
+    if (model.api == "synthetic") files[fmt::format("profiles/{}.yaml", model.profile)] = read_file(model.profile_file);
   }
   for (const auto& task : plan.tasks) {
     files[fmt::format("benchmark/tasks/{}.py", task.id)] = benchmark.find(task.id)->source;
@@ -101,8 +98,7 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
   return files;
 }
 
-std::map<std::string, std::string> frozen_hashes(const Grid& grid,
-                                                 const std::map<std::string, std::string>& files) {
+std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::map<std::string, std::string>& files) {
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
@@ -136,9 +132,8 @@ void verify_inputs(const fs::path& folder, const std::map<std::string, std::stri
   for (const auto& [name, hash] : hashes) {
     const auto bytes = bytes_at(folder / name);
     if (!bytes)
-      throw Error(ErrorCode::corrupt,
-                  fmt::format("frozen input '{}' is missing; restore it, or freeze a new run",
-                              (folder / name).native()));
+      throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' is missing; restore it, or freeze a new run",
+                                                  (folder / name).native()));
     if (sha256_hex(*bytes) != hash) {
       throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' was changed after the freeze (its hash "
                                                   "differs); restore it, or freeze a new run",
@@ -147,8 +142,7 @@ void verify_inputs(const fs::path& folder, const std::map<std::string, std::stri
   }
 }
 
-std::string plan_to_json(const Plan& plan, const std::string& hash,
-                         const std::vector<PlanExtent>& grown_from) {
+std::string plan_to_json(const Plan& plan, const std::string& hash, const std::vector<PlanExtent>& grown_from) {
   json out = {{"format", "nkigrid-plan"}, {"version", 1},          {"nkigrid_version", kVersion},
               {"grid_hash", hash},        {"shards", plan.shards}, {"episodes", plan.episodes.size()}};
   for (const auto& task : plan.tasks)
@@ -179,17 +173,15 @@ std::vector<PlanExtent> extents_from_json(const std::string& text, const fs::pat
     for (const auto& cells : document.at("grown_from")) {
       PlanExtent& extent = extents.emplace_back();
       for (const auto& cell : cells) {
-        extent.cells.push_back({cell.at("id").get<std::string>(),
-                                cell.at("tasks").get<std::vector<std::string>>(),
+        extent.cells.push_back({cell.at("id").get<std::string>(), cell.at("tasks").get<std::vector<std::string>>(),
                                 cell.at("replicates").get<std::uint32_t>()});
       }
     }
     return extents;
   } catch (const json::exception&) {
-    throw Error(
-        ErrorCode::corrupt,
-        fmt::format("'{0}' is no plan, or missing; `run GRID -o {1}` (or `submit`) with its grid makes it anew", file.native(),
-                    file.parent_path().parent_path().native()));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{0}' is no plan, or missing; `run GRID -o {1}` (or `submit`) with its grid makes it anew",
+                            file.native(), file.parent_path().parent_path().native()));
   }
 }
 
@@ -197,21 +189,18 @@ void verify_plan_json(const std::string& text, const Plan& plan, const fs::path&
   const auto document = json::parse(text);  // extents_from_json() has read it before
   std::map<std::string, const json*> cells;
   const json none = json::array();
-  for (const auto& cell : document.contains("cells") ? document["cells"] : none)
-    cells[cell.value("id", "")] = &cell;
+  for (const auto& cell : document.contains("cells") ? document["cells"] : none) cells[cell.value("id", "")] = &cell;
   for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) {
     const auto at = cells.find(plan.cells[cell].id);
     const json empty = json::object();
     const json& keys = at == cells.end() ? empty : at->second->at("keys");
     for (std::uint32_t task = 0; task < plan.tasks.size(); ++task) {
-      if (plan.key(cell, task).empty() || keys.value(plan.tasks[task].id, "") == plan.key(cell, task))
-        continue;
+      if (plan.key(cell, task).empty() || keys.value(plan.tasks[task].id, "") == plan.key(cell, task)) continue;
       throw Error(
           ErrorCode::corrupt,
-          fmt::format(
-              "'{}' has another key for {} {} than the frozen grid and inputs give; one of them was changed "
-              "after the freeze: restore it, or freeze a new run",
-              file.native(), plan.cells[cell].id, plan.tasks[task].id));
+          fmt::format("'{}' has another key for {} {} than the frozen grid and inputs give; one of them was changed "
+                      "after the freeze: restore it, or freeze a new run",
+                      file.native(), plan.cells[cell].id, plan.tasks[task].id));
     }
   }
 }

@@ -10,8 +10,9 @@
 
 namespace nkigrid::runner {
 
-/// How many episodes a rank asks for ahead of need: as many as its lanes ended lately, so that a request's round trip does not leave them
-/// idle. With episodes of minutes that is none, and none may be: an episode that waits on a rank cannot go to another one that is idle.
+/// How many episodes a rank asks for ahead of need: as many as its lanes ended lately, so that a request's round trip
+/// does not leave them idle. With episodes of minutes that is none, and none may be: an episode that waits on a rank
+/// cannot go to another one that is idle.
 class Appetite {
  public:
   /// Takes note of episodes that ended.
@@ -23,8 +24,8 @@ class Appetite {
     }
     count_ += episodes;
   }
-  /// Twice what ended in the last window, which is what a round trip may use up with room to grow; nothing where not even every lane
-  /// ended one.
+  /// Twice what ended in the last window, which is what a round trip may use up with room to grow; nothing where not
+  /// even every lane ended one.
   std::uint32_t ahead(std::uint32_t lanes, Seconds now) noexcept {
     ended(0, now);
     const auto lately = std::max(last_, count_);
@@ -45,7 +46,8 @@ class Asker {
   void received(std::size_t episodes) noexcept { received_ += episodes; }
 
   /// @param idle lanes without work; `queued` episodes wait on the rank for a lane
-  std::optional<Want> ask(std::uint32_t lanes, std::uint32_t idle, std::uint32_t queued, const std::string& node, Seconds now) {
+  std::optional<Want> ask(std::uint32_t lanes, std::uint32_t idle, std::uint32_t queued, const std::string& node,
+                          Seconds now) {
     const auto most = appetite_.ahead(lanes, now);
     const auto ahead = most > queued ? most - queued : 0;
     const auto since = received_ - received_then_;
@@ -64,8 +66,8 @@ class Asker {
   std::uint64_t idle_then_ = 0, ahead_then_ = 0;
 };
 
-/// How long a rank that found nothing to do sleeps before it looks at MPI again: 0.1 ms after something moved, doubling to 5 ms, so that
-/// a busy rank answers at once and an idle one costs next to nothing.
+/// How long a rank that found nothing to do sleeps before it looks at MPI again: 0.1 ms after something moved, doubling
+/// to 5 ms, so that a busy rank answers at once and an idle one costs next to nothing.
 class PollPause {
  public:
   void moved() noexcept { next_ = kLeast; }

@@ -13,15 +13,24 @@ int worse_exit_code(int a, int b) noexcept {
 }
 
 Coordinator::Coordinator(mpi::Comm& comm, Dealer dealer, PermitOffice permits, Progress progress, const Clock& clock)
-    : comm_(comm), dealer_(std::move(dealer)), permits_(std::move(permits)), progress_(std::move(progress)), clock_(clock), started_(clock.monotonic()) {}
+    : comm_(comm),
+      dealer_(std::move(dealer)),
+      permits_(std::move(permits)),
+      progress_(std::move(progress)),
+      clock_(clock),
+      started_(clock.monotonic()) {}
 
 void Coordinator::handle(const mpi::Incoming& message) {
   switch (static_cast<Tag>(message.tag)) {
-    case Tag::want: take_want(message.source, decode_want(message.bytes)); break;
+    case Tag::want:
+      take_want(message.source, decode_want(message.bytes));
+      break;
     case Tag::done:
       for (const auto& done : decode_done(message.bytes)) dealer_.take(done);
       break;
-    case Tag::trouble: take_trouble(decode_trouble(message.bytes)); break;
+    case Tag::trouble:
+      take_trouble(decode_trouble(message.bytes));
+      break;
     case Tag::permit_wanted:
       if (permits_.want(message.bytes, message.source)) {
         comm_.send(message.source, static_cast<int>(Tag::permit_granted), message.bytes, "grant a permit");
@@ -36,7 +45,8 @@ void Coordinator::handle(const mpi::Incoming& message) {
       ++sealed_;
       if (const auto trouble = decode_trouble(message.bytes); !trouble.reason.empty()) take_trouble(trouble);
       break;
-    default: break;
+    default:
+      break;
   }
   deal_to_hungry();
   maybe_finish();
@@ -62,7 +72,9 @@ void Coordinator::take_trouble(const Trouble& trouble) {
   }
 }
 
-void Coordinator::stop(const std::string& reason, int exit_code) { take_trouble({.exit_code = exit_code, .reason = reason, .model = {}}); }
+void Coordinator::stop(const std::string& reason, int exit_code) {
+  take_trouble({.exit_code = exit_code, .reason = reason, .model = {}});
+}
 
 void Coordinator::start(double seconds_left) {
   send_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
@@ -84,8 +96,8 @@ void Coordinator::take_want(int rank, const Want& want) {
   desk.ahead = (all > on_the_way ? all - on_the_way : 0) - desk.wants;
 }
 
-/// Lanes without work come first. What a rank wants ahead is given while every rank has as much again to come: near the end a queue on
-/// one rank would be another's idleness.
+/// Lanes without work come first. What a rank wants ahead is given while every rank has as much again to come: near the
+/// end a queue on one rank would be another's idleness.
 void Coordinator::deal_to_hungry() {
   if (draining_) return;
   for (auto& [rank, desk] : desks_) {

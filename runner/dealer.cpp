@@ -24,12 +24,19 @@ std::string used_up(const jobs::Budget& budget, const Spent& spent, Seconds elap
 
 }  // namespace
 
-Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked,
-               std::uint32_t owner)
-    : plan_(plan), grid_(grid), first_attempt_(owner), spent_models_(grid.models.size()), spent_cells_(plan.cells.size()),
-      stopped_models_(grid.models.size()), stopped_cells_(plan.cells.size()), episodes_(order.size()) {
+Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order,
+               const log::Ledger& ledger, bool with_parked, std::uint32_t owner)
+    : plan_(plan),
+      grid_(grid),
+      first_attempt_(owner),
+      spent_models_(grid.models.size()),
+      spent_cells_(plan.cells.size()),
+      stopped_models_(grid.models.size()),
+      stopped_cells_(plan.cells.size()),
+      episodes_(order.size()) {
   for (const auto& cell : plan.cells) {
-    const auto at = std::find_if(grid.models.begin(), grid.models.end(), [&](const auto& model) { return model.name == cell.model; });
+    const auto at = std::find_if(grid.models.begin(), grid.models.end(),
+                                 [&](const auto& model) { return model.name == cell.model; });
     model_of_cell_.push_back(static_cast<std::uint32_t>(at - grid.models.begin()));
   }
   for (const auto episode : order) {
@@ -44,13 +51,17 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
     if (parked && !with_parked) continue;
     if (state.attempts > 0) {
       // A parked one that is asked for again gets its tries anew, away from the node that failed it.
-      progress_.emplace(episode, Progress{.attempts = std::max(state.attempts, owner - 1), .infra_failures = parked ? 0 : state.infra_failures,
-                                          .dead_attempt = state.unfinished ? state.attempts : 0, .has_history = true, .last_node = state.last_node});
+      progress_.emplace(episode, Progress{.attempts = std::max(state.attempts, owner - 1),
+                                          .infra_failures = parked ? 0 : state.infra_failures,
+                                          .dead_attempt = state.unfinished ? state.attempts : 0,
+                                          .has_history = true,
+                                          .last_node = state.last_node});
     }
     waiting_.add(episode);
   }
   const auto has_wall = [](const auto& of) { return of.budget.wall.has_value(); };
-  has_wall_budget_ = grid.budget.wall || std::any_of(grid.models.begin(), grid.models.end(), has_wall) || std::any_of(plan.cells.begin(), plan.cells.end(), has_wall);
+  has_wall_budget_ = grid.budget.wall || std::any_of(grid.models.begin(), grid.models.end(), has_wall) ||
+                     std::any_of(plan.cells.begin(), plan.cells.end(), has_wall);
   for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) check_budgets(cell);
 }
 
@@ -68,7 +79,8 @@ const std::string& Dealer::failed_on(std::uint32_t episode) const {
 std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& node) {
   const auto& tally = nodes_[node];
   std::vector<Assignment> work;
-  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.first != node && !log::eats_episodes(n.second); });
+  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(),
+                                      [&](const auto& n) { return n.first != node && !log::eats_episodes(n.second); });
   if (stopped_ || (other_node && log::eats_episodes(tally))) return work;
   const auto avoided = other_node ? std::optional(node) : std::nullopt;
   while (work.size() < count) {
@@ -77,8 +89,11 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
     auto& progress = progress_.try_emplace(*episode, Progress{.attempts = first_attempt_ - 1}).first->second;
     progress.in_flight = true;
     ++in_flight_;
-    work.push_back({.episode = *episode, .attempt = ++progress.attempts, .dead_attempt = std::exchange(progress.dead_attempt, 0),
-                    .dead_node = progress.last_node, .resumed = progress.has_history});
+    work.push_back({.episode = *episode,
+                    .attempt = ++progress.attempts,
+                    .dead_attempt = std::exchange(progress.dead_attempt, 0),
+                    .dead_node = progress.last_node,
+                    .resumed = progress.has_history});
   }
   return work;
 }
@@ -122,10 +137,12 @@ void Dealer::tally(const Done& done) {
   ++node.failures;
   if (done.outcome == Outcome::api_error) return;
   ++node.own_failures;
-  // Alone with a device that fails all it is given: stop before every episode has used up its tries here. `resume` excludes the node.
-  if (nodes_.size() == 1 && node.scored == 0 && node.own_failures >= log::kNodeFailures && waiting_.size() >= log::kNodeFailures) {
-    stop_all(fmt::format("node {}: {} attempts failed and none was scored; the last one: {}: {}", done.node, node.failures,
-                         to_string(done.outcome), done.reason));
+  // Alone with a device that fails all it is given: stop before every episode has used up its tries here. `resume`
+  // excludes the node.
+  if (nodes_.size() == 1 && node.scored == 0 && node.own_failures >= log::kNodeFailures &&
+      waiting_.size() >= log::kNodeFailures) {
+    stop_all(fmt::format("node {}: {} attempts failed and none was scored; the last one: {}: {}", done.node,
+                         node.failures, to_string(done.outcome), done.reason));
   }
 }
 
@@ -148,7 +165,8 @@ void Dealer::spend(std::uint32_t episode, double usd, std::uint64_t tokens) {
 void Dealer::check_budgets(std::uint32_t cell) {
   const auto& spec = plan_.cells[cell];
   const auto& model = grid_.models[model_of(cell)];
-  if (const auto limit = used_up(grid_.budget, spent_, elapsed_); !limit.empty()) stop_all("budget: " + limit + " is used up");
+  if (const auto limit = used_up(grid_.budget, spent_, elapsed_); !limit.empty())
+    stop_all("budget: " + limit + " is used up");
   if (const auto limit = used_up(model.budget, spent_models_[model_of(cell)], elapsed_); !limit.empty())
     stop(stopped_models_[model_of(cell)], fmt::format("budget: {} of model {} is used up", limit, model.name));
   if (const auto limit = used_up(spec.budget, spent_cells_[cell], elapsed_); !limit.empty())

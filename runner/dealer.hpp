@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/messages.hpp"
@@ -22,27 +22,28 @@ struct Spent {
 };
 
 /// Rank 0's book: which episodes wait, which are in flight, which are parked. Pure state, no communication, no clock.
-/// Dealing and taking back cost O(1) an episode, whatever has stopped or failed; stopping a model or a cell costs one pass.
+/// Dealing and taking back cost O(1) an episode, whatever has stopped or failed; stopping a model or a cell costs one
+/// pass.
 class Dealer {
  public:
   /// @param order episodes of this shard, in the order to deal them
   /// @param ledger states at the start; spent budgets are read from its counted rows
   /// @param owner the lowest number that a new attempt may have (ShardLock::owner)
-  Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger, bool with_parked,
-         std::uint32_t owner = 1);
+  Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger,
+         bool with_parked, std::uint32_t owner = 1);
 
-  /// Up to `count` episodes for a rank on `node`, never one that failed on that node while another node is at work, and none at all for
-  /// a node that eats episodes while another one does not.
+  /// Up to `count` episodes for a rank on `node`, never one that failed on that node while another node is at work, and
+  /// none at all for a node that eats episodes while another one does not.
   std::vector<Assignment> deal(std::uint32_t count, const std::string& node);
 
-  /// Takes a result: a scored episode is finished, an infrastructure failure is dealt again until it is parked, a drained one
-  /// stays outstanding.
+  /// Takes a result: a scored episode is finished, an infrastructure failure is dealt again until it is parked, a
+  /// drained one stays outstanding.
   void take(const Done& done);
 
   void stop_model(const std::string& model, std::string reason);  ///< its episodes are dealt no more
   void stop_cell(const std::string& cell, std::string reason);
-  void stop_all(std::string reason);                              ///< nothing is dealt any more
-  void set_elapsed(Seconds wall);                                 ///< for wall budgets
+  void stop_all(std::string reason);  ///< nothing is dealt any more
+  void set_elapsed(Seconds wall);     ///< for wall budgets
 
   bool idle() const noexcept { return in_flight_ == 0; }
   /// True when nothing that may be dealt waits.

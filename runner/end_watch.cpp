@@ -17,7 +17,11 @@ constexpr double kTolerance = 5;
 }  // namespace
 
 EndWatch::EndWatch(EndQuestion question, std::optional<double> ends_at, const Clock& clock)
-    : question_(std::move(question)), end_(question_.ask ? ends_at : std::nullopt), clock_(clock), asked_(clock.monotonic()), looked_(asked_) {}
+    : question_(std::move(question)),
+      end_(question_.ask ? ends_at : std::nullopt),
+      clock_(clock),
+      asked_(clock.monotonic()),
+      looked_(asked_) {}
 
 std::optional<double> EndWatch::look(const TurnClock& turns, const std::vector<jobs::CellSpec>& cells) {
   const auto now = clock_.monotonic();

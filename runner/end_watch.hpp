@@ -5,19 +5,21 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/stop.hpp"
 
 namespace nkigrid::runner {
 
-/// How to ask the batch system when the allocation ends. Neither function blocks; the answer comes when it comes, or never.
+/// How to ask the batch system when the allocation ends. Neither function blocks; the answer comes when it comes, or
+/// never.
 struct EndQuestion {
   std::function<void()> ask;
   std::function<std::optional<double>()> answer;  ///< Unix time [s], once an answer
 };
 
-/// Rank 0's eye on the end of the allocation, which an administrator may move: asks once a minute, and once more shortly before each of the
-/// two stages that the end as known would bring (the first cell whose turns do not fit, the last call).
+/// Rank 0's eye on the end of the allocation, which an administrator may move: asks once a minute, and once more
+/// shortly before each of the two stages that the end as known would bring (the first cell whose turns do not fit, the
+/// last call).
 class EndWatch {
  public:
   /// @param ends_at as first known, Unix time [s]; none: no limit, nothing is asked

@@ -10,8 +10,8 @@
 
 namespace nkigrid::runner {
 
-/// Durable turns of earlier attempts. Those of an earlier session are read together, in one pass over the log, when the first of them
-/// is wanted; an attempt that fails in this session is read alone.
+/// Durable turns of earlier attempts. Those of an earlier session are read together, in one pass over the log, when the
+/// first of them is wanted; an attempt that fails in this session is read alone.
 /// @threads take() from any number of lanes
 class Histories {
  public:

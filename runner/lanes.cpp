@@ -13,7 +13,8 @@
 namespace nkigrid::runner {
 namespace {
 
-/// Sees every record of one attempt on its way to the journal: what it spent, and how long turns and the final check took.
+/// Sees every record of one attempt on its way to the journal: what it spent, and how long turns and the final check
+/// took.
 class Tally {
  public:
   Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell)
@@ -47,7 +48,8 @@ class Tally {
 /// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left.
 class GatedModel final : public model::ChatModel {
  public:
-  GatedModel(model::ChatModel& inner, std::function<bool()> may_begin) : inner_(inner), may_begin_(std::move(may_begin)) {}
+  GatedModel(model::ChatModel& inner, std::function<bool()> may_begin)
+      : inner_(inner), may_begin_(std::move(may_begin)) {}
   model::ChatReply complete(const model::ChatRequest& request, std::stop_token stop) override {
     if (!may_begin_()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
     return inner_.complete(request, stop);
@@ -59,7 +61,8 @@ class GatedModel final : public model::ChatModel {
 };
 
 /// The row of an attempt whose owner died: its next owner writes it.
-log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node, const std::vector<log::LoggedTurn>& history) {
+log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node,
+                    const std::vector<log::LoggedTurn>& history) {
   log::End end;
   end.id = id;
   end.level = task.level;
@@ -67,14 +70,18 @@ log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std:
   end.outcome = Outcome::killed;
   end.reason = "its owner ended without a last record; taken over";
   end.turns = static_cast<std::uint32_t>(history.size());
-  end.inherited_turns = static_cast<std::uint32_t>(
-      std::count_if(history.begin(), history.end(), [&](const auto& turn) { return turn.reply.id.attempt < id.attempt; }));
+  end.inherited_turns = static_cast<std::uint32_t>(std::count_if(
+      history.begin(), history.end(), [&](const auto& turn) { return turn.reply.id.attempt < id.attempt; }));
   end.node = node;
   return end;
 }
 
 Done not_begun(const Assignment& assignment, const std::string& node) {
-  return {.episode = assignment.episode, .ended = false, .begun = false, .dead_attempt = assignment.dead_attempt, .node = node};
+  return {.episode = assignment.episode,
+          .ended = false,
+          .begun = false,
+          .dead_attempt = assignment.dead_attempt,
+          .node = node};
 }
 
 }  // namespace
@@ -108,8 +115,10 @@ void LanePool::give(std::vector<Assignment> work) {
     std::lock_guard lock(mutex_);
     for (auto& assignment : work) waiting_.push_back(std::move(assignment));
   }
-  if (closed_) close();  // it crossed the stop on its way: goes back
-  else arrived_.notify_all();
+  if (closed_)
+    close();  // it crossed the stop on its way: goes back
+  else
+    arrived_.notify_all();
 }
 
 std::uint32_t LanePool::hungry() const {
@@ -133,7 +142,8 @@ std::uint32_t LanePool::running() const {
 void LanePool::close() {
   closed_ = true;
   std::lock_guard lock(mutex_);
-  for (const auto& assignment : std::exchange(waiting_, {})) events_.done.push_back(not_begun(assignment, context_.node));
+  for (const auto& assignment : std::exchange(waiting_, {}))
+    events_.done.push_back(not_begun(assignment, context_.node));
   bell_.ring();
 }
 
@@ -172,7 +182,9 @@ void LanePool::work(std::stop_token stop) {
 bool LanePool::may_begin(const jobs::CellSpec& cell) {
   if (closed_) return false;
   if (context_.turns.fits(cell, context_.clock.monotonic())) return true;
-  report(Trouble{.exit_code = 1, .reason = fmt::format("time limit: no turn of cell {} can end in the time left", cell.id), .cell = cell.id});
+  report(Trouble{.exit_code = 1,
+                 .reason = fmt::format("time limit: no turn of cell {} can end in the time left", cell.id),
+                 .cell = cell.id});
   return false;
 }
 
@@ -187,11 +199,14 @@ void LanePool::run_one(const Assignment& assignment) {
   try {
     run_attempt(assignment, done);
   } catch (const model::ChatError& error) {
-    if (error.failure != model::ChatFailure::interrupted) report(Trouble{.exit_code = 4, .reason = error.what(), .model = cell.model});
+    if (error.failure != model::ChatFailure::interrupted)
+      report(Trouble{.exit_code = 4, .reason = error.what(), .model = cell.model});
   } catch (const Error& error) {
     report(Trouble{.exit_code = exit_code(error.code()), .reason = error.what()});
   } catch (const std::exception& error) {
-    report(Trouble{.exit_code = 70, .reason = fmt::format("internal error in {}: {}", to_string(context_.run.plan.id_of(planned)), error.what())});
+    report(Trouble{
+        .exit_code = 70,
+        .reason = fmt::format("internal error in {}: {}", to_string(context_.run.plan.id_of(planned)), error.what())});
   }
   report(std::move(done));
 }
@@ -210,11 +225,18 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
   std::vector<log::LoggedTurn> history;
   if (assignment.resumed) history = context_.histories.take(assignment.episode);
   if (assignment.dead_attempt > 0) {
-    context_.journal.append(killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
+    context_.journal.append(
+        killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
   }
-  const agent::EpisodeJob job{.id = id, .grid = run.grid, .model = run.grid.model(cell.model), .mode = run.grid.mode(cell.mode),
-                              .prompt = run.grid.prompt(cell.prompt), .task = task, .history = std::move(history),
-                              .node = context_.node, .rank = context_.rank};
+  const agent::EpisodeJob job{.id = id,
+                              .grid = run.grid,
+                              .model = run.grid.model(cell.model),
+                              .mode = run.grid.mode(cell.mode),
+                              .prompt = run.grid.prompt(cell.prompt),
+                              .task = task,
+                              .history = std::move(history),
+                              .node = context_.node,
+                              .rank = context_.rank};
   GatedModel gated(*context_.models.at(cell.model), [&] { return may_begin(cell); });
   agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
 }

@@ -14,8 +14,8 @@
 
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
-#include "runner/log/journal.hpp"
 #include "runner/histories.hpp"
+#include "runner/log/journal.hpp"
 #include "runner/messages.hpp"
 #include "runner/model/model.hpp"
 #include "runner/stop.hpp"

@@ -2,7 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-// JSON between ranks of one build of one program: readable in a debugger, and dealing sends batches, so its cost is noise.
+// JSON between ranks of one build of one program: readable in a debugger, and dealing sends batches, so its cost is
+// noise.
 namespace nkigrid::runner {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Want, episodes, ahead, received, node)

@@ -30,8 +30,9 @@ enum class Tag : int {
 
 /// What every rank must know before its first episode.
 struct Start {
-  double seconds_left = -1;            ///< until the batch system ends the allocation; negative: no limit
-  std::vector<std::uint32_t> resumed;  ///< episodes that earlier attempts left turns of, to be read in one pass over the log
+  double seconds_left = -1;  ///< until the batch system ends the allocation; negative: no limit
+  std::vector<std::uint32_t>
+      resumed;  ///< episodes that earlier attempts left turns of, to be read in one pass over the log
 };
 
 /// The end of the allocation has moved.
@@ -54,21 +55,22 @@ struct Want {
 
 /// One episode for one lane.
 struct Assignment {
-  std::uint32_t episode = 0;       ///< index into plan.episodes
+  std::uint32_t episode = 0;  ///< index into plan.episodes
   std::uint32_t attempt = 1;
-  std::uint32_t dead_attempt = 0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
+  std::uint32_t dead_attempt =
+      0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
   std::string dead_node;
-  bool resumed = false;            ///< an earlier attempt may have left turns to continue from
+  bool resumed = false;  ///< an earlier attempt may have left turns to continue from
 };
 
 struct Done {
   std::uint32_t episode = 0;
-  bool ended = false;              ///< false: drained or never begun; the episode stays outstanding
+  bool ended = false;  ///< false: drained or never begun; the episode stays outstanding
   bool begun = true;
   std::uint32_t dead_attempt = 0;  ///< not begun: the assignment's, whose row is still to be written
   Outcome outcome = Outcome::killed;
   std::string node;
-  std::string reason;              ///< of an infrastructure outcome
+  std::string reason;  ///< of an infrastructure outcome
   std::uint64_t tokens = 0;
   double cost_usd = 0;
 };

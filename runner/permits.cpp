@@ -42,7 +42,8 @@ void RankPermits::grant(const std::string& model) {
 
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {
   for (const auto& endpoint : jobs::limited_endpoints(grid)) {
-    for (const auto m : endpoint.models) models_[grid.models[m].name] = {.desk = desks_.size(), .limit = part.of(grid.models[m].concurrency)};
+    for (const auto m : endpoint.models)
+      models_[grid.models[m].name] = {.desk = desks_.size(), .limit = part.of(grid.models[m].concurrency)};
     desks_.push_back({.limit = part.of(endpoint.concurrency), .out = 0, .line = {}});
   }
 }

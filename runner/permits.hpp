@@ -54,7 +54,8 @@ class PermitOffice {
   };
   /// @returns true when granted now; else the rank waits in line.
   bool want(const std::string& model, int rank);
-  /// Takes a permit back. @returns to whom it goes on, if to anyone: first come first served among those whose model has room.
+  /// Takes a permit back. @returns to whom it goes on, if to anyone: first come first served among those whose model
+  /// has room.
   std::optional<Grant> give_back(const std::string& model);
 
  private:

@@ -55,9 +55,10 @@ std::string Progress::line_of(const State& state) const {
   const auto elapsed = clock_.monotonic() - started_;
   const auto done_here = state.scored - scored_at_start_;
   std::string eta = state.scored == state.episodes ? "0s" : "?";
-  if (done_here > 0) eta = short_time(elapsed / static_cast<double>(done_here) * static_cast<double>(state.episodes - state.scored));
-  std::string line = fmt::format("{}/{} episodes, {} passed, {} running, {} elapsed, ETA {}", state.scored, state.episodes, state.passed,
-                                 state.in_flight, short_time(elapsed), eta);
+  if (done_here > 0)
+    eta = short_time(elapsed / static_cast<double>(done_here) * static_cast<double>(state.episodes - state.scored));
+  std::string line = fmt::format("{}/{} episodes, {} passed, {} running, {} elapsed, ETA {}", state.scored,
+                                 state.episodes, state.passed, state.in_flight, short_time(elapsed), eta);
   if (state.failed_attempts > 0) line += fmt::format(", {} attempts failed by the machinery", state.failed_attempts);
   return line;
 }

@@ -8,7 +8,8 @@
 
 namespace nkigrid::runner {
 
-/// Rank 0's line on stderr: rewritten ten times a second on a terminal, whole plain lines (each 5 %, at least every 30 s) on a pipe.
+/// Rank 0's line on stderr: rewritten ten times a second on a terminal, whole plain lines (each 5 %, at least every 30
+/// s) on a pipe.
 class Progress {
  public:
   struct State {

@@ -4,14 +4,16 @@
 
 namespace nkigrid::runner {
 
-Pulse::Pulse(mpi::Comm& comm, const Clock& clock) : comm_(comm), clock_(clock), looked_(clock.monotonic()), told_(looked_) {
+Pulse::Pulse(mpi::Comm& comm, const Clock& clock)
+    : comm_(comm), clock_(clock), looked_(clock.monotonic()), told_(looked_) {
   const int first = comm.rank() == 0 ? 1 : 0, end = comm.rank() == 0 ? comm.size() : 1;
   for (int rank = first; rank < end; ++rank) peers_[rank] = {looked_};
 }
 
 bool Pulse::took(const mpi::Incoming& message) {
   const auto tag = static_cast<Tag>(message.tag);
-  if (const auto peer = peers_.find(message.source); peer != peers_.end()) peer->second = {clock_.monotonic(), tag == Tag::sealing};
+  if (const auto peer = peers_.find(message.source); peer != peers_.end())
+    peer->second = {clock_.monotonic(), tag == Tag::sealing};
   return tag == Tag::alive || tag == Tag::sealing;
 }
 

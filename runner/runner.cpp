@@ -13,7 +13,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/version.hpp"
-#include "jobs/simulation.hpp"
+#include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/end_watch.hpp"
@@ -48,7 +48,8 @@ std::uint32_t auto_lanes(const jobs::Grid& grid) {
 std::map<std::string, std::unique_ptr<model::ChatModel>> make_models(const jobs::Run& run, RankPermits& permits) {
   std::map<std::string, std::unique_ptr<model::ChatModel>> models;
   for (const auto& spec : run.grid.models) {
-    models[spec.name] = model::make_model(spec, run.benchmark, run.folder / "inputs" / "profiles", spec.concurrency > 0 ? &permits : nullptr);
+    models[spec.name] = model::make_model(spec, run.benchmark, run.folder / "inputs" / "profiles",
+                                          spec.concurrency > 0 ? &permits : nullptr);
   }
   return models;
 }
@@ -60,9 +61,14 @@ std::string signal_text(int signal) {
 /// The main thread of one rank between its lanes and rank 0.
 class Worker {
  public:
-  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node, std::function<void(const Start&)> start,
-         std::function<void(const TimeLeft&)> move_end)
-      : comm_(comm), lanes_(lanes), permits_(permits), node_(std::move(node)), start_(std::move(start)), move_end_(std::move(move_end)) {}
+  Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::string node,
+         std::function<void(const Start&)> start, std::function<void(const TimeLeft&)> move_end)
+      : comm_(comm),
+        lanes_(lanes),
+        permits_(permits),
+        node_(std::move(node)),
+        start_(std::move(start)),
+        move_end_(std::move(move_end)) {}
 
   /// @returns true when something moved.
   bool pump(Seconds now) {
@@ -73,9 +79,11 @@ class Worker {
     for (const auto& model : permits.wanted) send(Tag::permit_wanted, model, "ask for a permit");
     for (const auto& model : permits.returned) send(Tag::permit_returned, model, "return a permit");
     asker_.ended(static_cast<std::uint32_t>(events.done.size()), now);
-    const auto want = started_ && !finishing_ ? asker_.ask(lanes_.lanes(), lanes_.hungry(), lanes_.queued(), node_, now) : std::nullopt;
+    const auto want = started_ && !finishing_ ? asker_.ask(lanes_.lanes(), lanes_.hungry(), lanes_.queued(), node_, now)
+                                              : std::nullopt;
     if (want) send(Tag::want, encode(*want), "ask for episodes");
-    return want || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() || !permits.returned.empty();
+    return want || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() ||
+           !permits.returned.empty();
   }
 
   void handle(const mpi::Incoming& message) {
@@ -83,21 +91,34 @@ class Worker {
       case Tag::work:
         give(decode_work(message.bytes));
         break;
-      case Tag::permit_granted: permits_.grant(message.bytes); break;
+      case Tag::permit_granted:
+        permits_.grant(message.bytes);
+        break;
       case Tag::start:
         start_(decode_start(message.bytes));
         started_ = true;
         break;
-      case Tag::end_moved: move_end_(decode_time_left(message.bytes)); break;
-      case Tag::drain: decode_drain(message.bytes).at_once ? lanes_.drain() : lanes_.close(); break;
-      case Tag::finish: finishing_ = true; break;
-      case Tag::result: result_ = decode_result(message.bytes); break;
-      default: break;
+      case Tag::end_moved:
+        move_end_(decode_time_left(message.bytes));
+        break;
+      case Tag::drain:
+        decode_drain(message.bytes).at_once ? lanes_.drain() : lanes_.close();
+        break;
+      case Tag::finish:
+        finishing_ = true;
+        break;
+      case Tag::result:
+        result_ = decode_result(message.bytes);
+        break;
+      default:
+        break;
     }
   }
   bool finishing() const noexcept { return finishing_; }
   const std::optional<Result>& result() const noexcept { return result_; }
-  void send(Tag tag, const std::string& bytes, std::string_view hint) { comm_.send(0, static_cast<int>(tag), bytes, hint); }
+  void send(Tag tag, const std::string& bytes, std::string_view hint) {
+    comm_.send(0, static_cast<int>(tag), bytes, hint);
+  }
 
  private:
   void give(std::vector<Assignment> work) {
@@ -132,7 +153,8 @@ Trouble seal(log::Journal& journal) {
 /// Carries a stop from its stage to the lanes, and ends the process when its time is over.
 class Stopper {
  public:
-  Stopper(const jobs::Run& run, const RunOptions& options, int rank, LanePool& lanes) : run_(run), options_(options), rank_(rank), lanes_(lanes) {}
+  Stopper(const jobs::Run& run, const RunOptions& options, int rank, LanePool& lanes)
+      : run_(run), options_(options), rank_(rank), lanes_(lanes) {}
 
   void set_end(Seconds end) { plan_.set_end(end); }
 
@@ -161,8 +183,10 @@ class Stopper {
   /// Threads may be stuck in a compile or a request: what is durable stays, the rest belongs to the next attempt.
   [[noreturn]] void abandon() {
     if (reason_.empty()) reason_ = "time limit";
-    fmt::print(stderr, "nkigrid: rank {}: {} turns in flight did not end in time and are left to the next attempt\nnkigrid: stopped by {}\n", rank_,
-               lanes_.running(), reason_);
+    fmt::print(stderr,
+               "nkigrid: rank {}: {} turns in flight did not end in time and are left to the next attempt\nnkigrid: "
+               "stopped by {}\n",
+               rank_, lanes_.running(), reason_);
     try {
       if (rank_ == 0) log::note_stopped_by(run_.log_folder(), options_.shard, reason_);
     } catch (const Error& error) {
@@ -191,7 +215,8 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
     result.exit_code = worse_exit_code(result.exit_code, 1);
     if (result.stopped_by.empty()) {
       result.stopped_by = "parked: infrastructure failures used up every attempt";
-      if (!coordinator.last_failure().empty()) result.stopped_by += fmt::format("; the last one: {}", coordinator.last_failure());
+      if (!coordinator.last_failure().empty())
+        result.stopped_by += fmt::format("; the last one: {}", coordinator.last_failure());
     }
   }
   return result;
@@ -205,7 +230,8 @@ jobs::EndpointPart endpoint_part(const RunOptions& options) {
 /// The end has moved: every rank's lanes and stages go by the new one.
 void tell_end(mpi::Comm& comm, double seconds_left) {
   fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
-  for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
+  for (int rank = 0; rank < comm.size(); ++rank)
+    comm.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
 }
 
 /// Rank 0 before the run: owns the shard, knows what is left of it.
@@ -229,42 +255,52 @@ struct Leader {
   }
 };
 
-/// A rank has died and MPI lets the others live: all that is durable stays, what is in flight belongs to the next attempts.
+/// A rank has died and MPI lets the others live: all that is durable stays, what is in flight belongs to the next
+/// attempts.
 void give_up(const jobs::Run& run, const RunOptions& options, mpi::Comm& comm, int lost) {
-  const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost, Pulse::kSilent.count());
+  const auto reason =
+      fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost, Pulse::kSilent.count());
   fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", comm.rank(), reason);
   if (comm.rank() == 0) log::note_failure(run.log_folder(), options.shard, reason);
   comm.abort(4);
 }
 
 /// The run of one rank. @param owned set once the shard is known to be this run's: rank 0 has begun it
-RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>& leader, std::shared_ptr<device::Device> device, const Clock& clock,
-                   const RunOptions& options, const std::atomic<int>& stop, bool& owned) {
+RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>& leader,
+                   std::shared_ptr<device::Device> device, const Clock& clock, const RunOptions& options,
+                   const std::atomic<int>& stop, bool& owned) {
   const auto node = node_name();
   Bell bell;
   RankPermits permits([&] { bell.ring(); });
-  log::Journal journal(run.log_folder(), journal_name(options, comm.rank()),
-                       {run.grid_hash, run.run_id, kVersion, run.grid.device.sdk, device->backend(), device->compiler(), node});
+  log::Journal journal(
+      run.log_folder(), journal_name(options, comm.rank()),
+      {run.grid_hash, run.run_id, kVersion, run.grid.device.sdk, device->backend(), device->compiler(), node});
   if (!journal.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal.warning());
   TurnClock turns(run.grid);
   Histories histories(run);
-  LaneContext context{run, *device, journal, clock, make_models(run, permits), node, static_cast<std::uint32_t>(comm.rank()), turns, histories};
+  LaneContext context{
+      run,   *device,  journal, clock, make_models(run, permits), node, static_cast<std::uint32_t>(comm.rank()),
+      turns, histories};
   const auto lanes = options.lanes > 0 ? options.lanes : run.grid.lanes > 0 ? run.grid.lanes : auto_lanes(run.grid);
   std::optional<LanePool> pool(std::in_place, context, bell, lanes);
   Stopper stopper(run, options, comm.rank(), *pool);
-  Worker worker(comm, *pool, permits, node, [&](const Start& start) {
-    owned = true;
-    histories.expect(start.resumed);
-    if (start.seconds_left < 0) return;
-    const auto now = clock.monotonic();
-    turns.set_end(now, now + Seconds(start.seconds_left));
-    stopper.set_end(now + Seconds(start.seconds_left));
-  }, [&](const TimeLeft& left) {
-    turns.move_end(clock.monotonic() + Seconds(left.seconds));
-    stopper.set_end(clock.monotonic() + Seconds(left.seconds));
-  });
+  Worker worker(
+      comm, *pool, permits, node,
+      [&](const Start& start) {
+        owned = true;
+        histories.expect(start.resumed);
+        if (start.seconds_left < 0) return;
+        const auto now = clock.monotonic();
+        turns.set_end(now, now + Seconds(start.seconds_left));
+        stopper.set_end(now + Seconds(start.seconds_left));
+      },
+      [&](const TimeLeft& left) {
+        turns.move_end(clock.monotonic() + Seconds(left.seconds));
+        stopper.set_end(clock.monotonic() + Seconds(left.seconds));
+      });
   EndWatch end_watch(leader ? options.end_question : EndQuestion{}, options.ends_at, clock);
-  if (leader) leader->coordinator.start(options.ends_at ? std::max(0.0, *options.ends_at - clock.unix_seconds()) : -1.0);
+  if (leader)
+    leader->coordinator.start(options.ends_at ? std::max(0.0, *options.ends_at - clock.unix_seconds()) : -1.0);
 
   bool sealed = false, told_result = false;
   Pulse pulse(comm, clock);
@@ -274,16 +310,20 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
     while (auto message = comm.poll("run")) {
       moved = true;
       if (pulse.took(*message)) continue;
-      if (is_for_coordinator(message->tag)) leader->coordinator.handle(*message);
-      else worker.handle(*message);
+      if (is_for_coordinator(message->tag))
+        leader->coordinator.handle(*message);
+      else
+        worker.handle(*message);
     }
     if (!sealed) {
-      if (const auto news = stopper.look(stop.load(), clock.monotonic())) worker.send(Tag::trouble, encode(*news), "report a stop");
+      if (const auto news = stopper.look(stop.load(), clock.monotonic()))
+        worker.send(Tag::trouble, encode(*news), "report a stop");
       moved = worker.pump(clock.monotonic()) || moved;
     }
     if (leader) leader->coordinator.tick();
     if (const auto lost = pulse.look()) give_up(run, options, comm, *lost);
-    if (const auto end = told_result ? std::nullopt : end_watch.look(turns, run.plan.cells)) tell_end(comm, *end - clock.unix_seconds());
+    if (const auto end = told_result ? std::nullopt : end_watch.look(turns, run.plan.cells))
+      tell_end(comm, *end - clock.unix_seconds());
     if (worker.finishing() && !sealed && pool->idle()) {
       sealed = true;
       pulse.before_sealing();
@@ -295,7 +335,8 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
       leader->coordinator.finish_progress();
       const auto result = final_result(run, leader->order, leader->coordinator);
       log::note_stopped_by(run.log_folder(), options.shard, result.stopped_by);
-      for (int rank = 0; rank < comm.size(); ++rank) comm.send(rank, static_cast<int>(Tag::result), encode(result), "tell the result");
+      for (int rank = 0; rank < comm.size(); ++rank)
+        comm.send(rank, static_cast<int>(Tag::result), encode(result), "tell the result");
     }
     moved ? pause.moved() : bell.wait(pause.next());
   }

@@ -25,7 +25,8 @@ std::uint32_t next_owner(const Fd& fd, const std::filesystem::path& path) {
   if (::pread(fd.get(), text, sizeof text - 1, 0) < 0) throw_errno(errno, "read", path.native());
   const auto owner = static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) + 1;
   const auto line = fmt::format("{:010}\n", owner);
-  if (::pwrite(fd.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) throw_errno(errno, "write", path.native());
+  if (::pwrite(fd.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
+    throw_errno(errno, "write", path.native());
   return owner;
 }
 
@@ -41,8 +42,10 @@ bool lock_until(const Fd& fd, std::chrono::steady_clock::time_point deadline) {
 
 }  // namespace
 
-ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards, Seconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> shard, std::uint32_t shards,
+                     Seconds patience) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(patience);
   const auto folder = run / "log" / "locks";
   make_directories(folder);
   const std::uint32_t first = shard ? shard->value : 0;
@@ -53,7 +56,9 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
     if (!fd) throw_errno(errno, "open", path.native());
     if (!lock_until(fd, deadline)) {
       if (errno == EWOULDBLOCK) {
-        throw Error(ErrorCode::external, fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
+        throw Error(
+            ErrorCode::external,
+            fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
       }
       fmt::print(stderr, "nkigrid: warning: '{}' has no file locks; do not start this shard twice\n", folder.native());
     }

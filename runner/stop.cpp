@@ -74,7 +74,8 @@ Seconds TurnClock::bound(const jobs::CellSpec& cell) const {
   const std::lock_guard lock(mutex_);
   const auto found = recent_.find(cell.id);
   const bool known = found != recent_.end() && !found->second.turns.empty();
-  const Seconds expected = known ? kSlack * (longest(found->second.turns) + longest(found->second.judges)) : kFirstShare * allowance_;
+  const Seconds expected =
+      known ? kSlack * (longest(found->second.turns) + longest(found->second.judges)) : kFirstShare * allowance_;
   return std::min(expected, timeouts(cell));
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <map>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "jobs/base/clock.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 /// When to stop, and what may still be begun. docs/decisions/stopping.md
 namespace nkigrid::runner {
@@ -16,8 +16,9 @@ namespace nkigrid::runner {
 inline constexpr Seconds kReserve{10};
 /// Before that, requests in flight get the grace that the model clients give them (20 s), and waits for retries end.
 inline constexpr Seconds kLastCall{22};
-/// What turns in flight may still take after SIGTERM. Slurm kills after KillWait (30 s by default), a preempted job often sooner, and Open
-/// MPI's mpirun, which gets the signal too, kills its ranks after a second or two: what is durable by then stays.
+/// What turns in flight may still take after SIGTERM. Slurm kills after KillWait (30 s by default), a preempted job
+/// often sooner, and Open MPI's mpirun, which gets the signal too, kills its ranks after a second or two: what is
+/// durable by then stays.
 inline constexpr Seconds kTermGrace{8};
 
 /// How far a stop has come; each stage includes the ones before it.
@@ -54,8 +55,9 @@ class TurnClock {
   void saw_turn(const std::string& cell, Seconds took);
   void saw_judge(const std::string& cell, Seconds took);  ///< the final check after the last turn
 
-  /// What a turn of `cell` and the final check behind it take at most: 1.5 times the longest of its last 32 turns and checks, never more
-  /// than the timeouts allow; before the first one a quarter of the allocation, so that a short allocation does get work done.
+  /// What a turn of `cell` and the final check behind it take at most: 1.5 times the longest of its last 32 turns and
+  /// checks, never more than the timeouts allow; before the first one a quarter of the allocation, so that a short
+  /// allocation does get work done.
   Seconds bound(const jobs::CellSpec& cell) const;
   bool fits(const jobs::CellSpec& cell, Seconds now) const;  ///< true without a limit
 

@@ -31,7 +31,8 @@ long seconds_left(std::uint32_t job) {
   return std::atol(ask_in_child([job](Client& client) { return std::to_string(client.seconds_left(job)); }).c_str());
 }
 
-/// The child of an AllocationWatch: an end, or 0, for each byte that it reads. A fresh grandchild asks: libslurm keeps an answer for a minute.
+/// The child of an AllocationWatch: an end, or 0, for each byte that it reads. A fresh grandchild asks: libslurm keeps
+/// an answer for a minute.
 [[noreturn]] void serve(int questions, int answers, pid_t parent, std::uint32_t job) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) std::_Exit(0);

@@ -11,8 +11,9 @@
 
 namespace nkigrid::slurm {
 
-/// When the allocation ends in which this process runs [Unix s]: SLURM_JOB_END_TIME (Slurm 23.02 on), else what the controller says,
-/// else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one rank.
+/// When the allocation ends in which this process runs [Unix s]: SLURM_JOB_END_TIME (Slurm 23.02 on), else what the
+/// controller says, else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one
+/// rank.
 /// @param asked the time limit that the element was submitted with
 std::optional<double> allocation_end(Seconds asked);
 
@@ -20,8 +21,9 @@ std::optional<double> allocation_end(Seconds asked);
 /// @throws Error{external}
 void leave_out_of_waiting(const std::string& nodes);
 
-/// Asks the controller anew when the allocation ends, for an administrator may move it, and nobody waits for the answer: a child that is
-/// forked at once asks on demand. It dies with this process. Outside an allocation it does nothing.
+/// Asks the controller anew when the allocation ends, for an administrator may move it, and nobody waits for the
+/// answer: a child that is forked at once asks on demand. It dies with this process. Outside an allocation it does
+/// nothing.
 class AllocationWatch {
  public:
   AllocationWatch();  ///< Forks: make it before threads and MPI, on one rank.
@@ -29,8 +31,9 @@ class AllocationWatch {
   AllocationWatch(const AllocationWatch&) = delete;
   AllocationWatch& operator=(const AllocationWatch&) = delete;
 
-  void ask();                      ///< never blocks; does nothing while a question is open
-  std::optional<double> answer();  ///< once an answer: the end [Unix s]; nothing where the controller is away or knows no limit
+  void ask();  ///< never blocks; does nothing while a question is open
+  std::optional<double>
+  answer();  ///< once an answer: the end [Unix s]; nothing where the controller is away or knows no limit
 
  private:
   Fd questions_, answers_;

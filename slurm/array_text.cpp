@@ -54,7 +54,8 @@ std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t
 std::vector<std::uint32_t> parse_elements(std::string_view text) {
   std::vector<std::uint32_t> elements;
   for_each_range(text, [&](const Range& range) {
-    for (std::uint64_t element = range.first; element <= range.last; ++element) elements.push_back(static_cast<std::uint32_t>(element));
+    for (std::uint64_t element = range.first; element <= range.last; ++element)
+      elements.push_back(static_cast<std::uint32_t>(element));
   });
   return elements;
 }
@@ -72,7 +73,8 @@ std::optional<std::uint32_t> highest_element(std::string_view text) {
 
 std::uint32_t count_elements(std::string_view text) {
   std::uint32_t count = 0;
-  for_each_range(text, [&](const Range& range) { count += range.last >= range.first ? range.last - range.first + 1 : 0; });
+  for_each_range(text,
+                 [&](const Range& range) { count += range.last >= range.first ? range.last - range.first + 1 : 0; });
   return count;
 }
 

@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -35,14 +35,18 @@ constexpr int kProbeMilliseconds = 4000;
 /// Where slurm.conf is by its rules; a configless cluster may have none.
 void check_configuration() {
   if (const char* named = std::getenv("SLURM_CONF"); named != nullptr && *named != '\0') {
-    if (!fs::exists(named)) unavailable(fmt::format("SLURM_CONF names '{}', which does not exist; set it to the cluster's slurm.conf", named));
+    if (!fs::exists(named))
+      unavailable(
+          fmt::format("SLURM_CONF names '{}', which does not exist; set it to the cluster's slurm.conf", named));
     return;
   }
-  for (const char* place : {"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf",
-                            "/opt/slurm/etc/slurm.conf"}) {
+  for (const char* place : {"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/usr/local/etc/slurm.conf",
+                            "/run/slurm/conf/slurm.conf", "/opt/slurm/etc/slurm.conf"}) {
     if (fs::exists(place)) return;
   }
-  unavailable("no Slurm configuration found (SLURM_CONF, /etc/slurm/slurm.conf, /run/slurm/conf); submit from a node of the cluster");
+  unavailable(
+      "no Slurm configuration found (SLURM_CONF, /etc/slurm/slurm.conf, /run/slurm/conf); submit from a node of the "
+      "cluster");
 }
 
 fs::path plugin_path() {
@@ -50,7 +54,8 @@ fs::path plugin_path() {
   for (const auto& place : {beside / kPluginFile, beside / ".." / "lib" / "nkigrid" / kPluginFile}) {
     if (fs::exists(place)) return place;
   }
-  unavailable(fmt::format("the Slurm plugin '{}' is not beside the program; build it where Slurm's headers are", kPluginFile));
+  unavailable(
+      fmt::format("the Slurm plugin '{}' is not beside the program; build it where Slurm's headers are", kPluginFile));
 }
 
 PluginEntry load_plugin() {
@@ -84,7 +89,8 @@ PluginEntry load_plugin() {
 bool read_until_closed(int fd, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kProbeMilliseconds);
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0) return false;
     pollfd poll{fd, POLLIN, 0};
     if (::poll(&poll, 1, static_cast<int>(left)) < 0 && errno != EINTR) return false;
@@ -114,10 +120,12 @@ std::string ask_in_child(const std::function<std::string(Client&)>& question) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (!in_time) unavailable(fmt::format("Slurm did not answer within {} s{}; look at slurmctld and the network", kProbeMilliseconds / 1000,
-                                            said.empty() ? "" : " (" + said + ")"));
+  if (!in_time)
+    unavailable(fmt::format("Slurm did not answer within {} s{}; look at slurmctld and the network",
+                            kProbeMilliseconds / 1000, said.empty() ? "" : " (" + said + ")"));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    unavailable(said.empty() ? "libslurm ended its process while it started; look at slurm.conf" : "Slurm is not usable here: " + said);
+    unavailable(said.empty() ? "libslurm ended its process while it started; look at slurm.conf"
+                             : "Slurm is not usable here: " + said);
   }
   return said;
 }

@@ -1,5 +1,6 @@
 // The only file that includes slurm.h. Built as a plugin. Uses calls whose signatures are the same from 22.05 on:
-// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, update_job2, load_ctl_conf; where a call changed, a guard says since when.
+// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, update_job2, load_ctl_conf; where a call
+// changed, a guard says since when.
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
@@ -34,7 +35,8 @@ constexpr std::chrono::milliseconds kFirstWait{200};
 constexpr int kLooks = 16;  ///< at a doubtful job, kFirstWait apart: a scheduler looks within 3 s
 
 [[noreturn]] void fail(std::string_view doing, int error) {
-  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); {}", doing, slurm_strerror(error), error, advice_for_error(error)));
+  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); {}", doing, slurm_strerror(error),
+                                               error, advice_for_error(error)));
 }
 
 /// The response's job id moved into step_id in 25.11.
@@ -54,7 +56,8 @@ void free_conf(slurm_conf_t* conf) {
 #endif
 }
 
-/// The controller could not keep the job's script or environment for now. Gone in 26.05, whose number means something else.
+/// The controller could not keep the job's script or environment for now. Gone in 26.05, whose number means something
+/// else.
 bool could_not_copy(int error) {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
   return static_cast<void>(error), false;
@@ -74,9 +77,10 @@ bool has_no_room(int error) {
 
 std::string state_text(std::uint32_t state) {
   static const std::map<std::uint32_t, const char*> kNames = {
-      {JOB_PENDING, "PENDING"}, {JOB_RUNNING, "RUNNING"}, {JOB_SUSPENDED, "SUSPENDED"}, {JOB_COMPLETE, "COMPLETED"},
-      {JOB_CANCELLED, "CANCELLED"}, {JOB_FAILED, "FAILED"}, {JOB_TIMEOUT, "TIMEOUT"}, {JOB_NODE_FAIL, "NODE_FAIL"},
-      {JOB_PREEMPTED, "PREEMPTED"}, {JOB_BOOT_FAIL, "BOOT_FAIL"}, {JOB_DEADLINE, "DEADLINE"}, {JOB_OOM, "OUT_OF_MEMORY"}};
+      {JOB_PENDING, "PENDING"},     {JOB_RUNNING, "RUNNING"},     {JOB_SUSPENDED, "SUSPENDED"},
+      {JOB_COMPLETE, "COMPLETED"},  {JOB_CANCELLED, "CANCELLED"}, {JOB_FAILED, "FAILED"},
+      {JOB_TIMEOUT, "TIMEOUT"},     {JOB_NODE_FAIL, "NODE_FAIL"}, {JOB_PREEMPTED, "PREEMPTED"},
+      {JOB_BOOT_FAIL, "BOOT_FAIL"}, {JOB_DEADLINE, "DEADLINE"},   {JOB_OOM, "OUT_OF_MEMORY"}};
   const auto base = state & JOB_STATE_BASE;
   // A requeued job completes first, too: it is pending all the same.
   if ((state & JOB_COMPLETING) != 0 && base != JOB_PENDING) return "COMPLETING";
@@ -97,9 +101,11 @@ void explain(const slurm_job_info_t& record, JobState& state) {
   state.reason = std::move(reason.words);
   state.advice = std::move(reason.advice);
   // Of a job that never began, the exit code is Slurm's invention.
-  if (!failed || record.exit_code == 0 || (record.state_reason != kNoReason && record.state_reason != kExitCode)) return;
+  if (!failed || record.exit_code == 0 || (record.state_reason != kNoReason && record.state_reason != kExitCode))
+    return;
   const int status = static_cast<int>(record.exit_code);
-  const auto end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status)) : fmt::format("exit code {}", WEXITSTATUS(status));
+  const auto end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                                       : fmt::format("exit code {}", WEXITSTATUS(status));
   state.reason += fmt::format("{}{}", state.reason.empty() ? "" : ", ", end);
 }
 
@@ -108,7 +114,8 @@ std::vector<Partition::Node> nodes_of(const partition_info_t& partition, const n
   std::vector<Partition::Node> nodes;
   const auto* range = partition.node_inx;
   for (; range != nullptr && *range >= 0; range += 2) {
-    for (auto i = static_cast<std::uint32_t>(range[0]); i <= static_cast<std::uint32_t>(range[1]) && i < table.record_count; ++i) {
+    for (auto i = static_cast<std::uint32_t>(range[0]);
+         i <= static_cast<std::uint32_t>(range[1]) && i < table.record_count; ++i) {
       const auto& node = table.node_array[i];
       if (node.name != nullptr) nodes.push_back({node.name, node.cpus, node.real_memory});
     }
@@ -137,7 +144,8 @@ void apply_extra(job_desc_msg_t& job, const std::string& line, Strings& strings)
       {"--exclusive", [&] { job.shared = 0; }},
       {"--no-requeue", [&] { job.requeue = 0; }},
       {"--hold", [&] { job.priority = 0; }},
-      {"--nice", [&] { job.nice = NICE_OFFSET + static_cast<std::uint32_t>(std::atoi(value.empty() ? "100" : value.c_str())); }},
+      {"--nice",
+       [&] { job.nice = NICE_OFFSET + static_cast<std::uint32_t>(std::atoi(value.empty() ? "100" : value.c_str())); }},
       {"--nodelist", [&] { job.req_nodes = strings.hold(value); }},
       {"--licenses", [&] { job.licenses = strings.hold(value); }},
       {"--wckey", [&] { job.wckey = strings.hold(value); }},
@@ -146,8 +154,12 @@ void apply_extra(job_desc_msg_t& job, const std::string& line, Strings& strings)
   if (found == known.end()) {
     std::string names;
     for (const auto& [option, apply] : known) names += (names.empty() ? "" : ", ") + option;
-    throw Error(ErrorCode::config, fmt::format("slurm.extra '{}' cannot be sent through libslurm (legal: {}); leave it out, or send the scripts of "
-                                               "`submit --dry-run` with sbatch", line, names));
+    throw Error(
+        ErrorCode::config,
+        fmt::format(
+            "slurm.extra '{}' cannot be sent through libslurm (legal: {}); leave it out, or send the scripts of "
+            "`submit --dry-run` with sbatch",
+            line, names));
   }
   found->second();
 }
@@ -177,7 +189,8 @@ void fill_resources(job_desc_msg_t& job, const JobRequest& request, Strings& str
 
 /// What Slurm says beside an accepted job that waits for a node or partition to come back: `status` tells it.
 bool may_pass(int error) {
-  return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_PARTITION_DOWN || error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
+  return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_PARTITION_DOWN ||
+         error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
 }
 
 class LibslurmClient final : public Client {
@@ -269,7 +282,8 @@ class LibslurmClient final : public Client {
     constexpr std::string_view kTasks = "max_array_tasks=";
     const auto parameters = text(conf->sched_params);
     if (const auto at = parameters.find(kTasks); at != std::string::npos) {
-      limits.max_array_tasks = static_cast<std::uint32_t>(std::strtoul(parameters.c_str() + at + kTasks.size(), nullptr, 10));
+      limits.max_array_tasks =
+          static_cast<std::uint32_t>(std::strtoul(parameters.c_str() + at + kTasks.size(), nullptr, 10));
     }
     free_conf(conf);
     return limits;
@@ -292,12 +306,16 @@ class LibslurmClient final : public Client {
     partition_info_msg_t* message = nullptr;
     if (slurm_load_partitions(0, &message, SHOW_ALL) != SLURM_SUCCESS) fail("list partitions", errno);
     node_info_msg_t* table = nullptr;
-    if (slurm_load_node(0, &table, SHOW_ALL) != SLURM_SUCCESS) table = nullptr;  // a site may hide them: sizes are left unchecked
+    if (slurm_load_node(0, &table, SHOW_ALL) != SLURM_SUCCESS)
+      table = nullptr;  // a site may hide them: sizes are left unchecked
     std::vector<Partition> found;
     for (std::uint32_t i = 0; i < message->record_count; ++i) {
       const auto& record = message->partition_array[i];
-      found.push_back({.name = text(record.name), .max_minutes = record.max_time == INFINITE ? 0 : record.max_time, .nodes = record.total_nodes,
-                       .up = record.state_up == PARTITION_UP, .is_default = (record.flags & PART_FLAG_DEFAULT) != 0,
+      found.push_back({.name = text(record.name),
+                       .max_minutes = record.max_time == INFINITE ? 0 : record.max_time,
+                       .nodes = record.total_nodes,
+                       .up = record.state_up == PARTITION_UP,
+                       .is_default = (record.flags & PART_FLAG_DEFAULT) != 0,
                        .sizes = table == nullptr ? std::vector<Partition::Node>() : nodes_of(record, *table)});
     }
     slurm_free_node_info_msg(table);
@@ -306,7 +324,8 @@ class LibslurmClient final : public Client {
   }
 
   std::string version() override {
-    return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
+    return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                       SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
   }
 
   long seconds_left(std::uint32_t job) override {
@@ -321,7 +340,8 @@ class LibslurmClient final : public Client {
   }
 
  private:
-  /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job fails when the scheduler first looks at it.
+  /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job fails when the
+  /// scheduler first looks at it.
   bool fails_soon(const JobRequest& request, int error) {
     const auto has_failed = [](const JobState& job) { return job.state == "FAILED"; };
     for (int look = error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE ? kLooks : 1;;) {
@@ -357,11 +377,15 @@ class LibslurmClient final : public Client {
         if (known.comment == request.comment) return known.job;
       }
       const bool again = has_no_room(error) || error == ESLURM_NODES_BUSY || could_not_copy(error) ||
-                         error == SLURM_COMMUNICATIONS_CONNECTION_ERROR || error == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
-                         error == SLURM_UNEXPECTED_MSG_ERROR;
+                         error == SLURM_COMMUNICATIONS_CONNECTION_ERROR ||
+                         error == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || error == SLURM_UNEXPECTED_MSG_ERROR;
       if (has_no_room(error) && attempt == kTries) {
-        throw Error(ErrorCode::external, fmt::format("Slurm has no room for job '{}' (MaxJobCount is reached); `resume` when other jobs have ended, or "
-                                                     "use fewer slurm.shards", request.name));
+        throw Error(
+            ErrorCode::external,
+            fmt::format(
+                "Slurm has no room for job '{}' (MaxJobCount is reached); `resume` when other jobs have ended, or "
+                "use fewer slurm.shards",
+                request.name));
       }
       if (!again || attempt == kTries) fail(fmt::format("submit job '{}'", request.name), error);
       std::this_thread::sleep_for(wait);

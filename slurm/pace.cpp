@@ -9,9 +9,12 @@ namespace nkigrid::slurm {
 Pace pace_of(const jobs::Grid& grid, std::uint32_t elements, const LivingElements& living) {
   const bool shares_endpoints = jobs::most_elements_at_once(grid) > 0;
   Pace pace{.throttle = jobs::throttle_within_limits(grid, elements, grid.slurm.throttle)};
-  // Where nothing is shared, room that few elements leave is others' to use; where parts are given out, a few get larger ones.
-  if (pace.throttle == 0) pace.at_once = elements;
-  else pace.at_once = shares_endpoints ? std::min(elements, pace.throttle) : pace.throttle;
+  // Where nothing is shared, room that few elements leave is others' to use; where parts are given out, a few get
+  // larger ones.
+  if (pace.throttle == 0)
+    pace.at_once = elements;
+  else
+    pace.at_once = shares_endpoints ? std::min(elements, pace.throttle) : pace.throttle;
   const bool bounded = shares_endpoints || grid.slurm.throttle > 0;
   if (!bounded || living.working == 0) return pace;
 

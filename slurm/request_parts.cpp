@@ -48,7 +48,8 @@ std::set<std::string> node_names(std::string_view list) {
       const auto place = places.substr(0, places.find(','));
       places.remove_prefix(std::min(place.size() + 1, places.size()));
       const auto width = std::min(place.find('-'), place.size());  // "01-04" keeps its zeros
-      for (const auto number : count_elements(place) <= kMostNodes ? parse_elements(place) : std::vector<std::uint32_t>()) {
+      for (const auto number :
+           count_elements(place) <= kMostNodes ? parse_elements(place) : std::vector<std::uint32_t>()) {
         names.insert(fmt::format("{}{:0{}}{}", front, number, width, back));
       }
     }
@@ -59,10 +60,14 @@ std::set<std::string> node_names(std::string_view list) {
 std::uint64_t megabytes(const std::string& mem) {
   const auto number = std::strtoull(mem.c_str(), nullptr, 10);
   switch (mem.back()) {
-    case 'T': return number << 20;
-    case 'G': return number << 10;
-    case 'K': return number >> 10;
-    default: return number;
+    case 'T':
+      return number << 20;
+    case 'G':
+      return number << 10;
+    case 'K':
+      return number >> 10;
+    default:
+      return number;
   }
 }
 

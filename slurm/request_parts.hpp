@@ -17,7 +17,8 @@ std::vector<std::string> submit_environment(const JobRequest& request);
 /// "65536M", "64G" or "0" (all of a node's memory), as the grid writes slurm.mem. @returns [MB]
 std::uint64_t megabytes(const std::string& mem);
 
-/// The nodes that a list like "trn[01-04,7],head" names. One group of brackets a name; what is written otherwise is left out.
+/// The nodes that a list like "trn[01-04,7],head" names. One group of brackets a name; what is written otherwise is
+/// left out.
 std::set<std::string> node_names(std::string_view list);
 
 }  // namespace nkigrid::slurm

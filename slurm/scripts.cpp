@@ -33,10 +33,13 @@ JobRequest base_request(const jobs::Run& run) {
   return request;
 }
 
-/// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins a comment.
+/// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins
+/// a comment.
 std::string sbatch_word(const std::string& value) {
   constexpr std::string_view kPlain = "._/:=,+@%-*&|[]()";
-  const auto is_plain = [&](unsigned char c) { return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos; };
+  const auto is_plain = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+  };
   if (std::all_of(value.begin(), value.end(), is_plain)) return value;
   std::string word = "\"";
   for (const char c : value) {
@@ -51,8 +54,8 @@ std::string option(std::string_view name, const std::string& value) {
 }
 
 /// The array job of one chunk.
-JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks, const Pace& pace,
-                           std::uint32_t generation, const std::string& program) {
+JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks,
+                           const Pace& pace, std::uint32_t generation, const std::string& program) {
   const auto& slurm = run.grid.slurm;
   JobRequest request = base_request(run);
   request.name = job_name(run);
@@ -66,10 +69,14 @@ JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32
   request.cpus_per_task = slurm.cpus_per_rank;
   request.time_minutes = minutes(slurm.time);
   request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
-  const auto part = jobs::most_elements_at_once(run.grid) > 0 ? fmt::format("--elements-at-once {} ", pace.at_once) : std::string();
-  // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no binding.
-  request.script = fmt::format("#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) {}--quiet\n",
-                               request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset, part);
+  const auto part =
+      jobs::most_elements_at_once(run.grid) > 0 ? fmt::format("--elements-at-once {} ", pace.at_once) : std::string();
+  // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no
+  // binding.
+  request.script = fmt::format(
+      "#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) "
+      "{}--quiet\n",
+      request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset, part);
   return request;
 }
 
@@ -79,14 +86,16 @@ std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits&
   // The controller counts an array as its elements, and refuses when jobs and elements together reach MaxJobCount.
   const auto room = limits.max_job_count > in_use + 1 ? limits.max_job_count - in_use - 1 : 0;
   if (shards.size() + 1 > room) {
-    throw Error(ErrorCode::config, fmt::format("{} array elements and the aggregation are more jobs than this controller has room for (MaxJobCount {}, {} in use, "
-                                               "{} free); use fewer `slurm.shards`, each with more nodes, or wait", shards.size(), limits.max_job_count,
-                                               in_use, room));
+    throw Error(ErrorCode::config, fmt::format("{} array elements and the aggregation are more jobs than this "
+                                               "controller has room for (MaxJobCount {}, {} in use, "
+                                               "{} free); use fewer `slurm.shards`, each with more nodes, or wait",
+                                               shards.size(), limits.max_job_count, in_use, room));
   }
   std::vector<Chunk> chunks;
   for (const auto shard : shards) {
     const auto offset = shard - shard % limits.max_array_size;
-    const bool full = !chunks.empty() && limits.max_array_tasks > 0 && chunks.back().elements.size() >= limits.max_array_tasks;
+    const bool full =
+        !chunks.empty() && limits.max_array_tasks > 0 && chunks.back().elements.size() >= limits.max_array_tasks;
     if (chunks.empty() || chunks.back().offset != offset || full) chunks.push_back({.offset = offset, .elements = {}});
     chunks.back().elements.push_back(shard - offset);
   }
@@ -108,11 +117,12 @@ std::string dependency_text(const std::vector<std::string>& jobs) {
   return text;
 }
 
-std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace, std::uint32_t generation,
-                                         const std::string& program) {
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace,
+                                         std::uint32_t generation, const std::string& program) {
   std::vector<JobRequest> requests;
   const auto count = static_cast<std::uint32_t>(chunks.size());
-  for (std::uint32_t c = 0; c < count; ++c) requests.push_back(element_request(run, chunks[c], c, count, pace, generation, program));
+  for (std::uint32_t c = 0; c < count; ++c)
+    requests.push_back(element_request(run, chunks[c], c, count, pace, generation, program));
   return requests;
 }
 
@@ -131,8 +141,8 @@ JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, c
   request.resources.exclude = slurm.exclude;
   request.resources.mail_user = slurm.mail_user;
   request.time_minutes = kAggregationMinutes;
-  request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program), shell_word(request.work_folder),
-                               shell_word(program), shell_word(request.work_folder));
+  request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program),
+                               shell_word(request.work_folder), shell_word(program), shell_word(request.work_folder));
   return request;
 }
 
@@ -143,10 +153,14 @@ void check_request(const JobRequest& request) {
   if (request.name.empty()) refuse("it has no name; give the grid one");
   if (request.script.rfind("#!", 0) != 0) refuse("its script does not begin with #!");
   if (request.environment.empty()) refuse("its environment is empty; set at least PATH");
-  if (request.time_minutes == 0 || request.tasks == 0 || request.nodes == 0) refuse("it asks for no time, task or node; look at the grid's slurm section");
-  if (!std::filesystem::is_directory(request.work_folder)) refuse(fmt::format("its folder '{}' does not exist", request.work_folder));
+  if (request.time_minutes == 0 || request.tasks == 0 || request.nodes == 0)
+    refuse("it asks for no time, task or node; look at the grid's slurm section");
+  if (!std::filesystem::is_directory(request.work_folder))
+    refuse(fmt::format("its folder '{}' does not exist", request.work_folder));
   const auto folder = std::filesystem::path(request.output).parent_path();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(fmt::format("'{}' cannot be written, where its output goes; Slurm would fail it without a log", folder.native()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(fmt::format("'{}' cannot be written, where its output goes; Slurm would fail it without a log",
+                       folder.native()));
 }
 
 namespace {
@@ -166,15 +180,22 @@ void check_sizes(const JobRequest& request, const Partition& partition) {
   }
   if (fitting >= request.nodes) return;
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::config, fmt::format("an element asks for {} node{}, and {}", request.nodes, request.nodes == 1 ? "" : "s", why));
+    throw Error(ErrorCode::config, fmt::format("an element asks for {} node{}, and {}", request.nodes,
+                                               request.nodes == 1 ? "" : "s", why));
   };
-  if (left < request.nodes) refuse(fmt::format("{} of partition '{}' are left without {}; look at slurm.exclude and at the nodes that are left out", left, partition.name, request.resources.exclude));
+  if (left < request.nodes)
+    refuse(fmt::format(
+        "{} of partition '{}' are left without {}; look at slurm.exclude and at the nodes that are left out", left,
+        partition.name, request.resources.exclude));
   if (wide < request.nodes) {
-    refuse(fmt::format("{} of partition '{}' have the {} CPUs that slurm.ranks_per_node {} x cpus_per_rank {} need; lower one of them, or name another slurm.partition",
-                       wide, partition.name, cpus, request.tasks_per_node, request.cpus_per_task));
+    refuse(
+        fmt::format("{} of partition '{}' have the {} CPUs that slurm.ranks_per_node {} x cpus_per_rank {} need; lower "
+                    "one of them, or name another slurm.partition",
+                    wide, partition.name, cpus, request.tasks_per_node, request.cpus_per_task));
   }
-  refuse(fmt::format("{} of partition '{}' have slurm.mem {} and {} CPUs; lower slurm.mem, or name another slurm.partition", fitting, partition.name,
-                     request.resources.mem, cpus));
+  refuse(fmt::format(
+      "{} of partition '{}' have slurm.mem {} and {} CPUs; lower slurm.mem, or name another slurm.partition", fitting,
+      partition.name, request.resources.mem, cpus));
 }
 
 }  // namespace
@@ -184,8 +205,11 @@ void check_fits(const JobRequest& request, const std::vector<Partition>& partiti
   for (const auto& partition : partitions) {
     if (name.empty() ? !partition.is_default : partition.name != name) continue;
     if (request.nodes <= partition.nodes) return check_sizes(request, partition);
-    throw Error(ErrorCode::config, fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use fewer nodes and more "
-                                               "shards, or another slurm.partition", request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
+    throw Error(ErrorCode::config,
+                fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use "
+                            "fewer nodes and more "
+                            "shards, or another slurm.partition",
+                            request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
   }
 }
 
@@ -193,12 +217,15 @@ std::string sbatch_script(const JobRequest& request) {
   const auto& r = request.resources;
   std::string head = "#!/bin/sh\n";
   head += option("job-name", request.name) + option("comment", request.comment) + option("chdir", request.work_folder) +
-          option("output", request.output) + "#SBATCH --open-mode=append\n#SBATCH --requeue\n" + option("array", request.array) +
-          option("dependency", request.dependency) + option("partition", r.partition) + option("account", r.account) + option("qos", r.qos) +
-          option("constraint", r.constraint) + option("reservation", r.reservation) + option("gres", r.gres) + option("mem", r.mem) +
+          option("output", request.output) + "#SBATCH --open-mode=append\n#SBATCH --requeue\n" +
+          option("array", request.array) + option("dependency", request.dependency) + option("partition", r.partition) +
+          option("account", r.account) + option("qos", r.qos) + option("constraint", r.constraint) +
+          option("reservation", r.reservation) + option("gres", r.gres) + option("mem", r.mem) +
           option("exclude", r.exclude);
-  head += fmt::format("#SBATCH --nodes={}\n#SBATCH --ntasks={}\n#SBATCH --ntasks-per-node={}\n#SBATCH --cpus-per-task={}\n#SBATCH --time={}\n",
-                      request.nodes, request.tasks, request.tasks_per_node, request.cpus_per_task, request.time_minutes);
+  head += fmt::format(
+      "#SBATCH --nodes={}\n#SBATCH --ntasks={}\n#SBATCH --ntasks-per-node={}\n#SBATCH --cpus-per-task={}\n#SBATCH "
+      "--time={}\n",
+      request.nodes, request.tasks, request.tasks_per_node, request.cpus_per_task, request.time_minutes);
   if (request.warn_seconds > 0) head += fmt::format("#SBATCH --signal=B:USR1@{}\n", request.warn_seconds);
   if (!r.mail_user.empty()) head += option("mail-user", r.mail_user) + "#SBATCH --mail-type=END,FAIL\n";
   for (const auto& line : r.extra) head += fmt::format("#SBATCH {}\n", line);
@@ -208,25 +235,32 @@ std::string sbatch_script(const JobRequest& request) {
 std::string shell_word(std::string_view word) {
   std::string text = "'";
   for (const char c : word) {
-    if (c == '\'') text += "'\\''";
-    else text += c;
+    if (c == '\'')
+      text += "'\\''";
+    else
+      text += c;
   }
   return text + "'";
 }
 
 std::vector<std::string> allowed_environment(char** environment) {
   // SLURM_* and SBATCH_* of an outer job, PMIX_* and OMPI_COMM_* of an outer launcher would leak in; keys never travel.
-  static constexpr std::array<std::string_view, 13> kNames = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ",
-                                                              "LD_LIBRARY_PATH", "SLURM_CONF", "NKIGRID_CONFIGS", "MODULEPATH"};
-  static constexpr std::array<std::string_view, 6> kPrefixes = {"OPENBLAS_", "OMP_", "OMPI_MCA_", "OMPI_ALLOW_", "NKIGRID_DEVICE_", "NEURON_"};
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "PATH",      "HOME",   "USER", "LOGNAME",         "SHELL",      "LANG",
+      "LC_ALL",    "TMPDIR", "TZ",   "LD_LIBRARY_PATH", "SLURM_CONF", "NKIGRID_CONFIGS",
+      "MODULEPATH"};
+  static constexpr std::array<std::string_view, 6> kPrefixes = {"OPENBLAS_",       "OMP_",   "OMPI_MCA_", "OMPI_ALLOW_",
+                                                                "NKIGRID_DEVICE_", "NEURON_"};
   static constexpr std::array<std::string_view, 4> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD"};
   std::vector<std::string> kept;
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto name = text.substr(0, text.find('='));
     const bool allowed = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
-                         std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
-    const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+                         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                     [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
+    const bool secret = std::any_of(kSecret.begin(), kSecret.end(),
+                                    [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
     if (allowed && !secret) kept.emplace_back(text);
   }
   return kept;

@@ -24,8 +24,8 @@ struct Chunk {
 /// @throws Error{config} with the numbers when there are more elements than it has room for.
 std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits, std::uint32_t in_use = 0);
 
-/// How many elements of chunk `chunk` may run at once so that all chunks together keep to `throttle` (0: no limit). With more chunks than
-/// that, chunk c waits for chunk c - throttle to end (waits_for()).
+/// How many elements of chunk `chunk` may run at once so that all chunks together keep to `throttle` (0: no limit).
+/// With more chunks than that, chunk c waits for chunk c - throttle to end (waits_for()).
 std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::uint32_t chunks);
 std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk);
 
@@ -35,18 +35,18 @@ std::string dependency_text(const std::vector<std::string>& jobs);
 /// The array jobs of a submission, one a chunk, without dependencies.
 /// @param generation counts submissions of this run, from 1 @param program absolute path of nkigrid
 /// Throws nothing on what Slurm would only find out later: see check_request().
-std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace, std::uint32_t generation,
-                                         const std::string& program);
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace,
+                                         std::uint32_t generation, const std::string& program);
 
 /// The aggregation job. It is to wait for all arrays to end, however they end, and checks completeness itself.
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program);
 
-/// What Slurm would accept and then fail without a word: a script without #!, an output folder that cannot be written, no environment, no
-/// name, no work folder. @throws Error{config}
+/// What Slurm would accept and then fail without a word: a script without #!, an output folder that cannot be written,
+/// no environment, no name, no work folder. @throws Error{config}
 void check_request(const JobRequest& request);
 
-/// A request that no node count of its partition can ever fulfil: Slurm takes it and leaves it pending for ever. A partition that is not
-/// listed is left to Slurm. @throws Error{config} with the numbers
+/// A request that no node count of its partition can ever fulfil: Slurm takes it and leaves it pending for ever. A
+/// partition that is not listed is left to Slurm. @throws Error{config} with the numbers
 void check_fits(const JobRequest& request, const std::vector<Partition>& partitions);
 
 /// The same request as a script that `sbatch` accepts by hand.

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::slurm {
 
 /// A batch job in our words; the plugin turns it into libslurm's.
 struct JobRequest {
   std::string name;
-  std::string comment;                   ///< the idempotency key: an ambiguous submit is looked up by it
-  std::string script;                    ///< with its #! line
+  std::string comment;  ///< the idempotency key: an ambiguous submit is looked up by it
+  std::string script;   ///< with its #! line
   std::string work_folder;
   std::string output;                    ///< pattern with %A, %a, %j; its folder exists
   std::vector<std::string> environment;  ///< NAME=value, from an allow-list; holds no key
@@ -24,7 +24,8 @@ struct JobRequest {
   jobs::SlurmSpec resources;             ///< partition, account, qos, ...
   std::uint32_t nodes = 1, tasks = 1, tasks_per_node = 1, cpus_per_task = 1;
   std::uint32_t time_minutes = 60;
-  std::uint32_t warn_seconds = 0;        ///< USR1 to the batch script this long before the limit; 0: none (Slurm may send it a minute early)
+  std::uint32_t warn_seconds =
+      0;  ///< USR1 to the batch script this long before the limit; 0: none (Slurm may send it a minute early)
 };
 
 /// One record of the controller's job table.
@@ -37,27 +38,27 @@ struct JobState {
   std::string advice;                    ///< what to do about it, "" when there is nothing but to wait
   double submitted = 0;                  ///< Unix time [s]; 0: unknown
   std::string nodes, name, comment;
-  bool active() const noexcept;          ///< pending, running, suspended or completing
-  bool works() const noexcept;           ///< active, and not at its end: one that only completes begins nothing more
+  bool active() const noexcept;  ///< pending, running, suspended or completing
+  bool works() const noexcept;   ///< active, and not at its end: one that only completes begins nothing more
 };
 
 struct Limits {
-  std::uint32_t max_array_size = 1001;   ///< one more than the highest index
+  std::uint32_t max_array_size = 1001;  ///< one more than the highest index
   std::uint32_t max_job_count = 10000;
-  std::uint32_t max_array_tasks = 0;     ///< SchedulerParameters' limit on the elements of one array; 0: none
+  std::uint32_t max_array_tasks = 0;  ///< SchedulerParameters' limit on the elements of one array; 0: none
 };
 
 struct Partition {
   struct Node {
     std::string name;
     std::uint32_t cpus = 0;
-    std::uint64_t memory = 0;            ///< [MB]
+    std::uint64_t memory = 0;  ///< [MB]
   };
   std::string name;
-  std::uint32_t max_minutes = 0;         ///< 0: no limit
+  std::uint32_t max_minutes = 0;  ///< 0: no limit
   std::uint32_t nodes = 0;
   bool up = true, is_default = false;
-  std::vector<Node> sizes;               ///< of its nodes; empty: not known
+  std::vector<Node> sizes;  ///< of its nodes; empty: not known
 };
 
 /// A Slurm controller. Every call returns within seconds.
@@ -78,11 +79,13 @@ class Client {
   virtual std::string version() = 0;
   /// Seconds that a running job has left, -1 when it has no limit or is unknown.
   virtual long seconds_left(std::uint32_t job) = 0;
-  /// The pending elements of an array leave `nodes` ("trn2,trn7") out from now on, in place of what they left out before.
+  /// The pending elements of an array leave `nodes` ("trn2,trn7") out from now on, in place of what they left out
+  /// before.
   virtual void leave_out(std::uint32_t, const std::string&) {}
 };
 
-/// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then loads the plugin.
+/// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then
+/// loads the plugin.
 /// @throws Error{external} within 5 s, naming what lacks.
 std::unique_ptr<Client> connect();
 

@@ -22,7 +22,8 @@ constexpr std::uint64_t kMostShards = 1'000'000;  // what slurm.shards may be; a
 std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
 
 Submission& submission_of(std::vector<Submission>& submissions, std::uint32_t generation) {
-  const auto at = std::find_if(submissions.begin(), submissions.end(), [&](const auto& s) { return s.generation == generation; });
+  const auto at =
+      std::find_if(submissions.begin(), submissions.end(), [&](const auto& s) { return s.generation == generation; });
   return at != submissions.end() ? *at : submissions.emplace_back(Submission{.generation = generation});
 }
 
@@ -30,8 +31,10 @@ Submission::Array read_array(const json& noted, const std::filesystem::path& pat
   Submission::Array array{noted.at("job"), noted.at("offset"), noted.at("elements")};
   const auto highest = highest_element(array.elements);
   if (highest && std::uint64_t{array.offset} + *highest < kMostShards) return array;
-  throw Error(ErrorCode::corrupt, fmt::format("'{}' has elements '{}' from {} of job {}, which no run has; move it away, `resume` finds living jobs by their "
-                                              "comments", path.native(), array.elements, array.offset, array.job));
+  throw Error(ErrorCode::corrupt, fmt::format("'{}' has elements '{}' from {} of job {}, which no run has; move it "
+                                              "away, `resume` finds living jobs by their "
+                                              "comments",
+                                              path.native(), array.elements, array.offset, array.job));
 }
 
 }  // namespace
@@ -43,7 +46,8 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   try {
     const auto noted = json::parse(read_file(path));
     if (const auto version = noted.value("version", 1); version != kVersion) {
-      throw Error(ErrorCode::config, fmt::format("'{}' is of version {} (this program reads {}); use a newer nkigrid", path.native(), version, kVersion));
+      throw Error(ErrorCode::config, fmt::format("'{}' is of version {} (this program reads {}); use a newer nkigrid",
+                                                 path.native(), version, kVersion));
     }
     for (const auto& entry : noted.at("submissions")) {
       Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
@@ -51,8 +55,10 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
       submissions.push_back(std::move(submission));
     }
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::corrupt, fmt::format("'{}' is no list of submissions ({}); move it away, `resume` finds living jobs by their comments",
-                                                path.native(), error.what()));
+    throw Error(
+        ErrorCode::corrupt,
+        fmt::format("'{}' is no list of submissions ({}); move it away, `resume` finds living jobs by their comments",
+                    path.native(), error.what()));
   }
   return submissions;
 }
@@ -61,8 +67,10 @@ void write_submissions(const jobs::Run& run, const std::vector<Submission>& subm
   json list = json::array();
   for (const auto& submission : submissions) {
     json arrays = json::array();
-    for (const auto& array : submission.arrays) arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
-    list.push_back({{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
+    for (const auto& array : submission.arrays)
+      arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
+    list.push_back(
+        {{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
   }
   write_file_atomic(jobs_file(run), json{{"version", kVersion}, {"submissions", list}}.dump(1) + "\n");
 }
@@ -74,7 +82,8 @@ void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std:
   for (const auto& job : jobs) {
     if (!job.active()) continue;
     if (const auto generation = read_aggregation_comment(run, job.comment)) {
-      if (auto& submission = submission_of(submissions, *generation); submission.aggregation == 0) submission.aggregation = job.job;
+      if (auto& submission = submission_of(submissions, *generation); submission.aggregation == 0)
+        submission.aggregation = job.job;
     }
     const auto comment = read_elements_comment(run, job.comment);
     if (!comment || noted.contains(job.job)) continue;
@@ -98,7 +107,8 @@ std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>&
 std::string comment_prefix(const jobs::Run& run) { return fmt::format("nkigrid {} ", run.run_id); }
 
 std::string elements_comment(const jobs::Run& run, const ElementsComment& said) {
-  return fmt::format("{}elements {}.{} from {}, {} at once", comment_prefix(run), said.generation, said.chunk, said.offset, said.at_once);
+  return fmt::format("{}elements {}.{} from {}, {} at once", comment_prefix(run), said.generation, said.chunk,
+                     said.offset, said.at_once);
 }
 
 std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation) {
@@ -109,15 +119,16 @@ std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const
   const auto prefix = comment_prefix(run);
   if (comment.rfind(prefix, 0) != 0) return std::nullopt;
   ElementsComment said;
-  const int read = std::sscanf(comment.c_str() + prefix.size(), "elements %u.%u from %u, %u at once", &said.generation, &said.chunk, &said.offset,
-                               &said.at_once);
+  const int read = std::sscanf(comment.c_str() + prefix.size(), "elements %u.%u from %u, %u at once", &said.generation,
+                               &said.chunk, &said.offset, &said.at_once);
   return read >= 3 ? std::optional(said) : std::nullopt;
 }
 
 std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run, const std::string& comment) {
   const auto prefix = comment_prefix(run);
   std::uint32_t generation = 0;
-  if (comment.rfind(prefix, 0) != 0 || std::sscanf(comment.c_str() + prefix.size(), "aggregation %u", &generation) != 1) return std::nullopt;
+  if (comment.rfind(prefix, 0) != 0 || std::sscanf(comment.c_str() + prefix.size(), "aggregation %u", &generation) != 1)
+    return std::nullopt;
   return generation;
 }
 

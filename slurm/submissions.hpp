@@ -11,7 +11,8 @@
 
 namespace nkigrid::slurm {
 
-/// One submission of (part of) a run: its arrays and the aggregation. RUN/jobs.json keeps them (docs/formats/run_directory.md).
+/// One submission of (part of) a run: its arrays and the aggregation. RUN/jobs.json keeps them
+/// (docs/formats/run_directory.md).
 struct Submission {
   struct Array {
     std::uint32_t job = 0, offset = 0;
@@ -42,7 +43,8 @@ std::string elements_comment(const jobs::Run& run, const ElementsComment& said);
 std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation);
 /// Nothing when the comment is not that of an array of this run.
 std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const std::string& comment);
-std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run, const std::string& comment);  ///< its generation
+std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run,
+                                                      const std::string& comment);  ///< its generation
 
 /// The indices that a record of the job table stands for.
 std::vector<std::uint32_t> elements_of(const JobState& job);

@@ -36,11 +36,12 @@ Fd lock_submits(const jobs::Run& run) {
 /// What of a run is pending or running.
 struct Living {
   std::set<std::uint32_t> shards, begun, arrays;  ///< begun: shards whose element runs
-  std::map<std::uint32_t, std::string> completing;  ///< by shard: "101_3", an element that does no more work and still holds its node
+  std::map<std::uint32_t, std::string>
+      completing;  ///< by shard: "101_3", an element that does no more work and still holds its node
   LivingElements elements;
-  std::set<std::uint32_t> at_once;        ///< that its arrays were submitted with
-  std::uint32_t generation = 0;           ///< the newest of its arrays
-  std::uint32_t aggregation = 0;          ///< the newest aggregation's generation; 0: none lives
+  std::set<std::uint32_t> at_once;  ///< that its arrays were submitted with
+  std::uint32_t generation = 0;     ///< the newest of its arrays
+  std::uint32_t aggregation = 0;    ///< the newest aggregation's generation; 0: none lives
 };
 
 Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
@@ -48,11 +49,13 @@ Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
   std::map<std::uint32_t, std::uint32_t> elements, throttles;  // by array job
   for (const auto& job : jobs) {
     if (!job.active()) continue;
-    if (const auto generation = read_aggregation_comment(run, job.comment); generation && job.works()) living.aggregation = std::max(living.aggregation, *generation);
+    if (const auto generation = read_aggregation_comment(run, job.comment); generation && job.works())
+      living.aggregation = std::max(living.aggregation, *generation);
     const auto comment = read_elements_comment(run, job.comment);
     if (!comment) continue;
     if (!job.works()) {
-      for (const auto element : elements_of(job)) living.completing[comment->offset + element] = fmt::format("{}_{}", job.job, element);
+      for (const auto element : elements_of(job))
+        living.completing[comment->offset + element] = fmt::format("{}_{}", job.job, element);
       continue;
     }
     living.arrays.insert(job.job);
@@ -77,7 +80,8 @@ void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
   for (const auto& node : nodes) request.resources.exclude += (request.resources.exclude.empty() ? "" : ",") + node;
 }
 
-/// One job of this comment in the end: without locks another submit may have sent the same at the same time, and the older one stays.
+/// One job of this comment in the end: without locks another submit may have sent the same at the same time, and the
+/// older one stays.
 std::uint32_t submit_one(Client& client, const JobRequest& request) {
   const auto job = client.submit(request);
   std::uint32_t oldest = job;
@@ -97,20 +101,25 @@ std::vector<std::string> named(const std::set<std::uint32_t>& ids) {
 /// Submits the arrays and the aggregation of a new submission, noting each as soon as its id is known.
 class Submitting {
  public:
-  Submitting(const jobs::Run& run, Client& client, std::vector<Submission>& submissions) : run_(run), client_(client), submissions_(submissions) {}
+  Submitting(const jobs::Run& run, Client& client, std::vector<Submission>& submissions)
+      : run_(run), client_(client), submissions_(submissions) {}
 
   /// Elements wait for what still completes of their own shards, too: it may hold the shard's lock for a while.
-  void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const Living& living, const Pace& pace) {
+  void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const Living& living,
+              const Pace& pace) {
     auto& submission = submissions_.back();
     for (std::size_t c = 0; c < chunks.size(); ++c) {
       auto before = pace.after_living ? named(living.arrays) : std::vector<std::string>();
-      if (const auto earlier = waits_for(pace.throttle, c)) before.push_back(std::to_string(submission.arrays[*earlier].job));
+      if (const auto earlier = waits_for(pace.throttle, c))
+        before.push_back(std::to_string(submission.arrays[*earlier].job));
       for (const auto element : chunks[c].elements) {
-        if (const auto at = living.completing.find(chunks[c].offset + element); at != living.completing.end()) before.push_back(at->second);
+        if (const auto at = living.completing.find(chunks[c].offset + element); at != living.completing.end())
+          before.push_back(at->second);
       }
       requests[c].dependency = dependency_text(before);
       after_submitted(submission, [&] {
-        submission.arrays.push_back({submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
+        submission.arrays.push_back(
+            {submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
         write_submissions(run_, submissions_);
       });
     }
@@ -136,8 +145,10 @@ class Submitting {
       if (submission.arrays.empty()) throw;
       std::vector<std::uint32_t> arrays;
       for (const auto& array : submission.arrays) arrays.push_back(array.job);
-      throw Error(ErrorCode::external, fmt::format("array {} is submitted, and what belongs behind it is not: {}; `nkigrid resume {}` makes up for it, `nkigrid cancel` "
-                                                   "ends it", fmt::join(arrays, ", "), error.what(), run_.folder.native()));
+      throw Error(ErrorCode::external, fmt::format("array {} is submitted, and what belongs behind it is not: {}; "
+                                                   "`nkigrid resume {}` makes up for it, `nkigrid cancel` "
+                                                   "ends it",
+                                                   fmt::join(arrays, ", "), error.what(), run_.folder.native()));
     }
   }
 
@@ -147,11 +158,12 @@ class Submitting {
 };
 
 /// Every shard is at work: an earlier submit may have died before its aggregation.
-void complete(const jobs::Run& run, Client& client, const std::string& program, const Living& living, std::vector<Submission>& submissions,
-              SubmitReport& report) {
+void complete(const jobs::Run& run, Client& client, const std::string& program, const Living& living,
+              std::vector<Submission>& submissions, SubmitReport& report) {
   report.already = true;
   if (submissions.empty()) return;
-  auto& newest = *std::max_element(submissions.begin(), submissions.end(), [](const auto& a, const auto& b) { return a.generation < b.generation; });
+  auto& newest = *std::max_element(submissions.begin(), submissions.end(),
+                                   [](const auto& a, const auto& b) { return a.generation < b.generation; });
   if (!living.arrays.empty() && living.aggregation < living.generation) {
     Submitting(run, client, submissions).aggregation(newest, living.arrays, program);
     report.aggregation_added = true;
@@ -161,14 +173,12 @@ void complete(const jobs::Run& run, Client& client, const std::string& program, 
 
 }  // namespace
 
-bool JobState::active() const noexcept {
-  return works() || state == "COMPLETING";
-}
+bool JobState::active() const noexcept { return works() || state == "COMPLETING"; }
 
 bool JobState::works() const noexcept { return state == "PENDING" || state == "RUNNING" || state == "SUSPENDED"; }
 
-SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client, const std::string& program,
-                           const std::vector<std::string>& exclude) {
+SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client,
+                           const std::string& program, const std::vector<std::string>& exclude) {
   const auto lock = lock_submits(run);
   auto submissions = read_submissions(run);
   const auto jobs = client.jobs(comment_prefix(run));
@@ -215,9 +225,11 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
 
 namespace {
 
-/// The last line that an element printed, "" when it printed none. Ours if there is one: mpirun has its own words behind it.
+/// The last line that an element printed, "" when it printed none. Ours if there is one: mpirun has its own words
+/// behind it.
 std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t element) {
-  std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element), std::ios::binary | std::ios::ate);
+  std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element),
+                     std::ios::binary | std::ios::ate);
   if (!file) return {};
   constexpr std::streamoff kTail = 4096;
   file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
@@ -230,7 +242,8 @@ std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t ele
 }
 
 bool has_failed(const std::string& state) {
-  return state == "FAILED" || state == "NODE_FAIL" || state == "BOOT_FAIL" || state == "OUT_OF_MEMORY" || state == "TIMEOUT";
+  return state == "FAILED" || state == "NODE_FAIL" || state == "BOOT_FAIL" || state == "OUT_OF_MEMORY" ||
+         state == "TIMEOUT";
 }
 
 }  // namespace
@@ -241,7 +254,8 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
   adopt_unnoted(run, jobs, submissions);
   const auto offsets = offsets_of(submissions);
   std::map<std::uint32_t, ElementState> states;
-  // Newest submission last: it says what a shard does now. A job that the controller forgot has ended; the log knows how.
+  // Newest submission last: it says what a shard does now. A job that the controller forgot has ended; the log knows
+  // how.
   for (const auto& submission : submissions) {
     for (const auto& array : submission.arrays) {
       for (const auto element : parse_elements(array.elements)) {
@@ -257,7 +271,8 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
       if (states[shard].job != job.job) continue;
       auto reason = job.reason;
       if (has_failed(job.state)) {
-        if (const auto said = last_line(run, job.job, element); !said.empty()) reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
+        if (const auto said = last_line(run, job.job, element); !said.empty())
+          reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
       }
       states[shard] = {shard, job.job, job.state, std::move(reason), job.advice, job.submitted};
     }
@@ -270,13 +285,17 @@ std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
 void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder) {
   const auto path = std::filesystem::absolute(folder).native();
   if (path.find_first_of("%\\\n") != std::string::npos) {
-    throw Error(ErrorCode::config, fmt::format("'{}' cannot be submitted (Slurm reads '%' and '\\' in the path of a job's output as a pattern, a line break as "
-                                               "its end); choose a RUN without them", path));
+    throw Error(ErrorCode::config, fmt::format("'{}' cannot be submitted (Slurm reads '%' and '\\' in the path of a "
+                                               "job's output as a pattern, a line break as "
+                                               "its end); choose a RUN without them",
+                                               path));
   }
   for (const auto& model : grid.models) {
     if (model.key.kind != jobs::KeySource::Kind::env) continue;
-    throw Error(ErrorCode::config, fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
-                                               "use {{file: PATH}} with mode 0600, or {{command: [...]}}", model.name, model.key.value));
+    throw Error(ErrorCode::config,
+                fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
+                            "use {{file: PATH}} with mode 0600, or {{command: [...]}}",
+                            model.name, model.key.value));
   }
 }
 

@@ -2,7 +2,9 @@
 
 namespace nkigrid {
 
-double SystemClock::unix_seconds() const { return Seconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double SystemClock::unix_seconds() const {
+  return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 Seconds SystemClock::monotonic() const { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 double ManualClock::unix_seconds() const {

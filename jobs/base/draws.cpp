@@ -6,7 +6,8 @@ namespace nkigrid {
 
 std::uint64_t Draws::bits() noexcept {
   r123::Philox4x32 philox;
-  const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(counter_), static_cast<std::uint32_t>(counter_ >> 32), 0, 0}};
+  const r123::Philox4x32::ctr_type counter = {
+      {static_cast<std::uint32_t>(counter_), static_cast<std::uint32_t>(counter_ >> 32), 0, 0}};
   const r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32)}};
   ++counter_;
   const auto block = philox(counter, key);

@@ -10,9 +10,9 @@ class Draws {
  public:
   explicit Draws(std::uint64_t key) noexcept : key_(key) {}
 
-  std::uint64_t bits() noexcept;                                ///< the next 64 bits
-  double uniform() noexcept;                                    ///< the next double in [0, 1), 53 bits
-  std::uint64_t below(std::uint64_t bound) noexcept;            ///< the next integer in [0, bound), unbiased; bound > 0
+  std::uint64_t bits() noexcept;                      ///< the next 64 bits
+  double uniform() noexcept;                          ///< the next double in [0, 1), 53 bits
+  std::uint64_t below(std::uint64_t bound) noexcept;  ///< the next integer in [0, bound), unbiased; bound > 0
 
  private:
   std::uint64_t key_;

@@ -18,27 +18,40 @@ Error& Error::add_context(std::string_view context) {
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::usage:
-    case ErrorCode::config: return 2;
+    case ErrorCode::config:
+      return 2;
     case ErrorCode::io:
-    case ErrorCode::corrupt: return 3;
+    case ErrorCode::corrupt:
+      return 3;
     case ErrorCode::external:
-    case ErrorCode::timeout: return 4;
-    case ErrorCode::interrupted: return 130;
-    case ErrorCode::internal: return 70;
+    case ErrorCode::timeout:
+      return 4;
+    case ErrorCode::interrupted:
+      return 130;
+    case ErrorCode::internal:
+      return 70;
   }
   return 70;
 }
 
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::usage: return "usage";
-    case ErrorCode::config: return "config";
-    case ErrorCode::io: return "io";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::external: return "external";
-    case ErrorCode::timeout: return "timeout";
-    case ErrorCode::interrupted: return "interrupted";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::usage:
+      return "usage";
+    case ErrorCode::config:
+      return "config";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::external:
+      return "external";
+    case ErrorCode::timeout:
+      return "timeout";
+    case ErrorCode::interrupted:
+      return "interrupted";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

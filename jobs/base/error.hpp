@@ -12,7 +12,8 @@ enum class ErrorCode { usage, config, io, corrupt, external, timeout, interrupte
 /// The one exception type of nkigrid. `what()` is the message with its context chain, outermost first:
 /// "while sealing 'RUN/log/a.journal': no space left on device".
 ///
-/// Message style: lower case, `<problem> '<value>' (<why, legal range>); <what to do>`, with file:line:col where there is one.
+/// Message style: lower case, `<problem> '<value>' (<why, legal range>); <what to do>`, with file:line:col where there
+/// is one.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message);
@@ -29,7 +30,8 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// Exit codes of the contract: usage and config 2; io and corrupt 3; external and timeout 4; internal 70; interrupted 130.
+/// Exit codes of the contract: usage and config 2; io and corrupt 3; external and timeout 4; internal 70; interrupted
+/// 130.
 int exit_code(ErrorCode code) noexcept;
 
 std::string_view to_string(ErrorCode code) noexcept;

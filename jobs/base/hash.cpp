@@ -29,7 +29,8 @@ Sha256& Sha256::update(std::string_view bytes) {
 
 Sha256& Sha256::field(std::string_view bytes) {
   std::array<char, 8> size;
-  for (std::size_t i = 0; i < size.size(); ++i) size[i] = static_cast<char>((std::uint64_t{bytes.size()} >> (8 * i)) & 0xff);
+  for (std::size_t i = 0; i < size.size(); ++i)
+    size[i] = static_cast<char>((std::uint64_t{bytes.size()} >> (8 * i)) & 0xff);
   return update({size.data(), size.size()}).update(bytes);
 }
 
@@ -57,7 +58,8 @@ std::uint64_t keyed_hash(std::initializer_list<std::string_view> fields) {
   return value;
 }
 
-std::uint32_t sampling_seed(std::uint64_t run_seed, std::string_view cell, std::string_view task, std::uint32_t replicate) {
+std::uint32_t sampling_seed(std::uint64_t run_seed, std::string_view cell, std::string_view task,
+                            std::uint32_t replicate) {
   const auto hash = keyed_hash({std::to_string(run_seed), "sample", cell, task, std::to_string(replicate)});
   return static_cast<std::uint32_t>(hash & 0x7fffffffU);
 }

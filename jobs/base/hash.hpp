@@ -35,7 +35,9 @@ std::string sha256_hex(std::string_view bytes);
 /// attempt, rank, lane, host, time, hash seed or run id.
 std::uint64_t keyed_hash(std::initializer_list<std::string_view> fields);
 
-/// The sampling seed of an episode: H(run seed, "sample", cell, task, replicate) mod 2^31; the same in every turn and attempt.
-std::uint32_t sampling_seed(std::uint64_t run_seed, std::string_view cell, std::string_view task, std::uint32_t replicate);
+/// The sampling seed of an episode: H(run seed, "sample", cell, task, replicate) mod 2^31; the same in every turn and
+/// attempt.
+std::uint32_t sampling_seed(std::uint64_t run_seed, std::string_view cell, std::string_view task,
+                            std::uint32_t replicate);
 
 }  // namespace nkigrid

@@ -10,9 +10,7 @@
 namespace nkigrid {
 namespace {
 
-bool is_alnum(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool is_alnum(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 bool is_word(std::string_view text, std::size_t max_size) noexcept {
   return !text.empty() && text.size() <= max_size &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_alnum(c) || c == '_' || c == '-'; });

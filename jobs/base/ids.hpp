@@ -19,9 +19,9 @@ using Rank = Id<struct RankTag>;      ///< from 0; one MPI process of an element
 
 /// The unit of work: (cell, task, replicate). Text form `cell/task#replicate`, e.g. `novice.ss.naive/L1/012_gelu#1`.
 struct EpisodeId {
-  std::string cell;            ///< `model.mode.prompt`
-  std::string task;            ///< `L1/012_gelu`
-  std::uint32_t replicate = 1; ///< from 1
+  std::string cell;             ///< `model.mode.prompt`
+  std::string task;             ///< `L1/012_gelu`
+  std::uint32_t replicate = 1;  ///< from 1
 
   auto operator<=>(const EpisodeId&) const = default;
 };

@@ -16,7 +16,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -29,7 +30,10 @@ std::size_t sequence_length(std::string_view bytes) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
   const std::uint8_t lead = at(0);
   if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) == 0xe0 ? 3 : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                             : (lead & 0xf0) == 0xe0        ? 3
+                             : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                            : 0;
   if (length == 0 || bytes.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if (!is_continuation(bytes[i])) return 0;

@@ -8,9 +8,8 @@
 namespace nkigrid::agent {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// Puts an attempt at its start: the conversation rebuilt from the history, or begun afresh when there is none or it is damaged.
+/// Puts an attempt at its start: the conversation rebuilt from the history, or begun afresh when there is none or it is
+/// damaged.
 std::optional<log::Reply> start(Session& session) {
   if (!session.job.history.empty()) {
     try {
@@ -63,7 +62,8 @@ void count(Spent& spent, const log::Reply& record) {
   spent.api_retries += record.api_retries;
 }
 
-/// The unanswered reply of a dead attempt: copied as this attempt's own first record, then played. It is not paid for again.
+/// The unanswered reply of a dead attempt: copied as this attempt's own first record, then played. It is not paid for
+/// again.
 void replay(Session& session, log::Reply record) {
   const model::ChatReply reply = model::parse_reply(record.reply);
   record.id = session.job.id;
@@ -97,10 +97,15 @@ bool play(Session& session, std::optional<log::Reply> unanswered, const std::sto
     } catch (const model::ChatError& error) {
       session.spent.api_retries += error.api_retries;
       switch (error.failure) {
-        case model::ChatFailure::context_full: session.ended_by = EndedBy::context_full; break;
-        case model::ChatFailure::transient: throw InfraStop{Outcome::api_error, error.what()};
-        case model::ChatFailure::interrupted: return false;
-        case model::ChatFailure::fatal: throw;
+        case model::ChatFailure::context_full:
+          session.ended_by = EndedBy::context_full;
+          break;
+        case model::ChatFailure::transient:
+          throw InfraStop{Outcome::api_error, error.what()};
+        case model::ChatFailure::interrupted:
+          return false;
+        case model::ChatFailure::fatal:
+          throw;
       }
     }
   }
@@ -137,11 +142,14 @@ void append_end(const Session& session, log::End end, double seconds) {
 }  // namespace
 
 EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::Device& device,
-                        const std::function<void(const log::Record&)>& append, const Clock& clock, std::stop_token drain) {
+                        const std::function<void(const log::Record&)>& append, const Clock& clock,
+                        std::stop_token drain) {
   if (job.mode.trim_on_full) {
-    throw Error(ErrorCode::config, "modes." + job.mode.name + ".context.on_full 'trim' does not exist yet (legal: stop); use stop");
+    throw Error(ErrorCode::config,
+                "modes." + job.mode.name + ".context.on_full 'trim' does not exist yet (legal: stop); use stop");
   }
-  Session session{job, model, device, append, clock, {}, {}, 0, 0, {}, {}, {}, false, false, TurnEvent::no_code, EndedBy::none, {}};
+  Session session{
+      job, model, device, append, clock, {}, {}, 0, 0, {}, {}, {}, false, false, TurnEvent::no_code, EndedBy::none, {}};
   const double started = clock.unix_seconds();
   const Seconds begun = clock.monotonic();
   std::optional<log::Reply> unanswered = start(session);

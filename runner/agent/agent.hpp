@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/device/device.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/records.hpp"
@@ -30,14 +30,18 @@ struct EpisodeJob {
 /// Why run_episode() came back without writing an End.
 enum class EpisodeExit { ended, drained };
 
-/// Runs one attempt as straight-line, blocking code: begin, then turns, then the final check and end, each made durable through
-/// `append` before the next step. When `drain` is set between turns it stops there, without an End: the next attempt continues.
-/// @throws Error{io} from append; model::ChatError{fatal} after making the attempt resumable; never for a model's failure.
+/// Runs one attempt as straight-line, blocking code: begin, then turns, then the final check and end, each made durable
+/// through `append` before the next step. When `drain` is set between turns it stops there, without an End: the next
+/// attempt continues.
+/// @throws Error{io} from append; model::ChatError{fatal} after making the attempt resumable; never for a model's
+/// failure.
 EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::Device& device,
-                        const std::function<void(const log::Record&)>& append, const Clock& clock, std::stop_token drain);
+                        const std::function<void(const log::Record&)>& append, const Clock& clock,
+                        std::stop_token drain);
 
 /// The messages of an episode's first request: the system message (the prompt file) and the harness's task message.
-std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::PromptSpec& prompt, const jobs::ModeSpec& mode);
+std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::PromptSpec& prompt,
+                                           const jobs::ModeSpec& mode);
 
 /// compile_kernel and verify_kernel as the kernel interface defines them.
 std::vector<model::ToolSpec> tool_specs();

@@ -14,7 +14,9 @@ namespace {
 /// Keys stay in the order of the kernel interface: models read these answers.
 using Json = nlohmann::ordered_json;
 
-std::string bounded(const std::string& text, std::size_t most) { return elide_middle(to_valid_utf8(strip_terminal_codes(text)), most); }
+std::string bounded(const std::string& text, std::size_t most) {
+  return elide_middle(to_valid_utf8(strip_terminal_codes(text)), most);
+}
 
 Json bounded_list(const std::vector<std::string>& texts, std::size_t most_each) {
   Json list = Json::array();
@@ -33,7 +35,8 @@ std::string fit(const std::function<Json(std::size_t)>& build) {
 constexpr std::size_t kMostItems = 16;
 
 std::vector<std::string> first_items(const std::vector<std::string>& all) {
-  std::vector<std::string> items(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostItems)));
+  std::vector<std::string> items(all.begin(),
+                                 all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostItems)));
   if (all.size() > kMostItems) items.push_back(fmt::format("... and {} more", all.size() - kMostItems));
   return items;
 }
@@ -46,7 +49,8 @@ Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 
 }  // namespace
 
-std::string compile_answer(const device::CompileResult& result, std::uint32_t number, const std::vector<std::string>& notes) {
+std::string compile_answer(const device::CompileResult& result, std::uint32_t number,
+                           const std::vector<std::string>& notes) {
   return fit([&](std::size_t room) {
     const Json warnings = bounded_list(first_items(result.warnings), std::max<std::size_t>(room / 32, 64));
     Json answer;
@@ -64,7 +68,8 @@ std::string compile_answer(const device::CompileResult& result, std::uint32_t nu
   });
 }
 
-std::string verify_answer(const device::VerifyResult& result, std::uint32_t number, const std::vector<std::string>& notes) {
+std::string verify_answer(const device::VerifyResult& result, std::uint32_t number,
+                          const std::vector<std::string>& notes) {
   return fit([&](std::size_t room) {
     Json answer;
     answer["ok"] = result.paper_ok;
@@ -78,8 +83,10 @@ std::string verify_answer(const device::VerifyResult& result, std::uint32_t numb
     answer["rel_l2"] = number_or_null(result.rel_l2);
     if (!result.paper_ok) {
       if (result.first) {
-        answer["first"] = {{"output", result.first->output}, {"index", result.first->index},
-                           {"got", number_or_null(result.first->got)}, {"want", number_or_null(result.first->want)}};
+        answer["first"] = {{"output", result.first->output},
+                           {"index", result.first->index},
+                           {"got", number_or_null(result.first->got)},
+                           {"want", number_or_null(result.first->want)}};
       }
       if (!result.diagnostic.message.empty()) answer["message"] = bounded(result.diagnostic.message, room / 2);
       answer["hints"] = bounded_list(first_items(result.hints), std::max<std::size_t>(room / 32, 64));
@@ -98,7 +105,8 @@ std::string error_answer(const std::string& problem) {
 
 std::optional<bool> answered_ok(const std::string& answer) {
   const Json json = Json::parse(answer, nullptr, false);
-  if (!json.is_object() || json.contains("error") || !json.contains("ok") || !json["ok"].is_boolean()) return std::nullopt;
+  if (!json.is_object() || json.contains("error") || !json.contains("ok") || !json["ok"].is_boolean())
+    return std::nullopt;
   return json["ok"].get<bool>();
 }
 

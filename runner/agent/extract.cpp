@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "runner/model/python_scan.hpp"
+#include "runner/model/synthetic/python_scan.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -18,7 +18,7 @@ struct FenceLine {
 
 /// A fence by strict pairing: the next line of at least as many back-ticks, and nothing else, closes it.
 struct Block {
-  std::size_t open = 0;                ///< index of its first line
+  std::size_t open = 0;                   ///< index of its first line
   std::size_t close = std::string::npos;  ///< index of its last line; npos: never closed
 };
 
@@ -35,7 +35,8 @@ std::vector<FenceLine> fence_lines(std::string_view text) {
       std::string_view rest = line.substr(ticks);
       while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front())) != 0) rest.remove_prefix(1);
       std::string tag(rest.substr(0, rest.find_first_of(" \t\r\n{")));
-      std::transform(tag.begin(), tag.end(), tag.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      std::transform(tag.begin(), tag.end(), tag.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
       // Back-ticks after the tag make it inline code, no fence.
       if (rest.find('`') == std::string_view::npos) lines.push_back({begin, end, ticks, std::move(tag)});
     }
@@ -60,10 +61,13 @@ std::vector<Block> pair_strictly(const std::vector<FenceLine>& lines) {
 
 bool is_code_tag(const std::string& tag) { return tag.empty() || tag == "python" || tag == "py" || tag == "nki"; }
 
-std::string body(std::string_view text, std::size_t begin, std::size_t end) { return std::string(text.substr(begin, end - begin)); }
+std::string body(std::string_view text, std::size_t begin, std::size_t end) {
+  return std::string(text.substr(begin, end - begin));
+}
 
 /// The block's own text, or the shortest growth over later fence lines that is well formed.
-std::optional<Extracted> read_block(std::string_view text, const std::vector<FenceLine>& lines, const Block& block, bool truncated) {
+std::optional<Extracted> read_block(std::string_view text, const std::vector<FenceLine>& lines, const Block& block,
+                                    bool truncated) {
   const std::size_t begin = lines[block.open].end;
   if (block.close == std::string::npos) {
     std::string code = body(text, begin, text.size());
@@ -73,7 +77,8 @@ std::optional<Extracted> read_block(std::string_view text, const std::vector<Fen
   for (std::size_t i = block.close; i < lines.size(); ++i) {
     if (!lines[i].tag.empty()) continue;
     std::string code = body(text, begin, lines[i].begin);
-    if (model::looks_like_python(code)) return Extracted{std::move(code), i == block.close ? "last_fence" : "last_fence_extended"};
+    if (model::looks_like_python(code))
+      return Extracted{std::move(code), i == block.close ? "last_fence" : "last_fence_extended"};
   }
   return std::nullopt;
 }
@@ -93,7 +98,8 @@ std::string without_thinking(std::string_view reply) {
         const std::size_t later = end == std::string::npos ? end : text.find(close, begin);
         text.erase(begin, later == std::string::npos ? later : later + close.size() - begin);
       } else {
-        text.erase(begin == std::string::npos ? 0 : begin, end + close.size() - (begin == std::string::npos ? 0 : begin));
+        text.erase(begin == std::string::npos ? 0 : begin,
+                   end + close.size() - (begin == std::string::npos ? 0 : begin));
       }
     }
   }

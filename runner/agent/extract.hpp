@@ -8,18 +8,18 @@ namespace nkigrid::agent {
 
 /// Code found in a reply's text.
 struct Extracted {
-  std::string code;  ///< every byte between the fences' lines
+  std::string code;      ///< every byte between the fences' lines
   std::string_view how;  ///< "last_fence", "last_fence_extended" or "unclosed_fence"
 };
 
-/// The code of a reply without a tool call: the last fence tagged python, py, nki or nothing, outside think blocks, whose text is
-/// well formed as Python (model::looks_like_python); a block is grown over inner fences until it is. An unclosed last fence runs
-/// to the end of the reply, unless the reply was cut.
+/// The code of a reply without a tool call: the last fence tagged python, py, nki or nothing, outside think blocks,
+/// whose text is well formed as Python (model::looks_like_python); a block is grown over inner fences until it is. An
+/// unclosed last fence runs to the end of the reply, unless the reply was cut.
 /// @param truncated the reply ended at its token limit
 std::optional<Extracted> extract_code(std::string_view reply, bool truncated);
 
-/// The text without `<think>` and `<thinking>` blocks; an unclosed one takes everything after it, a closing tag without an
-/// opening one everything before it.
+/// The text without `<think>` and `<thinking>` blocks; an unclosed one takes everything after it, a closing tag without
+/// an opening one everything before it.
 std::string without_thinking(std::string_view reply);
 
 }  // namespace nkigrid::agent

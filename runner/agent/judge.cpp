@@ -6,8 +6,6 @@
 namespace nkigrid::agent {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 struct Verdict {
   Outcome outcome = Outcome::compile_fail;
   bool strict = false;
@@ -33,7 +31,8 @@ Verdict check(Session& session, Submission& submission) {
   verdict.max_abs_err = result.max_abs_err;
   verdict.rel_l2 = result.rel_l2;
   const bool cheated = result.diagnostic.code == Code::rule_violation;
-  verdict.outcome = result.paper_ok && !cheated ? Outcome::pass : outcome_of(result.diagnostic.code, result.diagnostic.stage);
+  verdict.outcome =
+      result.paper_ok && !cheated ? Outcome::pass : outcome_of(result.diagnostic.code, result.diagnostic.stage);
   verdict.strict = verdict.outcome == Outcome::pass && result.strict_ok;
   return verdict;
 }
@@ -45,16 +44,20 @@ Outcome outcome_without_kernel(const Session& session) {
   if (session.last_event == TurnEvent::refused || session.ended_by == EndedBy::refused) return Outcome::refused;
   if (session.ended_by == EndedBy::context_full) return Outcome::context_full;
   switch (session.last_event) {
-    case TurnEvent::truncated: return Outcome::truncated;
-    case TurnEvent::bad_tool_args: return Outcome::bad_tool_args;
-    default: return Outcome::no_code;
+    case TurnEvent::truncated:
+      return Outcome::truncated;
+    case TurnEvent::bad_tool_args:
+      return Outcome::bad_tool_args;
+    default:
+      return Outcome::no_code;
   }
 }
 
 /// The newest submission with the result of its compile, when the current or best kernel is the same one.
 void share_compile(Session& session) {
   for (const auto& other : {session.current, session.best}) {
-    if (other && other->compiled && !session.newest->compiled && same_kernel(*other, *session.newest)) session.newest->compiled = other->compiled;
+    if (other && other->compiled && !session.newest->compiled && same_kernel(*other, *session.newest))
+      session.newest->compiled = other->compiled;
   }
 }
 

@@ -10,7 +10,6 @@
 namespace nkigrid::agent {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kCutCall = "not run: the reply was cut off at its token limit; send the call again, shorter";
 constexpr std::string_view kCutReply = "Your reply was cut off at its token limit. Answer again, shorter.";
 constexpr std::string_view kAfterPass = "not run: the kernel has passed verification";
@@ -21,7 +20,8 @@ model::Message user_message(std::string text) { return {model::Role::user, std::
 /// The calls of one reply, in order.
 class CallRunner {
  public:
-  CallRunner(Session& session, log::Turn& turn, std::vector<std::string>& flags) : session_(session), turn_(turn), flags_(flags) {}
+  CallRunner(Session& session, log::Turn& turn, std::vector<std::string>& flags)
+      : session_(session), turn_(turn), flags_(flags) {}
 
   model::Message answer(const model::ToolCall& call, bool truncated) {
     if (truncated) return error(call, kCutCall);
@@ -46,14 +46,16 @@ class CallRunner {
     turn_.kernel = submission.source;
     compile_submission(session_, submission, turn_);
     const device::CompileResult& result = *submission.compiled;
-    model::Message message{model::Role::tool, compile_answer(result, submission.number, decoded.notes), {}, call.id, false};
+    model::Message message{
+        model::Role::tool, compile_answer(result, submission.number, decoded.notes), {}, call.id, false};
     session_.current.reset();
     if (result.ok()) session_.current = submission;
     session_.newest = std::move(submission);
     return message;
   }
 
-  /// The current kernel's artifact; after a takeover it is compiled again, which is no turn and leaves no trace in its row.
+  /// The current kernel's artifact; after a takeover it is compiled again, which is no turn and leaves no trace in its
+  /// row.
   bool have_artifact() {
     if (!session_.current) return false;
     if (!session_.current->compiled) {
@@ -67,11 +69,13 @@ class CallRunner {
     if (!have_artifact()) return error(call, kNoKernel);
     const device::Artifact& artifact = *session_.current->compiled->artifact;
     if (decoded.entry && *decoded.entry != artifact.entry) {
-      return error(call, fmt::format("entry '{}' is not the compiled one ('{}'); compile it first", *decoded.entry, artifact.entry));
+      return error(call, fmt::format("entry '{}' is not the compiled one ('{}'); compile it first", *decoded.entry,
+                                     artifact.entry));
     }
     const std::uint32_t trials = decoded.trials.value_or(session_.job.grid.check.tool_trials);
     const double start = session_.clock.monotonic().count();
-    const device::VerifyResult result = session_.device.verify(session_.job.task, artifact, device::Stream::tool, trials);
+    const device::VerifyResult result =
+        session_.device.verify(session_.job.task, artifact, device::Stream::tool, trials);
     turn_.verify_s += session_.clock.monotonic().count() - start;
     if (result.diagnostic.code == Code::infra) throw infra_stop(session_.device, result.diagnostic);
     turn_.verify_ok = result.paper_ok ? 1 : 0;
@@ -98,14 +102,15 @@ void play_calls(Session& session, const Reading& reading, log::Turn& turn, std::
                 std::vector<model::Message>& answers) {
   CallRunner runner(session, turn, flags);
   turn.tool_calls = static_cast<std::uint32_t>(reading.message.tool_calls.size());
-  for (const model::ToolCall& call : reading.message.tool_calls) answers.push_back(runner.answer(call, reading.truncated));
+  for (const model::ToolCall& call : reading.message.tool_calls)
+    answers.push_back(runner.answer(call, reading.truncated));
 }
 
 /// `feedback: verify`: the tool stream decides. @returns what the model is told
 std::string verify_text(Session& session, Submission& submission, log::Turn& turn) {
   const double start = session.clock.monotonic().count();
-  const device::VerifyResult result = session.device.verify(session.job.task, *submission.compiled->artifact, device::Stream::tool,
-                                                            session.job.grid.check.tool_trials);
+  const device::VerifyResult result = session.device.verify(session.job.task, *submission.compiled->artifact,
+                                                            device::Stream::tool, session.job.grid.check.tool_trials);
   turn.verify_s = session.clock.monotonic().count() - start;
   if (result.diagnostic.code == Code::infra) throw infra_stop(session.device, result.diagnostic);
   turn.verify_ok = result.paper_ok ? 1 : 0;
@@ -118,7 +123,8 @@ std::string verify_text(Session& session, Submission& submission, log::Turn& tur
   turn.stage = result.diagnostic.stage;
   turn.code = result.diagnostic.code;
   turn.line = result.diagnostic.line;
-  return fmt::format("The kernel compiles, but its output is wrong: {}\n{}", result.diagnostic.message, fmt::join(result.hints, "\n"));
+  return fmt::format("The kernel compiles, but its output is wrong: {}\n{}", result.diagnostic.message,
+                     fmt::join(result.hints, "\n"));
 }
 
 /// Code of a reply without a call: compiled in every mode, so that its row says what became of it.
@@ -189,7 +195,8 @@ void play_turn(Session& session, const Reading& reading) {
   if (reading.has_calls()) play_calls(session, reading, turn, flags, answers);
   if (reading.code) text = play_code(session, *reading.code, turn);
   session.ended_by = ends_after(session.job.mode, reading, turn, session.nudged);
-  if (session.ended_by == EndedBy::none && !reading.has_calls()) answers.push_back(feedback(session, reading, std::move(text), turn));
+  if (session.ended_by == EndedBy::none && !reading.has_calls())
+    answers.push_back(feedback(session, reading, std::move(text), turn));
   turn.flags = fmt::format("{}", fmt::join(flags, " "));
   turn.tool_output = to_lines(answers);
   session.append(turn);

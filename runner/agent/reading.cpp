@@ -30,7 +30,8 @@ Reading read_reply(const model::ChatReply& reply, const jobs::ModeSpec& mode, bo
 EndedBy ends_after(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before) {
   if (turn.event == TurnEvent::refused) return EndedBy::refused;
   switch (mode.kind) {
-    case jobs::ModeKind::single_shot: return EndedBy::turns;
+    case jobs::ModeKind::single_shot:
+      return EndedBy::turns;
     case jobs::ModeKind::multi_turn:
       if (mode.feedback_verify ? turn.verify_ok == 1 : turn.compile_ok == 1) {
         return mode.feedback_verify ? EndedBy::verified : EndedBy::compiled;

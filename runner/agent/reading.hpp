@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/log/records.hpp"
 #include "runner/model/chat.hpp"
 
@@ -12,8 +12,8 @@ namespace nkigrid::agent {
 
 /// What a reply says, as a pure function of the logged reply: the same live and when a conversation is rebuilt.
 struct Reading {
-  model::Message message;          ///< as it enters the conversation: recovered calls in, calls that no mode offers out
-  std::optional<std::string> code; ///< of a reply without a call
+  model::Message message;  ///< as it enters the conversation: recovered calls in, calls that no mode offers out
+  std::optional<std::string> code;  ///< of a reply without a call
   bool truncated = false;
   bool refused = false;
   std::vector<std::string> flags;

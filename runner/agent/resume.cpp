@@ -12,7 +12,8 @@ void absorb_call(Session& session, const model::ToolCall& call, const std::strin
   if (!ok) return;  // not run, or arguments that did not fit
   DecodedCall decoded = decode_call(call);
   if (decoded.tool == Tool::compile) {
-    session.newest = Submission{std::move(decoded.source), std::move(decoded.entry), ++session.submissions, std::nullopt};
+    session.newest =
+        Submission{std::move(decoded.source), std::move(decoded.entry), ++session.submissions, std::nullopt};
     session.current.reset();
     if (*ok) session.current = session.newest;
   } else if (decoded.tool == Tool::verify && *ok) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,12 +12,14 @@
 
 namespace nkigrid::agent {
 
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();  ///< a number that nobody measured
+
 /// A kernel source that the model submitted.
 struct Submission {
   std::string source;
   std::optional<std::string> entry;
-  std::uint32_t number = 0;                      ///< k1, k2, ...
-  std::optional<device::CompileResult> compiled; ///< absent after a takeover until it is compiled again
+  std::uint32_t number = 0;                       ///< k1, k2, ...
+  std::optional<device::CompileResult> compiled;  ///< absent after a takeover until it is compiled again
 };
 
 /// Thrown inside the room when the machinery failed: the attempt ends with this outcome.

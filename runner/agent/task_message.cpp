@@ -13,7 +13,8 @@ std::string tensor_line(std::string_view name, const jobs::TensorSpec& tensor) {
 std::string inputs_text(const jobs::Task& task) {
   std::string text = "Inputs (the kernel's positional arguments, in this order):\n";
   for (const jobs::TensorSpec& input : task.inputs) {
-    text += fmt::format("- {}{}\n", tensor_line(input.name, input), input.role == "input" ? "" : fmt::format(" ({})", input.role));
+    text += fmt::format("- {}{}\n", tensor_line(input.name, input),
+                        input.role == "input" ? "" : fmt::format(" ({})", input.role));
   }
   text += "Outputs (in the order of forward()):\n";
   for (std::size_t i = 0; i < task.outputs.size(); ++i) {
@@ -26,32 +27,40 @@ std::string inputs_text(const jobs::Task& task) {
 std::string constants_text(const jobs::Task& task) {
   if (task.constants.empty()) return "";
   std::string text = "Constants (not passed; write them out in the kernel):\n";
-  for (const jobs::Constant& constant : task.constants) text += fmt::format("- {} = {}\n", constant.name, constant.value);
+  for (const jobs::Constant& constant : task.constants)
+    text += fmt::format("- {} = {}\n", constant.name, constant.value);
   return text + "\n";
 }
 
 constexpr std::string_view kEntryRule =
-    "Write one Python file, at most 64 KiB. Its entry is the top-level function `kernel`, decorated with `@nki.jit`. It takes the\n"
-    "inputs above as positional arguments and returns the output (a tuple when there are several): tensors made at the top level\n"
-    "of the kernel with `nl.ndarray(shape, dtype=..., buffer=nl.shared_hbm)`, of exactly the shape and dtype listed, every element\n"
-    "written. It runs as `kernel(*inputs)`, or as `kernel[GRID](*inputs)` if the file sets `GRID` to a tuple of 1 to 3 positive\n"
+    "Write one Python file, at most 64 KiB. Its entry is the top-level function `kernel`, decorated with `@nki.jit`. "
+    "It takes the\n"
+    "inputs above as positional arguments and returns the output (a tuple when there are several): tensors made at the "
+    "top level\n"
+    "of the kernel with `nl.ndarray(shape, dtype=..., buffer=nl.shared_hbm)`, of exactly the shape and dtype listed, "
+    "every element\n"
+    "written. It runs as `kernel(*inputs)`, or as `kernel[GRID](*inputs)` if the file sets `GRID` to a tuple of 1 to 3 "
+    "positive\n"
     "integers. Imports that exist: neuronxcc.nki, neuronxcc.nki.language, neuronxcc.nki.isa, neuronxcc.nki.typing,\n"
     "neuronxcc.nki.compiler, numpy, math, functools, itertools, typing. Inputs are immutable.\n"
     "The result must match the PyTorch module at atol = rtol = 1e-3.\n";
 
 constexpr std::string_view kToolText =
-    "\nTools: call `compile_kernel` with the whole file in `kernel_source`; when it compiles, call `verify_kernel`. Read what they\n"
-    "answer, correct the kernel and call again until it verifies. The newest kernel that you submit is the one that counts.\n";
+    "\nTools: call `compile_kernel` with the whole file in `kernel_source`; when it compiles, call `verify_kernel`. "
+    "Read what they\n"
+    "answer, correct the kernel and call again until it verifies. The newest kernel that you submit is the one that "
+    "counts.\n";
 
 constexpr std::string_view kTextModes = "\nAnswer with the whole file in one Python code block.\n";
 
 }  // namespace
 
-std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::PromptSpec& prompt, const jobs::ModeSpec& mode) {
+std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::PromptSpec& prompt,
+                                           const jobs::ModeSpec& mode) {
   std::string source = task.source;
   if (!source.ends_with('\n')) source += '\n';
-  std::string text = fmt::format("Task: {}\n\nPyTorch module:\n```python\n{}```\n\n{}\n{}{}", task.id, source, inputs_text(task),
-                                 constants_text(task), kEntryRule);
+  std::string text = fmt::format("Task: {}\n\nPyTorch module:\n```python\n{}```\n\n{}\n{}{}", task.id, source,
+                                 inputs_text(task), constants_text(task), kEntryRule);
   text += mode.kind == jobs::ModeKind::tool_agent ? kToolText : kTextModes;
   return {{model::Role::system, prompt.text, {}, "", false}, {model::Role::user, std::move(text), {}, "", false}};
 }

@@ -13,25 +13,25 @@
 namespace nkigrid::agent {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::int64_t kMostTrials = 5;
 
 /// The arguments as an object; null when they are none.
-Json arguments_of(const std::string& text, DecodedCall& decoded) {
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Json::object();  // a call without arguments
-  Json arguments = Json::parse(model::mend_json(text).text, nullptr, false);
+nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return nlohmann::json::object();  // a call without arguments
+  nlohmann::json arguments = nlohmann::json::parse(model::mend_json(text).text, nullptr, false);
   if (arguments.is_string()) {
-    const Json inner = Json::parse(arguments.get<std::string>(), nullptr, false);
+    const nlohmann::json inner = nlohmann::json::parse(arguments.get<std::string>(), nullptr, false);
     if (inner.is_object()) {
       decoded.peeled = true;
       return inner;
     }
   }
-  return arguments.is_object() ? arguments : Json();
+  return arguments.is_object() ? arguments : nlohmann::json();
 }
 
-void read_text(const Json& arguments, const char* key, bool required, std::optional<std::string>& value, DecodedCall& decoded) {
+void read_text(const nlohmann::json& arguments, const char* key, bool required, std::optional<std::string>& value,
+               DecodedCall& decoded) {
   const auto it = arguments.find(key);
   if (it == arguments.end()) {
     if (required) decoded.problem = fmt::format("'{}' is missing (required: the whole Python file as a string)", key);
@@ -42,10 +42,11 @@ void read_text(const Json& arguments, const char* key, bool required, std::optio
   }
 }
 
-void read_trials(const Json& arguments, DecodedCall& decoded) {
+void read_trials(const nlohmann::json& arguments, DecodedCall& decoded) {
   const auto it = arguments.find("trials");
   if (it == arguments.end()) return;
-  const bool integral = it->is_number_integer() || (it->is_number_float() && std::floor(it->get<double>()) == it->get<double>());
+  const bool integral =
+      it->is_number_integer() || (it->is_number_float() && std::floor(it->get<double>()) == it->get<double>());
   const double value = it->is_number() ? it->get<double>() : 0;
   if (!integral || value < 1 || value > kMostTrials) {
     decoded.problem = fmt::format("'trials' is {} (legal: an integer from 1 to {})", it->dump(), kMostTrials);
@@ -54,7 +55,8 @@ void read_trials(const Json& arguments, DecodedCall& decoded) {
   }
 }
 
-void note_unknown(const Json& arguments, std::initializer_list<std::string_view> known, DecodedCall& decoded) {
+void note_unknown(const nlohmann::json& arguments, std::initializer_list<std::string_view> known,
+                  DecodedCall& decoded) {
   for (const auto& [key, value] : arguments.items()) {
     const bool is_known = std::find(known.begin(), known.end(), key) != known.end();
     if (!is_known) decoded.notes.push_back(fmt::format("unknown argument '{}' ignored", elide_middle(key, 64)));
@@ -74,12 +76,15 @@ std::vector<model::ToolSpec> tool_specs() {
 
 DecodedCall decode_call(const model::ToolCall& call) {
   DecodedCall decoded;
-  decoded.tool = call.name == "compile_kernel" ? Tool::compile : call.name == "verify_kernel" ? Tool::verify : Tool::unknown;
+  decoded.tool = call.name == "compile_kernel"  ? Tool::compile
+                 : call.name == "verify_kernel" ? Tool::verify
+                                                : Tool::unknown;
   if (decoded.tool == Tool::unknown) {
-    decoded.problem = fmt::format("unknown tool '{}' (there are: compile_kernel, verify_kernel)", elide_middle(to_valid_utf8(call.name), 64));
+    decoded.problem = fmt::format("unknown tool '{}' (there are: compile_kernel, verify_kernel)",
+                                  elide_middle(to_valid_utf8(call.name), 64));
     return decoded;
   }
-  const Json arguments = arguments_of(call.arguments, decoded);
+  const nlohmann::json arguments = arguments_of(call.arguments, decoded);
   if (!arguments.is_object()) {
     decoded.problem = "the arguments are no JSON object";
     return decoded;

@@ -34,7 +34,9 @@ def kernel(a, b, c):
 jobs::Task canary_task() {
   jobs::Task task;
   task.id = "canary/matmul_add";
-  task.inputs = {{"a", {kInner, kRows}, "float32", "input"}, {"b", {kInner, kCols}, "float32", "input"}, {"c", {kRows, kCols}, "float32", "input"}};
+  task.inputs = {{"a", {kInner, kRows}, "float32", "input"},
+                 {"b", {kInner, kCols}, "float32", "input"},
+                 {"c", {kRows, kCols}, "float32", "input"}};
   task.outputs = {{"out", {kRows, kCols}, "float32", "output"}};
   return task;
 }
@@ -54,9 +56,12 @@ float want_at(std::size_t m, std::size_t n) {
 
 TensorFile canary_arguments() {
   std::vector<float> values;
-  for (std::size_t k = 0; k < kInner; ++k) for (std::size_t m = 0; m < kRows; ++m) values.push_back(a_at(k, m));
-  for (std::size_t k = 0; k < kInner; ++k) for (std::size_t n = 0; n < kCols; ++n) values.push_back(b_at(k, n));
-  for (std::size_t m = 0; m < kRows; ++m) for (std::size_t n = 0; n < kCols; ++n) values.push_back(c_at(m, n));
+  for (std::size_t k = 0; k < kInner; ++k)
+    for (std::size_t m = 0; m < kRows; ++m) values.push_back(a_at(k, m));
+  for (std::size_t k = 0; k < kInner; ++k)
+    for (std::size_t n = 0; n < kCols; ++n) values.push_back(b_at(k, n));
+  for (std::size_t m = 0; m < kRows; ++m)
+    for (std::size_t n = 0; n < kCols; ++n) values.push_back(c_at(m, n));
   TensorFile file;
   const auto size = values.size() * sizeof(float);
   file.fd = proc::make_shared_memory("nkigrid-canary", size);
@@ -90,7 +95,9 @@ std::string failure_of(const CompileResult& compiled) {
 
 std::string canary_source() { return kSource; }
 
-CompileResult compile_canary(Backend& backend) { return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result; }
+CompileResult compile_canary(Backend& backend) {
+  return backend.compile(canary_task(), kSource, std::nullopt, Seconds(kTimeoutSeconds)).result;
+}
 
 std::string canary_failure_in(Session& session) {
   const auto outcome = session.run(canary_arguments(), 0, {}, Seconds(kTimeoutSeconds));

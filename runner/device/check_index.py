@@ -20,8 +20,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import reference_worker  # its shift of late trials is part of what a task must survive
 
 ATOL = RTOL = 1e-3  # the paper's rule
-KERNEL_DTYPES = {"torch.float32": "float32", "torch.bfloat16": "bfloat16", "torch.int32": "int32", "torch.int64": "int32",
-                 "torch.bool": "uint8", "torch.uint8": "uint8"}
+KERNEL_DTYPES = {
+    "torch.float32": "float32",
+    "torch.bfloat16": "bfloat16",
+    "torch.int32": "int32",
+    "torch.int64": "int32",
+    "torch.bool": "uint8",
+    "torch.uint8": "uint8",
+}
 OUTPUT_DTYPES = {"float32", "int32", "uint8"}
 INPUT_KEYS = ["name", "shape", "dtype", "role", "domain", "bound"]
 
@@ -100,9 +106,13 @@ def domain_problems(entry, tensors):
     problems = []
     low_high = {"positive": (1e-30, np.inf), "unit": (-1, 1), "probability": (0, 1)}
     for item, value in zip(entry["inputs"], tensors):
-        low, high = (0, item["bound"] - 1) if item["domain"] == "index" else low_high.get(item["domain"], (-np.inf, np.inf))
+        low, high = (
+            (0, item["bound"] - 1) if item["domain"] == "index" else low_high.get(item["domain"], (-np.inf, np.inf))
+        )
         if float(value.min()) < low or float(value.max()) > high:
-            problems.append(f"input '{item['name']}' leaves its domain {item['domain']}: {value.min():g} .. {value.max():g}")
+            problems.append(
+                f"input '{item['name']}' leaves its domain {item['domain']}: {value.min():g} .. {value.max():g}"
+            )
     return problems
 
 
@@ -134,8 +144,12 @@ def trial_problems(entry, names, trials):
             problems.append(f"trial {trial}: forward() is not repeatable")
         if not all(np.isfinite(r).all() for r in references):
             problems.append(f"trial {trial}: the reference is not finite")
-        tensors = [t.detach().numpy() for t in [g for g in given if isinstance(g, torch.Tensor)] + list(model.parameters())
-                   + [b for b in model.buffers() if b.dtype.is_floating_point]]
+        tensors = [
+            t.detach().numpy()
+            for t in [g for g in given if isinstance(g, torch.Tensor)]
+            + list(model.parameters())
+            + [b for b in model.buffers() if b.dtype.is_floating_point]
+        ]
         problems += [f"trial {trial}: {p}" for p in domain_problems(entry, tensors)]
         for what, answers in trivial_answers(references, tensors, elsewhere):
             if passes(answers, references):

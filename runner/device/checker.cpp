@@ -10,8 +10,8 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/fork_servers.hpp"
 #include "runner/device/hints.hpp"
+#include "runner/device/sim/fork_servers.hpp"
 #include "runner/device/verdict.hpp"
 
 namespace nkigrid::device {
@@ -19,8 +19,8 @@ namespace {
 
 constexpr nkisim::Poison kPoison{0x7fc0dead, 0xa5};
 constexpr nkisim::Poison kOtherPoison{0xffd15ea5, 0x5a};
-// Draws of the reference that lie nearer to each other than this do not prove that it depends on its inputs: what differs may be
-// rounding (a row of probabilities sums to one whatever it holds).
+// Draws of the reference that lie nearer to each other than this do not prove that it depends on its inputs: what
+// differs may be rounding (a row of probabilities sums to one whatever it holds).
 constexpr double kDependsDistance = 1e-4;
 constexpr std::size_t kMostHints = 12;
 constexpr double kRoundingError = 0.02;  // relative L2 up to which roundings of a narrow type may be the cause
@@ -44,7 +44,10 @@ bool all_zero(const std::vector<TensorView>& outputs) {
 class Pass {
  public:
   Pass(const CheckerParts& parts, const jobs::Task& task, const Trials& trials)
-      : parts_(parts), task_(task), trials_(trials), rules_{parts.check.atol, parts.check.rtol, rel_l2_limit_of(task)} {}
+      : parts_(parts),
+        task_(task),
+        trials_(trials),
+        rules_{parts.check.atol, parts.check.rtol, rel_l2_limit_of(task)} {}
 
   /// @returns how the last execution ended; result() is complete when it `ran`
   RunOutcome execute(const Artifact& artifact, CheckKind kind) {
@@ -68,7 +71,8 @@ class Pass {
       if (t > 0 && !same_bytes(session)) depends = true;
     }
     if (failed_) add_causes(session.diagnose(trials_[*failed_]->arguments, parts_.check.run_timeout));
-    if (kind == CheckKind::tool || failed_) return {RunOutcome::Kind::ran, {}, {}};  // evidence of cheating needs a pass
+    if (kind == CheckKind::tool || failed_)
+      return {RunOutcome::Kind::ran, {}, {}};  // evidence of cheating needs a pass
     return finish(session, artifact, depends || !reference_depends());
   }
 
@@ -79,14 +83,16 @@ class Pass {
  private:
   std::vector<TensorView> got(const Session& session, std::size_t slot) const {
     std::vector<TensorView> views;
-    for (std::size_t i = 0; i < task_.outputs.size(); ++i) views.push_back({task_.outputs[i].dtype, task_.outputs[i].shape, session.output(slot, i)});
+    for (std::size_t i = 0; i < task_.outputs.size(); ++i)
+      views.push_back({task_.outputs[i].dtype, task_.outputs[i].shape, session.output(slot, i)});
     return views;
   }
 
   std::vector<TensorView> want(std::size_t t) const {
     std::vector<TensorView> views;
     const auto& file = trials_[t]->expected;
-    for (std::size_t i = 0; i < file.tensors.size(); ++i) views.push_back({file.tensors[i].dtype, file.tensors[i].shape, file.bytes_of(i)});
+    for (std::size_t i = 0; i < file.tensors.size(); ++i)
+      views.push_back({file.tensors[i].dtype, file.tensors[i].shape, file.bytes_of(i)});
     return views;
   }
 
@@ -117,7 +123,8 @@ class Pass {
   void judge_one(const Session& session, std::size_t slot, std::size_t t, const nkisim::RunReport& report) {
     const auto outputs = got(session, slot), references = want(t);
     const auto verdict = judge(outputs, references, rules_);
-    const bool unwritten = std::any_of(report.unwritten.begin(), report.unwritten.end(), [](std::uint64_t n) { return n > 0; });
+    const bool unwritten =
+        std::any_of(report.unwritten.begin(), report.unwritten.end(), [](std::uint64_t n) { return n > 0; });
     result_.max_abs_err = std::max(result_.max_abs_err, verdict.max_abs_err);
     result_.rel_l2 = std::max(result_.rel_l2, verdict.rel_l2);
     strict_ = strict_ && verdict.strict_ok;
@@ -135,12 +142,16 @@ class Pass {
     result_.hints = report.hints;
     causes_at_ = result_.hints.size();
     for (std::size_t i = 0; i < outputs.size() && result_.hints.size() < kMostHints; ++i) {
-      for (auto& hint : hints_for(i, outputs[i], references[i], verdict.outputs[i], rules_)) result_.hints.push_back(std::move(hint));
+      for (auto& hint : hints_for(i, outputs[i], references[i], verdict.outputs[i], rules_))
+        result_.hints.push_back(std::move(hint));
     }
-    result_.diagnostic.message = fmt::format("trial {}: {}", t, undefined ? "the output holds elements that were never written or are not finite"
-                                                                         : "the output does not match the reference");
+    result_.diagnostic.message =
+        fmt::format("trial {}: {}", t,
+                    undefined ? "the output holds elements that were never written or are not finite"
+                              : "the output does not match the reference");
     if (verdict.worst) {
-      result_.diagnostic.message += fmt::format("; {} of {} elements do not match, the worst: {}", verdict.mismatches, verdict.elements, describe(*verdict.worst));
+      result_.diagnostic.message += fmt::format("; {} of {} elements do not match, the worst: {}", verdict.mismatches,
+                                                verdict.elements, describe(*verdict.worst));
     }
   }
 
@@ -151,7 +162,8 @@ class Pass {
     auto causes = std::move(found.causes);
     if (narrow) std::move(found.narrow.begin(), found.narrow.end(), std::back_inserter(causes));
     const auto looks = std::min(causes_at_, hints.size());
-    hints.insert(hints.begin() + static_cast<std::ptrdiff_t>(looks), std::make_move_iterator(causes.begin()), std::make_move_iterator(causes.end()));
+    hints.insert(hints.begin() + static_cast<std::ptrdiff_t>(looks), std::make_move_iterator(causes.begin()),
+                 std::make_move_iterator(causes.end()));
     if (hints.size() > kMostHints) hints.resize(kMostHints);
   }
 
@@ -174,7 +186,10 @@ class Pass {
     } else if (!depends) {
       evidence = "the output does not depend on the inputs, the reference does";
     } else if (artifact.constant_bytes > kMostConstantBytes) {
-      evidence = fmt::format("the kernel carries {} bytes of constants, more than {}; compute them in the kernel (nisa.iota, nisa.affine_select)", artifact.constant_bytes, kMostConstantBytes);
+      evidence = fmt::format(
+          "the kernel carries {} bytes of constants, more than {}; compute them in the kernel (nisa.iota, "
+          "nisa.affine_select)",
+          artifact.constant_bytes, kMostConstantBytes);
     }
     result_.strict_ok = strict_ && repeats && evidence.empty();
     if (!evidence.empty()) {
@@ -203,14 +218,17 @@ VerifyResult not_run(const CheckerParts& parts, const RunOutcome& outcome) {
     case RunOutcome::Kind::late: {
       auto words = fmt::format("the kernel did not finish within {:.0f} s", parts.check.run_timeout.count());
       const auto why = parts.backend.doubts_the_device() ? parts.canary.failure() : std::string();
-      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run, std::move(words)) : infra(fmt::format("{}, and the canary kernel fails too: {}", words, why));
+      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run, std::move(words))
+                         : infra(fmt::format("{}, and the canary kernel fails too: {}", words, why));
     }
     case RunOutcome::Kind::denied:
       return with_diagnostic(Code::rule_violation, Stage::run, "the kernel's program was stopped at a forbidden act");
     case RunOutcome::Kind::crashed: {
       const auto why = parts.canary.failure();
-      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run, fmt::format("the kernel's run ended twice: {}", outcome.words))
-                         : infra(fmt::format("a run child ended ({}), and the canary kernel fails too: {}", outcome.words, why));
+      return why.empty() ? with_diagnostic(Code::runtime_device, Stage::run,
+                                           fmt::format("the kernel's run ended twice: {}", outcome.words))
+                         : infra(fmt::format("a run child ended ({}), and the canary kernel fails too: {}",
+                                             outcome.words, why));
     }
     default:
       return infra(outcome.words.empty() ? "the run server is gone" : outcome.words);
@@ -218,7 +236,8 @@ VerifyResult not_run(const CheckerParts& parts, const RunOutcome& outcome) {
 }
 
 /// All trials, with the retry that a crash is owed.
-VerifyResult run_trials(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, const Trials& references, CheckKind kind) {
+VerifyResult run_trials(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact,
+                        const Trials& references, CheckKind kind) {
   Pass pass(parts, task, references);
   RunOutcome outcome;
   // A crash costs one retry, then the kernel its run_fail; so does a server that died with its children.
@@ -228,16 +247,19 @@ VerifyResult run_trials(const CheckerParts& parts, const jobs::Task& task, const
   }
   if (outcome.kind != RunOutcome::Kind::ran) return not_run(parts, outcome);
   if (pass.silent_zeros() && parts.backend.doubts_the_device()) {
-    if (const auto why = parts.canary.failure(); !why.empty()) return infra(fmt::format("the output is all zeros, and the canary kernel fails: {}", why));
+    if (const auto why = parts.canary.failure(); !why.empty())
+      return infra(fmt::format("the output is all zeros, and the canary kernel fails: {}", why));
   }
   auto result = std::move(pass).result();
-  if (kind == CheckKind::tool) result.paper_ok = result.trials_passed == result.trials && result.diagnostic.code == Code::none;
+  if (kind == CheckKind::tool)
+    result.paper_ok = result.trials_passed == result.trials && result.diagnostic.code == Code::none;
   return result;
 }
 
 }  // namespace
 
-VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind) {
+VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream,
+                            std::uint32_t trials, CheckKind kind) {
   VerifyResult result;
   try {
     result = run_trials(parts, task, artifact, parts.references.trials(task, stream, trials), kind);
@@ -250,13 +272,15 @@ VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, c
   return result;
 }
 
-Inspection inspect_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, std::optional<std::uint64_t> shuffle_seed) {
+Inspection inspect_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact,
+                            std::optional<std::uint64_t> shuffle_seed) {
   Inspection result;
   const auto trial = parts.references.trials(task, Stream::final_check, 1).at(0);
   // A session may be over after its first answer: one each.
   result.notes = parts.backend.open(task, artifact)->diagnose(trial->arguments, parts.check.run_timeout).causes;
   if (!shuffle_seed) return result;
-  if (const auto found = parts.backend.open(task, artifact)->compare_orders(trial->arguments, *shuffle_seed, parts.check.run_timeout)) {
+  if (const auto found = parts.backend.open(task, artifact)
+                             ->compare_orders(trial->arguments, *shuffle_seed, parts.check.run_timeout)) {
     result.orders.emplace();
     for (const auto& finding : *found) result.orders->push_back(finding.text);
   }

@@ -19,11 +19,13 @@ enum class CheckKind {
   final_  ///< both rules, the repeat under the other poison, evidence of cheating
 };
 
-/// Runs an artifact on trials 0 .. trials-1 of a stream and compares. @pre trials >= 1. Never throws for what a kernel does; a fault of
-/// the machinery is a result with code INFRA. @throws ServerLost when no check can be made any more
-VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind);
+/// Runs an artifact on trials 0 .. trials-1 of a stream and compares. @pre trials >= 1. Never throws for what a kernel
+/// does; a fault of the machinery is a result with code INFRA. @throws ServerLost when no check can be made any more
+VerifyResult check_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, Stream stream,
+                            std::uint32_t trials, CheckKind kind);
 
 /// Runs trial 0 of `final` again and looks inside. What cannot be seen is left empty. @throws ServerLost
-Inspection inspect_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact, std::optional<std::uint64_t> shuffle_seed);
+Inspection inspect_artifact(const CheckerParts& parts, const jobs::Task& task, const Artifact& artifact,
+                            std::optional<std::uint64_t> shuffle_seed);
 
 }  // namespace nkigrid::device

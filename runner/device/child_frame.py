@@ -28,4 +28,4 @@ def write_frame(fd, head, body=b""):
     for piece in (struct.pack("<II", len(head), len(body)) + head, body):
         view = memoryview(piece)
         while view:
-            view = view[os.write(fd, view):]
+            view = view[os.write(fd, view) :]

@@ -11,13 +11,14 @@
 
 namespace nkigrid::device {
 
-/// Results of compiles by (source, entry, task): the same source has the same artifact, and is compiled once even when two lanes
-/// ask at the same time. @threads safe
+/// Results of compiles by (source, entry, task): the same source has the same artifact, and is compiled once even when
+/// two lanes ask at the same time. @threads safe
 class CompileCache {
  public:
   explicit CompileCache(std::size_t capacity) : capacity_(capacity) {}
 
-  /// The known result, or that of `compile`. A result that may come out otherwise next time (see is_lasting) is not kept.
+  /// The known result, or that of `compile`. A result that may come out otherwise next time (see is_lasting) is not
+  /// kept.
   CompileResult get(const std::string& key, const std::function<CompileResult()>& compile);
 
  private:

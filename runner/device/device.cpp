@@ -10,11 +10,11 @@
 #include "runner/device/backend.hpp"
 #include "runner/device/canary.hpp"
 #include "runner/device/checker.hpp"
-#include "runner/device/command_backend.hpp"
+#include "runner/device/command/backend.hpp"
 #include "runner/device/compile_cache.hpp"
-#include "runner/device/neuron_backend.hpp"
+#include "runner/device/neuron/backend.hpp"
 #include "runner/device/reference.hpp"
-#include "runner/device/sim_backend.hpp"
+#include "runner/device/sim/backend.hpp"
 #include "runner/device/source_fault.hpp"
 
 namespace nkigrid::device {
@@ -29,16 +29,29 @@ double since(std::chrono::steady_clock::time_point start) {
 /// Any backend behind the port, with what is the same for all of them.
 class CheckedDevice final : public Device {
  public:
-  CheckedDevice(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed, const DevicePaths& paths)
-      : backend_(std::move(backend)), check_(check), references_(paths.reference_worker, paths.cache, run_seed), canary_(*backend_), compiled_(kCompileResultsKept) {
+  CheckedDevice(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed,
+                const DevicePaths& paths)
+      : backend_(std::move(backend)),
+        check_(check),
+        references_(paths.reference_worker, paths.cache, run_seed),
+        canary_(*backend_),
+        compiled_(kCompileResultsKept) {
     if (const auto why = canary_.failure(); !why.empty()) {
-      throw Error(ErrorCode::external, fmt::format("the canary kernel of the {} backend fails on this machine: {}", backend_->name(), why));
+      throw Error(ErrorCode::external,
+                  fmt::format("the canary kernel of the {} backend fails on this machine: {}", backend_->name(), why));
     }
   }
 
-  CompileResult compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry) override {
+  CompileResult compile(const jobs::Task& task, const std::string& source,
+                        const std::optional<std::string>& entry) override {
     const auto start = std::chrono::steady_clock::now();
-    const auto key = Sha256().field(source).field(entry ? "entry" : "").field(entry.value_or("")).field(task.hash).field(task.id).hex();
+    const auto key = Sha256()
+                         .field(source)
+                         .field(entry ? "entry" : "")
+                         .field(entry.value_or(""))
+                         .field(task.hash)
+                         .field(task.id)
+                         .hex();
     auto result = compiled_.get(key, [&] { return compile_once(task, source, entry); });
     result.seconds = since(start);
     return result;
@@ -52,7 +65,8 @@ class CheckedDevice final : public Device {
     return check(task, artifact, Stream::final_check, check_.trials, CheckKind::final_);
   }
 
-  Inspection inspect(const jobs::Task& task, const Artifact& artifact, std::optional<std::uint64_t> shuffle_seed) override {
+  Inspection inspect(const jobs::Task& task, const Artifact& artifact,
+                     std::optional<std::uint64_t> shuffle_seed) override {
     return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
   }
 
@@ -60,7 +74,8 @@ class CheckedDevice final : public Device {
   std::string compiler() const override { return backend_->compiler(); }
 
  private:
-  CompileResult compile_once(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry) {
+  CompileResult compile_once(const jobs::Task& task, const std::string& source,
+                             const std::optional<std::string>& entry) {
     if (auto fault = source_fault(source)) {
       CompileResult result;
       result.diagnostic = std::move(*fault);
@@ -70,7 +85,8 @@ class CheckedDevice final : public Device {
     if (attempt.result.ok()) warn_of_constants(attempt.result);
     if (attempt.doubt.empty()) return std::move(attempt.result);
     if (const auto why = canary_.compile_failure(); !why.empty()) {
-      attempt.result.diagnostic = {Code::infra, Stage::infra, 0, fmt::format("{}, and the canary kernel fails too: {}", attempt.doubt, why)};
+      attempt.result.diagnostic = {Code::infra, Stage::infra, 0,
+                                   fmt::format("{}, and the canary kernel fails too: {}", attempt.doubt, why)};
     }
     return std::move(attempt.result);
   }
@@ -79,11 +95,15 @@ class CheckedDevice final : public Device {
   static void warn_of_constants(CompileResult& result) {
     const auto bytes = result.artifact->constant_bytes;
     if (bytes <= kMostConstantBytes) return;
-    result.warnings.push_back(fmt::format("warning (not blocking): the kernel carries {} bytes of constants; more than {} make the final check refuse it: compute them in "
-                                          "the kernel (nisa.iota, nisa.affine_select)", bytes, kMostConstantBytes));
+    result.warnings.push_back(
+        fmt::format("warning (not blocking): the kernel carries {} bytes of constants; more than {} make the final "
+                    "check refuse it: compute them in "
+                    "the kernel (nisa.iota, nisa.affine_select)",
+                    bytes, kMostConstantBytes));
   }
 
-  VerifyResult check(const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials, CheckKind kind) {
+  VerifyResult check(const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials,
+                     CheckKind kind) {
     const auto start = std::chrono::steady_clock::now();
     auto result = check_artifact({*backend_, references_, canary_, check_}, task, artifact, stream, trials, kind);
     result.seconds = since(start);
@@ -97,20 +117,26 @@ class CheckedDevice final : public Device {
   CompileCache compiled_;
 };
 
-std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
+std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
+                                      std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
   if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
   if (spec.backend == "neuron") return make_neuron_backend(spec, check, paths);
   if (spec.backend == "command") return make_command_backend(spec, paths.run_server.parent_path() / "nkigrid_confine");
-  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, neuron, command); set device.backend to one of them", spec.backend));
+  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, neuron, "
+                                             "command); set device.backend to one of them",
+                                             spec.backend));
 }
 
 }  // namespace
 
 std::string_view to_string(Stream stream) noexcept {
   switch (stream) {
-    case Stream::tool: return "tool";
-    case Stream::final_check: return "final";
-    case Stream::bench: return "bench";
+    case Stream::tool:
+      return "tool";
+    case Stream::final_check:
+      return "final";
+    case Stream::bench:
+      return "bench";
   }
   return "";
 }
@@ -121,7 +147,8 @@ std::size_t bytes_of(const jobs::TensorSpec& tensor) {
   return size;
 }
 
-std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed, const DevicePaths& paths) {
+std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check,
+                                            std::uint64_t run_seed, const DevicePaths& paths) {
   return std::make_unique<CheckedDevice>(std::move(backend), check, run_seed, paths);
 }
 

@@ -21,7 +21,8 @@ fs::path own_executable() {
   return {std::string(buffer.data(), static_cast<std::size_t>(length))};
 }
 
-/// The folder that holds our helper programs: beside the binary or above it in a build tree, under the prefix when installed.
+/// The folder that holds our helper programs: beside the binary or above it in a build tree, under the prefix when
+/// installed.
 fs::path find_libexec() {
   if (const char* given = std::getenv("NKIGRID_LIBEXEC"); given != nullptr && *given != '\0') return given;
   auto folder = own_executable().parent_path();
@@ -30,8 +31,10 @@ fs::path find_libexec() {
       if (fs::exists(place / "nkigrid_run_server")) return place;
     }
   }
-  throw Error(ErrorCode::config, fmt::format("the helper programs of '{}' are nowhere near it (looked for libexec/nkigrid_run_server); "
-                                             "build or install the whole project, or set NKIGRID_LIBEXEC", own_executable().native()));
+  throw Error(ErrorCode::config,
+              fmt::format("the helper programs of '{}' are nowhere near it (looked for libexec/nkigrid_run_server); "
+                          "build or install the whole project, or set NKIGRID_LIBEXEC",
+                          own_executable().native()));
 }
 
 /// On this node: a reference cache on a shared file system would be slower than computing anew.

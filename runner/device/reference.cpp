@@ -33,8 +33,11 @@ void make_private_folder(const fs::path& folder) {
   struct stat facts {};
   if (::lstat(folder.c_str(), &facts) != 0) throw_errno(errno, "look at folder", folder.native());
   if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 022) != 0) {
-    throw Error(ErrorCode::io, fmt::format("reference cache '{}' is no folder that this user alone can write; remove it or fix its owner "
-                                           "and mode, or set TMPDIR", folder.native()));
+    throw Error(
+        ErrorCode::io,
+        fmt::format("reference cache '{}' is no folder that this user alone can write; remove it or fix its owner "
+                    "and mode, or set TMPDIR",
+                    folder.native()));
   }
 }
 
@@ -51,8 +54,9 @@ struct ReferenceCache::Worker {
     auto environment = proc::numeric_environment();
     environment.emplace_back("LANG=C.UTF-8");
     environment.emplace_back("PYTHONHASHSEED=0");
-    process = proc::spawn({NKIGRID_PYTHON, "-s", "-B", file.native(), folder.native(), std::to_string(kFolderLimitBytes)}, environment,
-                          descriptors, proc::Group::own_session);
+    process =
+        proc::spawn({NKIGRID_PYTHON, "-s", "-B", file.native(), folder.native(), std::to_string(kFolderLimitBytes)},
+                    environment, descriptors, proc::Group::own_session);
     control = std::move(pair.ours);
   }
   ~Worker() {
@@ -69,7 +73,9 @@ struct ReferenceCache::Worker {
     const auto result = proc::read_frame(control.get(), proc::deadline_after(seconds));
     auto reply = json::parse(result.frame.head, nullptr, false);
     if (result.end != proc::ReadEnd::frame || !reply.is_object()) {
-      throw Error(ErrorCode::external, fmt::format("the reference worker {}", result.end == proc::ReadEnd::late ? "did not answer in time" : "stopped"));
+      throw Error(ErrorCode::external,
+                  fmt::format("the reference worker {}",
+                              result.end == proc::ReadEnd::late ? "did not answer in time" : "stopped"));
     }
     return reply;
   }
@@ -100,10 +106,19 @@ std::string ReferenceCache::key_of(const jobs::Task& task, Stream stream, std::u
     if (torch_version_.empty()) {
       if (!worker_) worker_ = std::make_unique<Worker>(worker_file_, folder_);
       torch_version_ = worker_->receive(kStartSeconds).value("torch", "");
-      if (torch_version_.empty()) throw Error(ErrorCode::external, "the reference worker finds no torch for " NKIGRID_PYTHON "; install python3-torch");
+      if (torch_version_.empty())
+        throw Error(ErrorCode::external,
+                    "the reference worker finds no torch for " NKIGRID_PYTHON "; install python3-torch");
     }
   }
-  return Sha256().field(std::to_string(run_seed_)).field(task.hash).field(to_string(stream)).field(std::to_string(trial)).field(torch_version_).hex().substr(0, 40);
+  return Sha256()
+      .field(std::to_string(run_seed_))
+      .field(task.hash)
+      .field(to_string(stream))
+      .field(std::to_string(trial))
+      .field(torch_version_)
+      .hex()
+      .substr(0, 40);
 }
 
 std::shared_ptr<const Trial> ReferenceCache::find(const std::string& key) {
@@ -144,7 +159,11 @@ void ReferenceCache::compute(const jobs::Task& task, Stream stream, const std::v
   std::vector<std::pair<std::uint32_t, std::string>> wanted;
   for (const auto trial : missing) wanted.emplace_back(trial, key_of(task, stream, trial));
   const std::lock_guard lock(worker_mutex_);
-  json request = {{"task", task.id}, {"source", task.source}, {"inputs", entry.at("inputs")}, {"outputs", entry.at("outputs")}, {"trials", json::array()}};
+  json request = {{"task", task.id},
+                  {"source", task.source},
+                  {"inputs", entry.at("inputs")},
+                  {"outputs", entry.at("outputs")},
+                  {"trials", json::array()}};
   for (const auto& [trial, key] : wanted) {
     if (load(key)) continue;  // another lane asked for the same while we waited
     request["trials"].push_back({{"trial", trial}, {"key", key}, {"seed", seed_of(task, stream, trial)}});
@@ -162,11 +181,13 @@ void ReferenceCache::compute(const jobs::Task& task, Stream stream, const std::v
     throw;
   }
   if (!reply.value("ok", false)) {
-    throw Error(ErrorCode::external, fmt::format("no reference for task '{}': {}", task.id, reply.value("error", "no reason given")));
+    throw Error(ErrorCode::external,
+                fmt::format("no reference for task '{}': {}", task.id, reply.value("error", "no reason given")));
   }
 }
 
-std::vector<std::shared_ptr<const Trial>> ReferenceCache::trials(const jobs::Task& task, Stream stream, std::uint32_t count) {
+std::vector<std::shared_ptr<const Trial>> ReferenceCache::trials(const jobs::Task& task, Stream stream,
+                                                                 std::uint32_t count) {
   std::vector<std::shared_ptr<const Trial>> found(count);
   // Twice: what was computed may have been pruned by another process before we opened it.
   for (int round = 0; round < 3; ++round) {
@@ -178,7 +199,8 @@ std::vector<std::shared_ptr<const Trial>> ReferenceCache::trials(const jobs::Tas
     if (missing.empty()) return found;
     if (round < 2) compute(task, stream, missing);
   }
-  throw Error(ErrorCode::external, fmt::format("reference files of task '{}' in '{}' do not stay readable", task.id, folder_.native()));
+  throw Error(ErrorCode::external,
+              fmt::format("reference files of task '{}' in '{}' do not stay readable", task.id, folder_.native()));
 }
 
 }  // namespace nkigrid::device

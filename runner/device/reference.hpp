@@ -30,7 +30,8 @@ class ReferenceCache {
   ~ReferenceCache();
 
   /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
-  /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index (the text says which).
+  /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index (the text
+  /// says which).
   std::vector<std::shared_ptr<const Trial>> trials(const jobs::Task& task, Stream stream, std::uint32_t count);
 
  private:
@@ -46,11 +47,11 @@ class ReferenceCache {
 
   std::filesystem::path worker_file_, folder_;
   std::uint64_t run_seed_;
-  std::mutex worker_mutex_;                // one request at a time
+  std::mutex worker_mutex_;  // one request at a time
   std::unique_ptr<Worker> worker_;
-  std::string torch_version_;              // guarded by worker_mutex_ until set, then constant
-  std::mutex mutex_;                       // guards what follows
-  std::list<Entry> recent_;                // newest first
+  std::string torch_version_;  // guarded by worker_mutex_ until set, then constant
+  std::mutex mutex_;           // guards what follows
+  std::list<Entry> recent_;    // newest first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
 };
 

@@ -101,13 +101,17 @@ class TaskError(Exception):
 
 def as_kernel_sees(torch, tensor, spec):
     """A tensor in the dtype of the kernel's argument, C-contiguous, rank 0 posed as (1,)."""
-    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int32": torch.int32, "uint8": torch.uint8}.get(spec["dtype"])
+    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int32": torch.int32, "uint8": torch.uint8}.get(
+        spec["dtype"]
+    )
     if dtype is None:
         raise TaskError(f"dtype {spec['dtype']} of {spec.get('name', 'an output')} is not one that a kernel gets")
     value = tensor.detach().to(dtype).contiguous()
     value = value.reshape(1) if value.dim() == 0 else value
     if list(value.shape) != list(spec["shape"]):
-        raise TaskError(f"{spec.get('name', 'an output')} has shape {list(value.shape)}, the index says {list(spec['shape'])}")
+        raise TaskError(
+            f"{spec.get('name', 'an output')} has shape {list(value.shape)}, the index says {list(spec['shape'])}"
+        )
     return value
 
 
@@ -118,8 +122,12 @@ def as_bytes(torch, value):
 
 def check_domain(torch, value, spec):
     domain, low, high = spec.get("domain", "real"), float(value.min()), float(value.max())
-    bad = {"positive": low <= 0, "unit": low < -1 or high > 1, "probability": low < 0 or high > 1,
-           "index": low < 0 or high >= int(spec.get("bound", 0))}.get(domain, False)
+    bad = {
+        "positive": low <= 0,
+        "unit": low < -1 or high > 1,
+        "probability": low < 0 or high > 1,
+        "index": low < 0 or high >= int(spec.get("bound", 0)),
+    }.get(domain, False)
     if bad:
         raise TaskError(f"{spec['name']} holds {low} .. {high}, outside its domain {domain}")
 
@@ -164,7 +172,9 @@ def compute_trial(torch, request, trial, seed):
         weights = list(model.parameters()) + [b for b in model.buffers() if b.is_floating_point()]
         weight_specs = [s for s in specs if s["role"] != "input"]
         if len(weights) != len(weight_specs):
-            raise TaskError(f"Model has {len(weights)} parameters and floating buffers, the index lists {len(weight_specs)}")
+            raise TaskError(
+                f"Model has {len(weights)} parameters and floating buffers, the index lists {len(weight_specs)}"
+            )
         for weight, spec in zip(weights, weight_specs):
             weight.copy_(rounded(torch, weight, spec))
             arguments.append(as_kernel_sees(torch, weight, spec))
@@ -173,7 +183,9 @@ def compute_trial(torch, request, trial, seed):
     results = list(results) if isinstance(results, (tuple, list)) else [results]
     if len(results) != len(output_specs):
         raise TaskError(f"forward() gives {len(results)} tensors, the index lists {len(output_specs)}")
-    expected = [(s["dtype"], s["shape"], as_bytes(torch, as_kernel_sees(torch, r, s))) for s, r in zip(output_specs, results)]
+    expected = [
+        (s["dtype"], s["shape"], as_bytes(torch, as_kernel_sees(torch, r, s))) for s, r in zip(output_specs, results)
+    ]
     return arguments, expected
 
 

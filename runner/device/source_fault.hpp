@@ -7,7 +7,8 @@
 
 namespace nkigrid::device {
 
-/// What can be said against a source without running any of it: over 64 KiB, NUL bytes, not UTF-8. Nothing when it may be compiled.
+/// What can be said against a source without running any of it: over 64 KiB, NUL bytes, not UTF-8. Nothing when it may
+/// be compiled.
 std::optional<Diagnostic> source_fault(const std::string& source);
 
 }  // namespace nkigrid::device

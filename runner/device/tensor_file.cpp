@@ -34,7 +34,8 @@ std::optional<std::vector<TensorPlace>> read_places(std::string_view bytes) {
   const auto start = pad(kPrefix + head_bytes);
   std::vector<TensorPlace> places;
   for (const auto& tensor : head.at("tensors")) {
-    TensorPlace place{tensor.at("dtype"), tensor.at("shape"), start + tensor.at("offset").get<std::size_t>(), tensor.at("bytes")};
+    TensorPlace place{tensor.at("dtype"), tensor.at("shape"), start + tensor.at("offset").get<std::size_t>(),
+                      tensor.at("bytes")};
     if (place.offset > bytes.size() || place.bytes > bytes.size() - place.offset) return std::nullopt;
     places.push_back(std::move(place));
   }

@@ -30,8 +30,8 @@ struct TensorFile {
   }
 };
 
-/// Opens a cache file and checks its digest. @returns nothing when there is none, or it is cut, damaged or foreign: the caller
-/// makes it anew. Never throws for what the file holds.
+/// Opens a cache file and checks its digest. @returns nothing when there is none, or it is cut, damaged or foreign: the
+/// caller makes it anew. Never throws for what the file holds.
 std::optional<TensorFile> open_tensor_file(const std::filesystem::path& path);
 
 }  // namespace nkigrid::device

@@ -69,12 +69,15 @@ double TensorVerdict::rel_l2() const noexcept {
 }
 
 TensorVerdict compare(const TensorView& got, const TensorView& want, double atol, double rtol) {
-  if (got.bytes.size() != want.bytes.size() || got.dtype != want.dtype) throw Error(ErrorCode::internal, "compared tensors differ in size or dtype");
-  return with_type(want.dtype, [&](auto type) { return compare_as<decltype(type)>(got.bytes, want.bytes, atol, rtol); });
+  if (got.bytes.size() != want.bytes.size() || got.dtype != want.dtype)
+    throw Error(ErrorCode::internal, "compared tensors differ in size or dtype");
+  return with_type(want.dtype,
+                   [&](auto type) { return compare_as<decltype(type)>(got.bytes, want.bytes, atol, rtol); });
 }
 
 double element(const TensorView& tensor, std::uint64_t flat) {
-  return with_type(tensor.dtype, [&](auto type) { return static_cast<double>(load<decltype(type)>(tensor.bytes, flat)); });
+  return with_type(tensor.dtype,
+                   [&](auto type) { return static_cast<double>(load<decltype(type)>(tensor.bytes, flat)); });
 }
 
 std::vector<std::int64_t> index_of(std::uint64_t flat, std::span<const std::int64_t> shape) {
@@ -88,7 +91,8 @@ std::vector<std::int64_t> index_of(std::uint64_t flat, std::span<const std::int6
 }
 
 std::string describe(const Mismatch& mismatch) {
-  return fmt::format("[{}] of output {} is {:.6g}, the reference {:.6g}", fmt::join(mismatch.index, ", "), mismatch.output, mismatch.got, mismatch.want);
+  return fmt::format("[{}] of output {} is {:.6g}, the reference {:.6g}", fmt::join(mismatch.index, ", "),
+                     mismatch.output, mismatch.got, mismatch.want);
 }
 
 TrialVerdict judge(std::span<const TensorView> got, std::span<const TensorView> want, const VerdictRules& rules) {
@@ -105,7 +109,8 @@ TrialVerdict judge(std::span<const TensorView> got, std::span<const TensorView> 
     if (verdict.mismatches > 0) {
       trial.paper_ok = false;
       const auto at = [&](std::uint64_t flat) {
-        return Mismatch{static_cast<std::uint32_t>(i), index_of(flat, want[i].shape), element(got[i], flat), element(want[i], flat)};
+        return Mismatch{static_cast<std::uint32_t>(i), index_of(flat, want[i].shape), element(got[i], flat),
+                        element(want[i], flat)};
       };
       if (!trial.first) trial.first = at(verdict.first);
       if (verdict.worst_err > worst_err) trial.worst = at(verdict.worst), worst_err = verdict.worst_err;
@@ -124,7 +129,8 @@ double distance(std::span<const TensorView> a, std::span<const TensorView> b) {
 }
 
 double rel_l2_limit_of(const jobs::Task& task) {
-  const bool low = std::any_of(task.inputs.begin(), task.inputs.end(), [](const jobs::TensorSpec& input) { return input.dtype == "bfloat16"; });
+  const bool low = std::any_of(task.inputs.begin(), task.inputs.end(),
+                               [](const jobs::TensorSpec& input) { return input.dtype == "bfloat16"; });
   return low ? 5e-3 : 1e-4;
 }
 

@@ -35,8 +35,7 @@ void check_journal(FileCheck& check) {
 
 void check_segment(FileCheck& check) {
   check.is_sealed = true;
-  const auto report =
-      read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
+  const auto report = read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
   check.first_sequence = report.seq_first;
   check.last_sequence = report.seq_last;
   check.damaged_bytes = report.damaged_bytes;
@@ -50,7 +49,8 @@ std::vector<FileCheck> check_log(const std::filesystem::path& folder) {
   for (const auto& stem : stems_of(folder)) {
     for (const auto& part : parts_of(folder, stem)) {
       const auto missing = why_missing(part);
-      checks.push_back(missing.empty() ? checked(part, check_segment) : FileCheck{.file = part, .is_sealed = true, .error = missing});
+      checks.push_back(missing.empty() ? checked(part, check_segment)
+                                       : FileCheck{.file = part, .is_sealed = true, .error = missing});
     }
     std::error_code ignored;
     const auto journal = folder / (stem.name + ".journal");

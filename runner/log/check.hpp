@@ -11,7 +11,7 @@ namespace nkigrid::log {
 struct FileCheck {
   std::filesystem::path file;
   std::uint64_t records = 0, first_sequence = 0, last_sequence = 0;
-  std::uint64_t torn_tail_bytes = 0;                     ///< no damage: the writer died, or is writing now
+  std::uint64_t torn_tail_bytes = 0;  ///< no damage: the writer died, or is writing now
   std::uint64_t damaged_bytes = 0, missing_records = 0;
   bool is_sealed = false;  ///< a segment: what sealing had to skip is counted in it, and known
   std::string error;       ///< why the file cannot be read at all, or ""

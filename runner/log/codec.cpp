@@ -114,8 +114,7 @@ class Storer {
   }
   void field(int number, std::int8_t& value) {
     if (!mine(number, kVarint)) return;
-    const auto n =
-        static_cast<std::int64_t>(raw_.integer >> 1) ^ -static_cast<std::int64_t>(raw_.integer & 1);
+    const auto n = static_cast<std::int64_t>(raw_.integer >> 1) ^ -static_cast<std::int64_t>(raw_.integer & 1);
     value = static_cast<std::int8_t>(n);
     ok_ = value == n;
   }
@@ -177,8 +176,7 @@ std::optional<Payload> decode_as(std::string_view bytes, bool with_texts) {
 std::string encode(const LogHeader& header) { return encode_as(0, header); }
 
 std::string encode(const Record& record) {
-  return std::visit(
-      [&](const auto& r) { return encode_as(static_cast<std::uint8_t>(record.index() + 1), r); }, record);
+  return std::visit([&](const auto& r) { return encode_as(static_cast<std::uint8_t>(record.index() + 1), r); }, record);
 }
 
 std::optional<Payload> decode(std::string_view bytes, bool with_texts) {

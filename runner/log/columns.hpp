@@ -28,8 +28,8 @@ constexpr h5::Number number_of() {
     return h5::Number::float64;
 }
 template <class T>
-concept Numeric = std::same_as<T, std::int8_t> || std::same_as<T, std::uint32_t> ||
-    std::same_as<T, std::uint64_t> || std::same_as<T, double>;
+concept Numeric = std::same_as<T, std::int8_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> ||
+    std::same_as<T, double>;
 
 /// Gathers rows into columns.
 class ColumnWriter {
@@ -102,15 +102,19 @@ class ColumnWriter {
   std::size_t next_ = 0;
 };
 
-/// What a reader does about a column that is damaged: nothing but an error, or the loss of each row it has no value for. A default in place of
-/// what was logged would be a result that nobody obtained.
+/// What a reader does about a column that is damaged: nothing but an error, or the loss of each row it has no value
+/// for. A default in place of what was logged would be a result that nobody obtained.
 enum class Damaged : std::uint8_t { refuse, lose_rows };
 
 /// The columns of one group in memory. load() once by visiting any row, then fill() rows by visiting them.
 class ColumnReader {
  public:
   ColumnReader(const h5::Group& group, std::uint64_t rows, bool with_texts, Damaged damaged = Damaged::refuse)
-      : group_(group), rows_(rows), with_texts_(with_texts), loses_rows_(damaged == Damaged::lose_rows), lost_(loses_rows_ ? rows : 0) {}
+      : group_(group),
+        rows_(rows),
+        with_texts_(with_texts),
+        loses_rows_(damaged == Damaged::lose_rows),
+        lost_(loses_rows_ ? rows : 0) {}
 
   std::uint64_t rows() const noexcept { return rows_; }
   bool is_lost(std::uint64_t row) const noexcept { return loses_rows_ && lost_[row]; }

@@ -42,11 +42,13 @@ struct Grouping {
   explicit Grouping(const CostHistory& history) {
     std::unordered_map<std::uint64_t, std::uint32_t> groups;
     for (const auto& o : history.observations) {
-      const auto [at, is_new] = groups.try_emplace(std::uint64_t{o.cell} << 32 | o.task, static_cast<std::uint32_t>(data.groups.size()));
+      const auto [at, is_new] =
+          groups.try_emplace(std::uint64_t{o.cell} << 32 | o.task, static_cast<std::uint32_t>(data.groups.size()));
       if (is_new) {
         const auto& cell = history.cells[o.cell];
         const auto& task = history.tasks[o.task];
-        data.groups.push_back({{names[0].of(cell.model), names[1].of(cell.mode), names[2].of(cell.id), names[3].of(task.level), names[4].of(task.id)}});
+        data.groups.push_back({{names[0].of(cell.model), names[1].of(cell.mode), names[2].of(cell.id),
+                                names[3].of(task.level), names[4].of(task.id)}});
       }
       data.group.push_back(at->second);
     }
@@ -70,10 +72,12 @@ std::vector<double> noise_of(std::vector<double> residuals) {
 }
 
 /// known + what the fit found.
-jobs::CostEffects corrected(const jobs::CostEffects& known, const EffectFit& fit, const std::array<Numbering, kFactors>& names) {
+jobs::CostEffects corrected(const jobs::CostEffects& known, const EffectFit& fit,
+                            const std::array<Numbering, kFactors>& names) {
   auto effects = known;
   effects.common += fit.common;
-  const std::array<jobs::CostEffects::Effects*, kFactors> maps = {&effects.model, &effects.mode, &effects.cell, &effects.level, &effects.task};
+  const std::array<jobs::CostEffects::Effects*, kFactors> maps = {&effects.model, &effects.mode, &effects.cell,
+                                                                  &effects.level, &effects.task};
   for (std::size_t f = 0; f < kFactors; ++f) {
     for (std::size_t j = 0; j < fit.effects[f].size(); ++j) (*maps[f])[names[f].names()[j]] += fit.effects[f][j];
   }
@@ -103,7 +107,8 @@ void add_endpoint_share(const jobs::Run& run, std::map<std::string, std::pair<do
 
 void add_history(CostHistory& history, const jobs::Run& run, const Ledger& ledger, const jobs::CostModel& known) {
   const auto& plan = run.plan;
-  const auto first_cell = static_cast<std::uint32_t>(history.cells.size()), first_task = static_cast<std::uint32_t>(history.tasks.size());
+  const auto first_cell = static_cast<std::uint32_t>(history.cells.size()),
+             first_task = static_cast<std::uint32_t>(history.tasks.size());
   for (const auto& cell : plan.cells) history.cells.push_back({cell.id, cell.model, cell.mode});
   for (const auto& task : plan.tasks) history.tasks.push_back({task.id, task.level});
   const auto promised = jobs::middle_costs(run.grid, run.benchmark, plan, known);
@@ -113,8 +118,11 @@ void add_history(CostHistory& history, const jobs::Run& run, const Ledger& ledge
     const auto& episode = plan.episodes[i];
     const auto& prior = promised[episode.cell * plan.tasks.size() + episode.task];
     const double whole = static_cast<double>(end->turns) / (end->turns - end->inherited_turns);
-    const auto ratio = [&](double value, double least, double expected) { return std::log(std::max(whole * value, least) / std::max(expected, least)); };
-    history.observations.push_back({first_cell + episode.cell, first_task + episode.task, ratio(end->seconds, kLeastSeconds, prior.seconds),
+    const auto ratio = [&](double value, double least, double expected) {
+      return std::log(std::max(whole * value, least) / std::max(expected, least));
+    };
+    history.observations.push_back({first_cell + episode.cell, first_task + episode.task,
+                                    ratio(end->seconds, kLeastSeconds, prior.seconds),
                                     ratio(static_cast<double>(end->tokens_in), kLeastTokens, prior.tokens_in),
                                     ratio(static_cast<double>(end->tokens_out), kLeastTokens, prior.tokens_out)});
   }

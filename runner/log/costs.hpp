@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/costs.hpp"
+#include "jobs/forecast/costs.hpp"
 #include "runner/log/ledger.hpp"
 
 /// Costs of episodes, learnt from what earlier ones took.
@@ -30,16 +30,17 @@ struct CostHistory {
   std::vector<CostObservation> observations;
 };
 
-/// Adds the counted episodes of a run. An attempt that inherited turns from an earlier one is scaled up to all its turns; one that
-/// only checked anew says nothing.
+/// Adds the counted episodes of a run. An attempt that inherited turns from an earlier one is scaled up to all its
+/// turns; one that only checked anew says nothing.
 /// @param known costs learnt already, from which the observations deviate
 void add_history(CostHistory& history, const jobs::Run& run, const Ledger& ledger, const jobs::CostModel& known);
 
-/// The effects that best explain a history, on top of `known`. Per quantity, y = log(value / prior) is fitted by crossed random
-/// effects (common, model, mode, cell, level, task), each shrunk towards 0 by the ratio of its variance to the noise's, so that what was
-/// seen once moves little and what was seen often moves freely.
-/// @source effects: Henderson's mixed model equations (Biometrics 31, 1975) by Gauss-Seidel; variances: Schall (Biometrika 78, 1991)
-/// with diagonal traces; heavy tails: Huber's weights at 1.345 MAD scales (Huber 1964). Deterministic.
+/// The effects that best explain a history, on top of `known`. Per quantity, y = log(value / prior) is fitted by
+/// crossed random effects (common, model, mode, cell, level, task), each shrunk towards 0 by the ratio of its variance
+/// to the noise's, so that what was seen once moves little and what was seen often moves freely.
+/// @source effects: Henderson's mixed model equations (Biometrics 31, 1975) by Gauss-Seidel; variances: Schall
+/// (Biometrika 78, 1991) with diagonal traces; heavy tails: Huber's weights at 1.345 MAD scales (Huber 1964).
+/// Deterministic.
 jobs::CostModel fit_costs(const CostHistory& history, const jobs::CostModel& known);
 
 /// Costs learnt from earlier runs, all together. @throws as load_run() and read_ledger()

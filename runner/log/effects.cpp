@@ -6,9 +6,9 @@
 namespace nkigrid::log {
 namespace {
 
-constexpr double kHuber = 1.345;          ///< 95 % efficient where tails are normal (Huber 1964)
-constexpr double kMadToSigma = 1.4826;    ///< of a normal
-constexpr double kLeastVariance = 1e-8;   ///< keeps ratios finite: an effect below 0.01 % is none
+constexpr double kHuber = 1.345;         ///< 95 % efficient where tails are normal (Huber 1964)
+constexpr double kMadToSigma = 1.4826;   ///< of a normal
+constexpr double kLeastVariance = 1e-8;  ///< keeps ratios finite: an effect below 0.01 % is none
 constexpr int kReweightings = 4, kSteps = 60;
 
 /// Weights and weighted sums of y by group: all that the effects need to know of the observations.
@@ -93,7 +93,8 @@ class Solver {
 
   void update_noise(const Sums& sums, double parameters) {
     double squares = sums.squares;
-    for (std::size_t g = 0; g < fitted_.size(); ++g) squares += fitted_[g] * (sums.weight[g] * fitted_[g] - 2 * sums.y[g]);
+    for (std::size_t g = 0; g < fitted_.size(); ++g)
+      squares += fitted_[g] * (sums.weight[g] * fitted_[g] - 2 * sums.y[g]);
     const double freedom = std::max(sums.total - parameters, 0.1 * sums.total);
     fit_.noise_variance = std::max(kLeastVariance, squares / std::max(freedom, 1e-300));
   }
@@ -119,7 +120,8 @@ EffectFit fit_effects(const EffectData& data) {
     solver.solve(sum_up(data, weights));
     auto residuals = solver.residuals();
     const double limit = kHuber * std::max(mad_sigma(residuals), 1e-4);
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::abs(residuals[i]) <= limit ? 1.0 : limit / std::abs(residuals[i]);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = std::abs(residuals[i]) <= limit ? 1.0 : limit / std::abs(residuals[i]);
     solver.fit().residuals = std::move(residuals);
   }
   return std::move(solver.fit());

@@ -29,8 +29,8 @@ struct EffectFit {
   std::array<double, kFactors> variances{};
 };
 
-/// Fits y = common + sum of effects + noise; see fit_costs() for the method and its sources. Deterministic; time is linear in
-/// observations (a few passes) and in groups (a few hundred).
+/// Fits y = common + sum of effects + noise; see fit_costs() for the method and its sources. Deterministic; time is
+/// linear in observations (a few passes) and in groups (a few hundred).
 EffectFit fit_effects(const EffectData& data);
 
 }  // namespace nkigrid::log

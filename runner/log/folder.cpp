@@ -27,7 +27,8 @@ Stem segment_of(const std::string& name) {
   const auto digits = std::string_view(name).substr(at + kPart.size());
   std::uint32_t part = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part);
-  const bool is_part = error == std::errc{} && end == digits.data() + digits.size() && part >= 2 && part <= kMostParts && digits.front() != '0';
+  const bool is_part = error == std::errc{} && end == digits.data() + digits.size() && part >= 2 &&
+                       part <= kMostParts && digits.front() != '0';
   return is_part ? Stem{name.substr(0, at), part} : Stem{name, 1};
 }
 
@@ -41,8 +42,10 @@ std::vector<Stem> stems_of(const fs::path& folder) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().native();
     const auto ending = entries->path().extension();
-    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5") || !entries->is_regular_file(ignored)) continue;
-    const auto stem = ending == ".h5" ? segment_of(entries->path().stem().native()) : Stem{entries->path().stem().native(), 0};
+    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5") || !entries->is_regular_file(ignored))
+      continue;
+    const auto stem =
+        ending == ".h5" ? segment_of(entries->path().stem().native()) : Stem{entries->path().stem().native(), 0};
     auto& last = parts[stem.name];
     last = std::max(last, stem.parts);
   }
@@ -74,8 +77,11 @@ std::vector<fs::path> parts_of(const fs::path& folder, const Stem& stem) {
 std::string why_missing(const fs::path& part) {
   std::error_code ignored;
   if (fs::exists(part, ignored)) return {};
-  return fmt::format("segment '{}' is missing (later parts of the same journal are there); put it back, or `nkigrid seal RUN` goes on without "
-                     "it; what it alone held is run again", part.native());
+  return fmt::format(
+      "segment '{}' is missing (later parts of the same journal are there); put it back, or `nkigrid seal RUN` goes on "
+      "without "
+      "it; what it alone held is run again",
+      part.native());
 }
 
 void Coverage::add(const SegmentReport& part) {

@@ -18,7 +18,8 @@ struct Stem {
   std::uint32_t parts = 0;  ///< the highest part that was there; 0: the journal alone
 };
 
-/// The stems of all journals and segments, sorted by name; hidden files and what is no file are not ours. An absent folder has none.
+/// The stems of all journals and segments, sorted by name; hidden files and what is no file are not ours. An absent
+/// folder has none.
 /// @throws Error{io}
 std::vector<Stem> stems_of(const std::filesystem::path& folder);
 
@@ -28,7 +29,8 @@ Stem stem_of(const std::filesystem::path& folder, const std::string& name);
 /// The file of a stem's part; parts count from 1.
 std::filesystem::path part_path(const std::filesystem::path& folder, const std::string& stem, std::uint32_t part);
 
-/// The files of a stem's parts, in their order: all that were there when the folder was looked at, present or not, and what came since.
+/// The files of a stem's parts, in their order: all that were there when the folder was looked at, present or not, and
+/// what came since.
 std::vector<std::filesystem::path> parts_of(const std::filesystem::path& folder, const Stem& stem);
 
 /// Why a part that parts_of() names is not there. @returns "" when it is

@@ -20,16 +20,14 @@ constexpr std::string_view kMagic = "NKIGJRNL";
 enum Kind : std::uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
 std::uint32_t crc(std::string_view bytes) noexcept {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
-bool all_zero(std::string_view bytes) noexcept {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
-}
+bool all_zero(std::string_view bytes) noexcept { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
 /// The first bytes of a journal, of whatever version.
 bool is_prologue(std::string_view bytes) noexcept {
-  return bytes.size() == kPrologueBytes && bytes.starts_with(kMagic) && get<std::uint32_t>(bytes, 12) == crc(bytes.substr(0, 12));
+  return bytes.size() == kPrologueBytes && bytes.starts_with(kMagic) &&
+         get<std::uint32_t>(bytes, 12) == crc(bytes.substr(0, 12));
 }
 
 /// True when a fragment stands where a journal's first one, or that of one of its blocks, would.
@@ -42,8 +40,7 @@ bool has_fragment(int fd) noexcept {
   }
 }
 
-void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index,
-                     std::string_view data) {
+void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index, std::string_view data) {
   std::string rest;
   put(rest, crc(data));
   put(rest, sequence);
@@ -82,8 +79,7 @@ bool is_journal(const std::filesystem::path& file) {
   return is_prologue({bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))}) || has_fragment(fd.get());
 }
 
-std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
-                           std::string_view payload) {
+std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload) {
   std::uint16_t index = 0;
   bool first = true;
   while (!payload.empty()) {
@@ -128,11 +124,10 @@ void FrameReader::read_prologue() {
   if (is_prologue(start)) {
     const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
     if (major != kJournalMajor || minor > kJournalMinor) {
-      throw Error(
-          ErrorCode::corrupt,
-          fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
-                      "that wrote it or a newer one",
-                      name_.native(), major, minor, kJournalMajor, kJournalMajor, kJournalMinor));
+      throw Error(ErrorCode::corrupt,
+                  fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
+                              "that wrote it or a newer one",
+                              name_.native(), major, minor, kJournalMajor, kJournalMajor, kJournalMinor));
     }
     at_ = kPrologueBytes;
     return;
@@ -145,9 +140,10 @@ void FrameReader::read_prologue() {
   }
   // Records prove themselves: they are not given up for the sake of sixteen bytes.
   if (!has_fragment(fd_)) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("not a journal '{}' (it has neither the first bytes of one nor a whole record); `nkigrid seal RUN` sets it aside; "
-                            "what it alone held is run again", name_.native()));
+    throw Error(ErrorCode::corrupt, fmt::format("not a journal '{}' (it has neither the first bytes of one nor a whole "
+                                                "record); `nkigrid seal RUN` sets it aside; "
+                                                "what it alone held is run again",
+                                                name_.native()));
   }
   damaged_ += kPrologueBytes;
   at_ = kPrologueBytes;
@@ -202,8 +198,7 @@ bool FrameReader::accept_sequence(std::uint64_t sequence) noexcept {
 }
 
 /// Adds a proven fragment. @returns true when it completes a record
-bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& sequence,
-                       std::string& payload) {
+bool FrameReader::take(const Head& head, std::string_view data, std::uint64_t& sequence, std::string& payload) {
   const std::uint64_t bytes = kHeadBytes + data.size();
   if (zeros_ > 0) damage(0);
   const bool begins = head.kind == kWhole || head.kind == kFirst;

@@ -23,13 +23,13 @@ bool is_journal(const std::filesystem::path& file);
 
 /// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset
 /// after them.
-std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence,
-                           std::string_view payload);
+std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload);
 
 /// Gives back whole records of a journal in order, block by block: memory does not grow with the file.
 class FrameReader {
  public:
-  /// Reads the prologue; a damaged one before whole fragments counts as damage. @param fd borrowed, at offset 0; `name` is for messages.
+  /// Reads the prologue; a damaged one before whole fragments counts as damage. @param fd borrowed, at offset 0; `name`
+  /// is for messages.
   /// @throws Error{corrupt} when it is no journal, or one of a version that cannot be read; Error{io}.
   FrameReader(int fd, std::filesystem::path name);
 

@@ -44,24 +44,21 @@ Dataset create_dataset(Hid where, const std::string& name, hid_t type, hsize_t r
   made(H5Pset_chunk(list.get(), 1, &chunk), "chunk", name);
   made(H5Pset_shuffle(list.get()), "shuffle", name);
   made(H5Pset_deflate(list.get(), kDeflateLevel), "deflate", name);
-  return Dataset(
-      made(H5Dcreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
-           "create dataset", name));
+  return Dataset(made(H5Dcreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
+                      "create dataset", name));
 }
 
 void write_column(Hid where, const std::string& name, hid_t type, std::uint64_t rows, const void* values) {
   const hsize_t chunk = std::clamp<hsize_t>(rows, 1, kColumnChunk);
   auto dataset = create_dataset(where, name, type, rows, chunk);
-  if (rows > 0)
-    made(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write dataset", name);
+  if (rows > 0) made(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write dataset", name);
   dataset.close();
 }
 
 void write_scalar(const File& file, const std::string& name, hid_t type, const void* value) {
   const Space space(made(H5Screate(H5S_SCALAR), "make space of", name));
-  const Attribute attribute(
-      made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
-           "create attribute", name));
+  const Attribute attribute(made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                                 "create attribute", name));
   made(H5Awrite(attribute.get(), type, value), "write attribute", name);
 }
 
@@ -80,8 +77,7 @@ Dataset open_column(const Group& group, const std::string& name, std::uint64_t r
   Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
   const auto length = length_of(dataset.get(), name);
   if (length != rows)
-    throw Error(ErrorCode::corrupt,
-                fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
+    throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
   if (width > 0 && rows > kMaxColumnBytes / width)
     throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' claims {} rows", name, rows));
   return dataset;
@@ -96,7 +92,8 @@ void read_range(const Dataset& dataset, const std::string& name, hid_t type, hsi
 }
 
 /// Fills `values` with all rows of a column. @param lost see read_numbers()
-void read_rows(const Dataset& dataset, const std::string& name, hid_t type, std::size_t width, std::string& values, std::vector<bool>* lost) {
+void read_rows(const Dataset& dataset, const std::string& name, hid_t type, std::size_t width, std::string& values,
+               std::vector<bool>* lost) {
   const hsize_t rows = values.size() / width;
   try {
     if (rows > 0) had(H5Dread(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read dataset", name);
@@ -140,8 +137,7 @@ std::size_t size_of(Number type) noexcept {
 
 Group create_group(const File& file, const std::string& name) {
   const Call call;
-  return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                    "create group", name));
+  return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));
 }
 
 void write_attribute(const File& file, const std::string& name, std::string_view word) {
@@ -159,8 +155,7 @@ void write_attribute(const File& file, const std::string& name, std::int32_t val
   write_scalar(file, name, H5T_NATIVE_INT32, &value);
 }
 
-void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
-                   const void* values) {
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values) {
   const Call call;
   write_column(group.get(), name, native(type), rows, values);
 }
@@ -182,10 +177,8 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
   made(H5Dset_extent(dataset.get(), &size), "grow", "text");
   const Space file_space(made(H5Dget_space(dataset.get()), "get space of", "text"));
   const Space memory_space(made(H5Screate_simple(1, &count, nullptr), "make space of", "text"));
-  made(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in",
-       "text");
-  made(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT,
-                bytes.data()),
+  made(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "select in", "text");
+  made(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()),
        "write", "text");
 }
 
@@ -250,7 +243,8 @@ std::string_view Words::at(std::uint64_t row) const noexcept {
   return {word, ::strnlen(word, width)};
 }
 
-std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, std::vector<bool>* lost) {
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
+                         std::vector<bool>* lost) {
   const Call call;
   const auto dataset = open_column(group, name, rows, size_of(type));
   std::string values(rows * size_of(type), '\0');
@@ -282,9 +276,8 @@ std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t s
   if (size == 0) return {};
   const auto length = length_of(dataset.get(), "text");
   if (at > length || size > length - at) {
-    throw Error(
-        ErrorCode::corrupt,
-        fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("text of {} bytes at {} lies outside of the {} bytes of 'text'", size, at, length));
   }
   std::string bytes(size, '\0');
   read_range(dataset, "text", H5T_NATIVE_UINT8, start, count, bytes.data());

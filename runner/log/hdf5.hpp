@@ -73,7 +73,8 @@ class MemoryFile {
   MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   const File& file() const noexcept { return file_; }
-  /// Closes the file and shows its bytes, which live as long as this. Other handles of the file must be closed. Call once.
+  /// Closes the file and shows its bytes, which live as long as this. Other handles of the file must be closed. Call
+  /// once.
   std::string_view close();
 
  private:
@@ -85,8 +86,7 @@ Group create_group(const File& file, const std::string& name);
 void write_attribute(const File& file, const std::string& name, std::string_view word);
 void write_attribute(const File& file, const std::string& name, std::uint64_t value);
 void write_attribute(const File& file, const std::string& name, std::int32_t value);
-void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
-                   const void* values);
+void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values);
 /// @param packed rows x width bytes, NUL padded
 void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width,
                  const char* packed);
@@ -114,7 +114,8 @@ struct Words {
 };
 /// @param rows what the group's other columns have; another length is corrupt
 /// @param lost {rows}, or null: what cannot be read is left at zero and marked here, chunk by chunk, instead of failing
-std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, std::vector<bool>* lost = nullptr);
+std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
+                         std::vector<bool>* lost = nullptr);
 Words read_words(const Group& group, const std::string& name, std::uint64_t rows, std::vector<bool>* lost = nullptr);
 std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t size);
 

@@ -32,8 +32,7 @@ struct MemoryFile::Image {
     auto* image = static_cast<Image*>(self);
     void* grown = std::realloc(old, size);
     if (grown == nullptr) return nullptr;
-    if (size > image->allocated)
-      std::memset(static_cast<char*>(grown) + image->allocated, 0, size - image->allocated);
+    if (size > image->allocated) std::memset(static_cast<char*>(grown) + image->allocated, 0, size - image->allocated);
     image->bytes = static_cast<char*>(grown);
     image->allocated = size;
     return grown;
@@ -61,8 +60,7 @@ MemoryFile::MemoryFile() : image_(new Image, Image::destroy) {
   made(H5Pset_file_image_callbacks(access.get(), &callbacks), "set image callbacks", "");
   // The driver tells files apart by name, and several threads may be sealing.
   const auto name = fmt::format("nkigrid-segment-{}", static_cast<const void*>(image_.get()));
-  file_ = File(
-      made(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "create", "segment in memory"));
+  file_ = File(made(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "create", "segment in memory"));
 }
 
 std::string_view MemoryFile::close() {

@@ -59,8 +59,8 @@ std::vector<LoggedTurn> chain(const Attempts& attempts) {
   std::vector<LoggedTurn> history;
   for (const auto& [number, attempt] : attempts) {
     if (!attempt.replies.contains(attempt.inherited + 1)) continue;
-    const bool whole = history.size() >= attempt.inherited &&
-                       (attempt.inherited == 0 || history[attempt.inherited - 1].turn);
+    const bool whole =
+        history.size() >= attempt.inherited && (attempt.inherited == 0 || history[attempt.inherited - 1].turn);
     if (!whole) continue;  // an inherited turn was lost to damage: what builds on it cannot be rebuilt
     history.resize(attempt.inherited);
     add_own(history, attempt);

@@ -34,7 +34,7 @@ struct Journal::State {
   std::vector<std::string> queue;         ///< encoded payloads nobody has written yet
   std::uint64_t handed = 0, durable = 0;  ///< records handed over, records on the disk
   std::string poison;                     ///< "" or the failure that ended writing
-  bool writing = false;  ///< some lane writes for all
+  bool writing = false;                   ///< some lane writes for all
   bool closing = false;
 
   // Of whoever writes.
@@ -68,8 +68,7 @@ void Journal::State::create(const fs::path& folder, const std::string& name, con
     std::string bytes = prologue();
     end = append_frame(bytes, bytes.size(), 0, encode(header));
     write_all(fd.get(), bytes, path);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0)
-      throw_errno(errno, "sync journal", path.native());
+    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "sync journal", path.native());
     // A segment of that name would hide our records: readers skip what a segment of the same stem covers.
     if (fs::exists(folder / (name + ".h5"))) throw_errno(EEXIST, "create journal", path.native());
     if (::link(hidden.c_str(), path.c_str()) != 0) throw_errno(errno, "create journal", path.native());
@@ -100,13 +99,14 @@ void Journal::State::write_batch(const std::vector<std::string>& batch) {
   next_sequence = sequence;
 }
 
-/// Lanes that one sync released come back together: a wait of an eighth of a sync lets them share the next one, where the first to
-/// come would have it alone. A lane by itself never waits.
+/// Lanes that one sync released come back together: a wait of an eighth of a sync lets them share the next one, where
+/// the first to come would have it alone. A lane by itself never waits.
 void Journal::State::gather(std::unique_lock<std::mutex>& lock) {
   handed_over.wait_for(lock, last_sync / 8, [this] { return closing || queue.size() >= last_batch; });
 }
 
-/// One lane's turn to write: all that waits, behind one sync. A thread of its own for this would cost each record two switches.
+/// One lane's turn to write: all that waits, behind one sync. A thread of its own for this would cost each record two
+/// switches.
 void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
   writing = true;
   gather(lock);
@@ -131,8 +131,7 @@ void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
   done.notify_all();
 }
 
-Journal::Journal(fs::path folder, std::string name, const LogHeader& header)
-    : state_(std::make_unique<State>()) {
+Journal::Journal(fs::path folder, std::string name, const LogHeader& header) : state_(std::make_unique<State>()) {
   state_->create(folder, name, header);
 }
 
@@ -151,15 +150,13 @@ void Journal::append(std::span<const Record> records) {
   for (const auto& record : records) {
     payloads.push_back(encode(record));
     if (payloads.back().size() > kMaxRecordBytes) {
-      throw Error(ErrorCode::internal,
-                  fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
-                              payloads.back().size(), state_->path.native(), kMaxRecordBytes));
+      throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
+                                                   payloads.back().size(), state_->path.native(), kMaxRecordBytes));
     }
   }
   std::unique_lock lock(state_->mutex);
   if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
-  if (state_->closing)
-    throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
+  if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
   std::move(payloads.begin(), payloads.end(), std::back_inserter(state_->queue));
   const auto ticket = state_->handed += payloads.size();
   if (state_->writing) state_->handed_over.notify_one();  // it may still be gathering

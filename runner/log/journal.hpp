@@ -62,7 +62,7 @@ struct JournalReport {
   std::uint64_t records = 0;
   std::uint64_t first_sequence = 0, last_sequence = 0;
   std::uint64_t torn_tail_bytes = 0;  ///< an unfinished last frame: no damage, the writer died
-  std::uint64_t damaged_bytes = 0;  ///< bytes skipped in mid-file because CRC, length or sequence do not fit
+  std::uint64_t damaged_bytes = 0;    ///< bytes skipped in mid-file because CRC, length or sequence do not fit
   std::uint64_t missing_records = 0;  ///< sequence numbers between the first and the last that no record has
 
   bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0; }

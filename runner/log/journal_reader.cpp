@@ -28,9 +28,8 @@ void count(JournalReport& report, std::uint64_t sequence) {
 
 bool selects(const Selection& selection, const Record& record) {
   const bool kind = std::visit(
-      Overload{[&](const Begin&) { return selection.begins; },
-               [&](const Reply&) { return selection.replies; }, [&](const Turn&) { return selection.turns; },
-               [&](const End&) { return selection.ends; }},
+      Overload{[&](const Begin&) { return selection.begins; }, [&](const Reply&) { return selection.replies; },
+               [&](const Turn&) { return selection.turns; }, [&](const End&) { return selection.ends; }},
       record);
   return kind && (!selection.wanted || selection.wanted(attempt_of(record)));
 }

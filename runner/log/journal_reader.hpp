@@ -12,8 +12,7 @@ namespace nkigrid::log {
 /// Which records of a file are wanted, and whether with their texts.
 struct Selection {
   bool with_texts = true;
-  std::function<bool(const AttemptId&)>
-      wanted;  ///< empty: all; spares the loading of texts, where that is possible
+  std::function<bool(const AttemptId&)> wanted;  ///< empty: all; spares the loading of texts, where that is possible
   bool begins = true, replies = true, turns = true, ends = true;
 };
 

@@ -66,9 +66,9 @@ class Folder {
       ledger_.ends[i] = end;
       forget_names(*ledger_.ends[i]);
     } else if (end.id.attempt == state.counted_attempt && end.outcome != ledger_.ends[i]->outcome) {
-      ledger_.warnings.push_back(fmt::format(
-          "attempt {} of {} ended twice, {} and {}; the first one read counts", end.id.attempt,
-          to_string(end.id.episode), to_string(ledger_.ends[i]->outcome), to_string(end.outcome)));
+      ledger_.warnings.push_back(fmt::format("attempt {} of {} ended twice, {} and {}; the first one read counts",
+                                             end.id.attempt, to_string(end.id.episode),
+                                             to_string(ledger_.ends[i]->outcome), to_string(end.outcome)));
     }
   }
 
@@ -96,8 +96,8 @@ class Folder {
 
   void add_failure(std::uint32_t i, const End& end) {
     auto& failures = failures_[i];
-    const bool known = std::any_of(failures.begin(), failures.end(),
-                                   [&](const auto& f) { return f.attempt == end.id.attempt; });
+    const bool known =
+        std::any_of(failures.begin(), failures.end(), [&](const auto& f) { return f.attempt == end.id.attempt; });
     if (!known) failures.push_back({end.id.attempt, end.outcome, end.node});
   }
 
@@ -142,8 +142,8 @@ std::string_view to_string(Outstanding reason) noexcept {
 }
 
 std::uint64_t Ledger::scored() const noexcept {
-  return static_cast<std::uint64_t>(std::count_if(
-      states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
 }
 
 std::vector<std::string> Ledger::bad_nodes() const {

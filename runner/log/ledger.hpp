@@ -31,8 +31,7 @@ std::string_view to_string(Outstanding reason) noexcept;
 struct EpisodeState {
   std::uint32_t attempts = 0;         ///< highest attempt begun
   std::uint32_t counted_attempt = 0;  ///< the highest attempt with a scored outcome; 0: none
-  std::uint32_t infra_failures =
-      0;  ///< attempts that ended api_error, verifier_error or device_error, for parking
+  std::uint32_t infra_failures = 0;   ///< attempts that ended api_error, verifier_error or device_error, for parking
   Outstanding outstanding = Outstanding::pending;
   Outstanding last_failure =
       Outstanding::none;    ///< how the newest attempt that ended without a score ended; also when parked
@@ -43,13 +42,13 @@ struct EpisodeState {
 /// What became of the attempts that a node ran to their end.
 struct NodeTally {
   std::uint32_t scored = 0;
-  std::uint32_t failures = 0;       ///< api_error, verifier_error, device_error
-  std::uint32_t own_failures = 0;   ///< of these, verifier_error and device_error: no endpoint's fault
-  std::string refused;              ///< why the newest session there could not begin: its device failed; "": it began
+  std::uint32_t failures = 0;      ///< api_error, verifier_error, device_error
+  std::uint32_t own_failures = 0;  ///< of these, verifier_error and device_error: no endpoint's fault
+  std::string refused;             ///< why the newest session there could not begin: its device failed; "": it began
 };
 
-/// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what such a node is given is
-/// eaten.
+/// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what
+/// such a node is given is eaten.
 inline constexpr std::uint32_t kNodeFailures = 5;
 inline bool eats_episodes(const NodeTally& node) noexcept {
   return !node.refused.empty() || (node.failures >= kNodeFailures && node.failures > node.scored);
@@ -58,14 +57,16 @@ inline bool eats_episodes(const NodeTally& node) noexcept {
 /// The one place that knows which attempt counts: folds the log's records into the state of every planned
 /// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
-  std::vector<EpisodeState> states;      ///< parallel to plan.episodes
-  /// The counted row, parallel to plan.episodes; its episode, key, level, category and reason are empty: the plan has them.
+  std::vector<EpisodeState> states;  ///< parallel to plan.episodes
+  /// The counted row, parallel to plan.episodes; its episode, key, level, category and reason are empty: the plan has
+  /// them.
   std::vector<std::optional<End>> ends;
-  std::vector<std::string> warnings;     ///< damage found while reading
-  std::uint64_t ignored_rows = 0;        ///< rows of other keys
+  std::vector<std::string> warnings;  ///< damage found while reading
+  std::uint64_t ignored_rows = 0;     ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
 
-  /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no node's fault.
+  /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no
+  /// node's fault.
   std::vector<std::string> bad_nodes() const;
 
   std::uint64_t scored() const noexcept;
@@ -79,7 +80,8 @@ struct Ledger {
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
                 bool live);
 
-/// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living writer.
+/// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living
+/// writer.
 Ledger read_ledger(const jobs::Run& run);
 
 /// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not

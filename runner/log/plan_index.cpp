@@ -21,8 +21,9 @@ std::uint32_t PlanIndex::find(const AttemptId& id) const {
   const auto range = ranges_[std::size_t{cell->second} * plan_.tasks.size() + task->second];
   if (range.first == kUnplanned || plan_.key(cell->second, task->second) != id.key) return kUnplanned;
   const auto begin = plan_.episodes.begin() + range.first, end = plan_.episodes.begin() + range.end;
-  const auto found = std::lower_bound(begin, end, id.episode.replicate,
-                                      [](const auto& episode, std::uint32_t replicate) { return episode.replicate < replicate; });
+  const auto found =
+      std::lower_bound(begin, end, id.episode.replicate,
+                       [](const auto& episode, std::uint32_t replicate) { return episode.replicate < replicate; });
   if (found == end || found->replicate != id.episode.replicate) return kUnplanned;
   return static_cast<std::uint32_t>(found - plan_.episodes.begin());
 }

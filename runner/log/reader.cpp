@@ -35,8 +35,9 @@ void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor
     });
     // What a segment tells of damage was known when it was sealed, and its journal set aside.
     if (!report.journal || !report.journal->damaged() || !visitor.warning) continue;
-    visitor.warning(fmt::format("'{}' is damaged: {} bytes skipped, {} records missing; `nkigrid seal RUN` saves the rest and sets it aside",
-                                (folder / (stem.name + ".journal")).native(), report.journal->damaged_bytes, report.journal->missing_records));
+    visitor.warning(fmt::format(
+        "'{}' is damaged: {} bytes skipped, {} records missing; `nkigrid seal RUN` saves the rest and sets it aside",
+        (folder / (stem.name + ".journal")).native(), report.journal->damaged_bytes, report.journal->missing_records));
   }
 }
 

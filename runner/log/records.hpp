@@ -33,11 +33,11 @@ struct Begin {
 struct Reply {
   AttemptId id;
   std::uint32_t turn = 1;  ///< from 1
-  std::string request;  ///< the messages added since the last turn, JSON lines (docs/formats/transcript.md)
-  std::string reply;    ///< the reply, canonical JSON (model::to_json), from which parsing is repeatable
-  std::string raw;      ///< the response's bytes as received, or "" where there is no wire
-  double llm_s = 0;     ///< time the request took, waits excluded
-  double wait_s = 0;    ///< time waited for retries and permits
+  std::string request;     ///< the messages added since the last turn, JSON lines (docs/formats/transcript.md)
+  std::string reply;       ///< the reply, canonical JSON (model::to_json), from which parsing is repeatable
+  std::string raw;         ///< the response's bytes as received, or "" where there is no wire
+  double llm_s = 0;        ///< time the request took, waits excluded
+  double wait_s = 0;       ///< time waited for retries and permits
   std::uint32_t tokens_in = 0, tokens_out = 0, tokens_cached = 0;
   std::uint32_t api_retries = 0;
   double cost_usd = 0;

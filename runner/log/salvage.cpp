@@ -31,8 +31,8 @@ std::string why_unreadable(const fs::path& file) {
   return {};
 }
 
-/// HDF5 opens no file that is shorter than it says of itself, though what was cut off may be little: a copy of the stated length, removed at
-/// the end, or the file itself when it is not cut.
+/// HDF5 opens no file that is shorter than it says of itself, though what was cut off may be little: a copy of the
+/// stated length, removed at the end, or the file itself when it is not cut.
 class WholeLength {
  public:
   explicit WholeLength(const fs::path& file) : path_(file) {
@@ -58,7 +58,8 @@ class WholeLength {
   static std::uint64_t stated_bytes(const fs::path& file) {
     std::array<unsigned char, 36> head = {};
     std::ifstream in(file, std::ios::binary);
-    if (!in.read(reinterpret_cast<char*>(head.data()), head.size()) || head[8] < 2 || head[8] > 3 || head[9] != 8) return 0;
+    if (!in.read(reinterpret_cast<char*>(head.data()), head.size()) || head[8] < 2 || head[8] > 3 || head[9] != 8)
+      return 0;
     std::uint64_t end = 0;
     for (std::size_t i = 8; i-- > 0;) end = end << 8 | head[28 + i];
     return end;
@@ -95,7 +96,8 @@ Salvaged rebuild(const fs::path& file, const std::string& why) {
   const auto bytes = builder.finish(about);
   set_aside(file, {.reason = why + "; " + what, .records = records, .missing_records = about.missing_records}, true);
   write_file_atomic(file, bytes);
-  const bool lost = !saved.lost_groups.empty() || saved.lost_rows > 0 || saved.lost_texts > 0 || about.missing_records > 0;
+  const bool lost =
+      !saved.lost_groups.empty() || saved.lost_rows > 0 || saved.lost_texts > 0 || about.missing_records > 0;
   return {file, why + "; " + what, lost};
 }
 
@@ -105,7 +107,8 @@ std::optional<SegmentReport> header_of(const fs::path& file) {
 }
 
 /// A part that is gone, with its journal: an empty one of its name says how many records it held.
-Salvaged replace_missing(const std::vector<fs::path>& parts, std::size_t at, const std::string& stem, const std::string& why) {
+Salvaged replace_missing(const std::vector<fs::path>& parts, std::size_t at, const std::string& stem,
+                         const std::string& why) {
   SegmentReport about;
   if (at > 0) about = header_of(parts[at - 1]).value_or(about);
   const auto before = about.seq_last;
@@ -152,8 +155,10 @@ std::vector<Salvaged> salvage(const fs::path& folder) {
         done.push_back({file, why + "; it is made anew from its journal"});
         break;
       }
-      if (missing.empty()) done.push_back(rebuild(file, why));
-      else done.push_back(replace_missing(parts, i, stem.name, why));
+      if (missing.empty())
+        done.push_back(rebuild(file, why));
+      else
+        done.push_back(replace_missing(parts, i, stem.name, why));
     }
   }
   return done;

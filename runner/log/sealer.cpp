@@ -36,8 +36,10 @@ Sealed readable_parts(const fs::path& folder, const Stem& stem, std::string& why
 
 void set_parts_aside(const fs::path& folder, const Stem& stem, std::uint32_t first, const std::string& why) {
   const auto parts = parts_of(folder, stem);
-  for (auto part = parts.size(); part >= first; --part) {  // the last one first: what is left has no gap that was not there before
-    if (why_missing(parts[part - 1]).empty()) set_aside(parts[part - 1], {.reason = why + "; made anew from its journal"});
+  for (auto part = parts.size(); part >= first;
+       --part) {  // the last one first: what is left has no gap that was not there before
+    if (why_missing(parts[part - 1]).empty())
+      set_aside(parts[part - 1], {.reason = why + "; made anew from its journal"});
   }
 }
 

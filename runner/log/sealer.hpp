@@ -19,11 +19,13 @@ struct Sealed {
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what these tell of their journal
 };
 
-/// Reads the parts up to one that cannot be read or is gone. @param why why not, or "" @throws Error{corrupt} for another version
+/// Reads the parts up to one that cannot be read or is gone. @param why why not, or "" @throws Error{corrupt} for
+/// another version
 Sealed readable_parts(const std::filesystem::path& folder, const Stem& stem, std::string& why);
 
 /// Sets parts aside from `first` on, whose journal is still here: they are made anew.
-void set_parts_aside(const std::filesystem::path& folder, const Stem& stem, std::uint32_t first, const std::string& why);
+void set_parts_aside(const std::filesystem::path& folder, const Stem& stem, std::uint32_t first,
+                     const std::string& why);
 
 /// read_journal() of an open file from its first byte.
 JournalReport read_from_start(const Fd& fd, const std::filesystem::path& journal, const Selection& selection,
@@ -33,7 +35,8 @@ JournalReport read_from_start(const Fd& fd, const std::filesystem::path& journal
 class Sealer {
  public:
   /// @param last_words whether open replies become rows at the end: nobody will add to this journal
-  Sealer(const std::filesystem::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits, bool last_words);
+  Sealer(const std::filesystem::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits,
+         bool last_words);
 
   /// @returns the parts written; nothing when another sealer was faster: all begins again
   std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd);

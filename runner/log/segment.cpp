@@ -42,8 +42,7 @@ Claim claim(const fs::path& journal) {
 /// True when each of `unended` has an end or a later attempt somewhere in the folder.
 bool all_settled(const fs::path& folder, const std::set<AttemptId>& unended) {
   if (unended.empty()) return true;
-  std::map<std::pair<EpisodeId, std::string>, std::uint32_t>
-      waiting;  // newest unended attempt of each episode
+  std::map<std::pair<EpisodeId, std::string>, std::uint32_t> waiting;  // newest unended attempt of each episode
   for (const auto& id : unended) {
     auto& attempt = waiting[{id.episode, id.key}];
     attempt = std::max(attempt, id.attempt);
@@ -89,8 +88,7 @@ void remove_journal_file(const fs::path& journal, const JournalReport& report) {
                         .missing_records = report.missing_records});
     return;
   }
-  if (::unlink(journal.c_str()) != 0 && errno != ENOENT)
-    throw_errno(errno, "remove journal", journal.native());
+  if (::unlink(journal.c_str()) != 0 && errno != ENOENT) throw_errno(errno, "remove journal", journal.native());
   fsync_directory(journal.parent_path());
 }
 
@@ -136,8 +134,10 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
   }
   const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
   std::error_code ignored;
-  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits});
-  else if (!fs::exists(segment, ignored)) throw_errno(ENOENT, "open journal", journal.native());
+  if (claimed.fd)
+    seal_claimed(claimed, journal, {remove_journal, true, limits});
+  else if (!fs::exists(segment, ignored))
+    throw_errno(ENOENT, "open journal", journal.native());
   return segment;
 }
 

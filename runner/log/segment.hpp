@@ -9,8 +9,8 @@
 
 namespace nkigrid::log {
 
-/// Turns a journal into immutable HDF5 segments beside it (docs/formats/segment.md), each written under a temporary name,
-/// synced, linked in. A journal that was sealed before goes on with the next part. With `remove_journal` the
+/// Turns a journal into immutable HDF5 segments beside it (docs/formats/segment.md), each written under a temporary
+/// name, synced, linked in. A journal that was sealed before goes on with the next part. With `remove_journal` the
 /// journal goes when each of its attempts has an end or a later attempt in some file of the folder; a damaged
 /// one is set aside instead (set_aside.hpp). While it stays, readers skip what its segments cover.
 /// Memory: one part's columns and text, whatever the journal's size.

@@ -41,7 +41,8 @@ class SegmentBuilder {
   /// Takes the open replies out, for the next part. finish() lists them as carried.
   std::vector<OpenReply> carry_open();
 
-  /// The whole segment as bytes, which live as long as this. Call once. @param about its `carried` and `records` are not looked at
+  /// The whole segment as bytes, which live as long as this. Call once. @param about its `carried` and `records` are
+  /// not looked at
   std::string_view finish(const SegmentReport& about);
 
  private:

@@ -26,9 +26,10 @@ SegmentReport read_header(const h5::File& file) {
   const auto format = h5::read_word_attribute(file, "format");
   const auto version = h5::read_number_attribute(file, "version");
   if (format != "nkigrid-log" || version != kSegmentVersion) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log {}); use the nkigrid that wrote it", format,
-                            version, kSegmentVersion));
+    throw Error(
+        ErrorCode::corrupt,
+        fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log {}); use the nkigrid that wrote it",
+                    format, version, kSegmentVersion));
   }
   auto& h = report.header;
   h.grid_hash = h5::read_word_attribute(file, "grid_hash");
@@ -128,7 +129,8 @@ class SegmentWalk {
       if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
       const auto& attempt = attempts_[row.attempt_row];
       if (!attempt.wanted) {
-        lost.lost_rows += damaged_ == Damaged::lose_rows ? 1 : 0;  // everything is wanted then: its attempt's row is lost
+        lost.lost_rows +=
+            damaged_ == Damaged::lose_rows ? 1 : 0;  // everything is wanted then: its attempt's row is lost
         continue;
       }
       const auto lost_texts = lost.lost_texts;
@@ -192,8 +194,11 @@ class SegmentWalk {
 template <class Read>
 auto reading(const std::filesystem::path& file, Read read) {
   const auto corrupt = [&](std::string_view why) {
-    return Error(ErrorCode::corrupt, fmt::format("segment '{}' cannot be read ({}); `nkigrid seal RUN` saves what is whole in it and sets it "
-                                                 "aside; what it alone held is run again", file.native(), why));
+    return Error(
+        ErrorCode::corrupt,
+        fmt::format("segment '{}' cannot be read ({}); `nkigrid seal RUN` saves what is whole in it and sets it "
+                    "aside; what it alone held is run again",
+                    file.native(), why));
   };
   try {
     return read();
@@ -224,7 +229,8 @@ SegmentReport read_segment_file(const std::filesystem::path& file, const std::fu
 }
 
 void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row) {
-  throw Error(ErrorCode::corrupt, fmt::format("turn row {} names attempt row {}, which is not there", row, attempt_row));
+  throw Error(ErrorCode::corrupt,
+              fmt::format("turn row {} names attempt row {}, which is not there", row, attempt_row));
 }
 
 SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
@@ -270,7 +276,8 @@ Salvage salvage_segment(const std::filesystem::path& file, const std::function<v
 bool is_other_version(const std::filesystem::path& file) {
   try {
     const auto opened = h5::open_file(file);
-    return h5::read_word_attribute(opened, "format") == "nkigrid-log" && h5::read_number_attribute(opened, "version") != kSegmentVersion;
+    return h5::read_word_attribute(opened, "format") == "nkigrid-log" &&
+           h5::read_number_attribute(opened, "version") != kSegmentVersion;
   } catch (const Error&) {
     return false;
   }

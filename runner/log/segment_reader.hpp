@@ -33,14 +33,14 @@ SegmentReport read_segment_header(const std::filesystem::path& file);
 
 /// What could be saved of a damaged segment.
 struct Salvage {
-  SegmentReport report;            ///< as far as it can be read
+  SegmentReport report;          ///< as far as it can be read
   std::uint64_t lost_rows = 0;   ///< passed over, because some column has no value for them
   std::uint64_t lost_texts = 0;  ///< left empty
   std::vector<std::string> lost_groups;
 };
 
-/// read_segment() that passes over what is damaged: rows, texts, groups. No value is made up. A turn whose texts are damaged is kept only
-/// where the end of its attempt is in the file: nobody will continue from it.
+/// read_segment() that passes over what is damaged: rows, texts, groups. No value is made up. A turn whose texts are
+/// damaged is kept only where the end of its attempt is in the file: nobody will continue from it.
 /// @throws Error{corrupt} when it is no HDF5 file, or one of another version
 Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
 

@@ -16,8 +16,7 @@ template <class Row>
 class SegmentTable {
  public:
   SegmentTable(const h5::File& file, const char* name, bool with_texts = false, Damaged damaged = Damaged::refuse)
-      : group_(h5::open_group(file, name)),
-        reader_(group_, h5::rows_of(group_, "episode"), with_texts, damaged) {
+      : group_(h5::open_group(file, name)), reader_(group_, h5::rows_of(group_, "episode"), with_texts, damaged) {
     Row any;
     columns(any, reader_);
   }
@@ -34,7 +33,8 @@ class SegmentTable {
   ColumnReader reader_;
 };
 
-/// Opens a segment, checks its header and hands it over; damage met on the way becomes Error{corrupt} that names the file.
+/// Opens a segment, checks its header and hands it over; damage met on the way becomes Error{corrupt} that names the
+/// file.
 SegmentReport read_segment_file(const std::filesystem::path& file, const std::function<void(const h5::File&)>& read);
 
 /// @throws Error{corrupt}: a turn's `attempt_row` is none of /attempts

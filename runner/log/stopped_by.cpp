@@ -24,11 +24,15 @@ constexpr std::size_t kRoom = 4096;  ///< [B] of a note
 constexpr std::size_t kShownReasons = 3;
 constexpr std::size_t kShownShards = 8;
 
-std::string file_name(std::optional<ShardId> shard) { return shard ? fmt::format("shard-{}", shard->value) : std::string("all"); }
+std::string file_name(std::optional<ShardId> shard) {
+  return shard ? fmt::format("shard-{}", shard->value) : std::string("all");
+}
 
 std::string shards_text(const std::vector<std::string>& names) {
-  const std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShownShards, names.size())));
-  return fmt::format("{}{}", fmt::join(shown, ", "), names.size() > kShownShards ? fmt::format(" and {} more", names.size() - kShownShards) : "");
+  const std::vector<std::string> shown(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShownShards, names.size())));
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     names.size() > kShownShards ? fmt::format(" and {} more", names.size() - kShownShards) : "");
 }
 
 /// Always the same bytes of the same block: what overwrites them needs no space that a full disk would refuse.

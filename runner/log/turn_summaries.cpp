@@ -44,7 +44,8 @@ void columns(TurnColumns& row, Visitor& v) {
 
 class Summaries {
  public:
-  Summaries(const jobs::Plan& plan, const std::function<void(const TurnSummary&)>& visit) : index_(plan), visit_(visit) {}
+  Summaries(const jobs::Plan& plan, const std::function<void(const TurnSummary&)>& visit)
+      : index_(plan), visit_(visit) {}
 
   SegmentReport read_part(const std::filesystem::path& file) {
     return read_segment_file(file, [&](const h5::File& opened) {

@@ -14,7 +14,8 @@ namespace nkigrid::log {
 struct TurnSummary {
   std::uint32_t episode = 0;  ///< index into plan.episodes
   std::uint32_t attempt = 1, turn = 1;
-  bool answered = false;  ///< false: of a reply whose tools never answered; then code, compile_ok and verify_ok say nothing
+  bool answered =
+      false;  ///< false: of a reply whose tools never answered; then code, compile_ok and verify_ok say nothing
   Code code = Code::none;
   std::int8_t compile_ok = kNotDone, verify_ok = kNotDone;
   std::uint32_t tokens_in = 0, tokens_out = 0;  ///< 0, like what follows, where the reply was lost

@@ -34,14 +34,15 @@ Json value_of(const ToolSpec& tool, const std::string& key, std::string_view tex
   return to_valid_utf8(text);
 }
 
-/// One call from its text between `<function=` and its end. A source may hold look-alikes of every tag, so a parameter ends at
-/// the last `</parameter>` before the next parameter or the function's end.
+/// One call from its text between `<function=` and its end. A source may hold look-alikes of every tag, so a parameter
+/// ends at the last `</parameter>` before the next parameter or the function's end.
 std::optional<ToolCall> parse_call(std::string_view text, const std::vector<ToolSpec>& tools) {
   const std::size_t name_end = text.find('>');
   if (name_end == std::string_view::npos) return std::nullopt;
   ToolCall call;
   call.name = std::string(text.substr(0, name_end));
-  const auto tool = std::find_if(tools.begin(), tools.end(), [&](const ToolSpec& spec) { return spec.name == call.name; });
+  const auto tool =
+      std::find_if(tools.begin(), tools.end(), [&](const ToolSpec& spec) { return spec.name == call.name; });
   if (tool == tools.end()) return std::nullopt;
   Json arguments = Json::object();
   std::size_t at = text.find(kParameter, name_end);

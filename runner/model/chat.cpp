@@ -4,6 +4,7 @@
 
 namespace nkigrid::model {
 
-ChatError::ChatError(ChatFailure kind, std::string message) : Error(ErrorCode::external, std::move(message)), failure(kind) {}
+ChatError::ChatError(ChatFailure kind, std::string message)
+    : Error(ErrorCode::external, std::move(message)), failure(kind) {}
 
 }  // namespace nkigrid::model

@@ -35,8 +35,8 @@ struct ToolSpec {
 
 struct ChatRequest {
   std::vector<Message> messages;
-  std::vector<ToolSpec> tools;          ///< empty: no tools are offered
-  std::optional<std::uint32_t> seed;    ///< the episode's sampling seed
+  std::vector<ToolSpec> tools;        ///< empty: no tools are offered
+  std::optional<std::uint32_t> seed;  ///< the episode's sampling seed
 };
 
 enum class Finish { stop, length, tool_calls, refused };
@@ -46,16 +46,16 @@ struct Usage {
 };
 
 struct ChatReply {
-  Message message;                 ///< role assistant
-  std::string reasoning;           ///< never code
+  Message message;        ///< role assistant
+  std::string reasoning;  ///< never code
   Finish finish = Finish::stop;
   Usage usage;
   std::string system_fingerprint;  ///< "nkigrid-synthetic" marks the synthetic model
   std::string raw;                 ///< response body as received; "" where there is no wire
   std::uint32_t mended = 0;        ///< characters that were no Unicode (lone surrogates) and became U+FFFD
   std::uint32_t api_retries = 0;
-  double llm_s = 0;                ///< the successful request
-  double wait_s = 0;               ///< retries' waits and permits
+  double llm_s = 0;   ///< the successful request
+  double wait_s = 0;  ///< retries' waits and permits
 };
 
 inline constexpr std::string_view kSyntheticFingerprint = "nkigrid-synthetic";
@@ -75,8 +75,8 @@ class ChatError : public Error {
   std::uint32_t api_retries = 0;
 };
 
-/// JSON of a message or a reply, and back; the form of journals and transcripts (docs/formats/transcript.md). Never emits a
-/// lone surrogate; NUL survives. @throws Error{corrupt} when text is not such JSON.
+/// JSON of a message or a reply, and back; the form of journals and transcripts (docs/formats/transcript.md). Never
+/// emits a lone surrogate; NUL survives. @throws Error{corrupt} when text is not such JSON.
 std::string to_json(const Message& message);
 std::string to_json(const ChatReply& reply);  ///< without `raw` and times
 Message parse_message(std::string_view json);

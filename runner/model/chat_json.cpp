@@ -26,10 +26,12 @@ Enum word(const std::array<std::string_view, N>& words, const std::string& text,
 }
 
 Json message_json(const Message& message) {
-  Json json = {{"role", std::string(kRoles[static_cast<std::size_t>(message.role)])}, {"content", to_valid_utf8(message.content)}};
+  Json json = {{"role", std::string(kRoles[static_cast<std::size_t>(message.role)])},
+               {"content", to_valid_utf8(message.content)}};
   for (const ToolCall& call : message.tool_calls) {
-    json["tool_calls"].push_back(
-        {{"id", to_valid_utf8(call.id)}, {"name", to_valid_utf8(call.name)}, {"arguments", to_valid_utf8(call.arguments)}});
+    json["tool_calls"].push_back({{"id", to_valid_utf8(call.id)},
+                                  {"name", to_valid_utf8(call.name)},
+                                  {"arguments", to_valid_utf8(call.arguments)}});
   }
   if (!message.tool_call_id.empty()) json["tool_call_id"] = to_valid_utf8(message.tool_call_id);
   if (message.is_error) json["is_error"] = true;
@@ -41,8 +43,8 @@ Message message_of(const Json& json) {
   message.role = word<Role>(kRoles, json.at("role").get<std::string>(), "role");
   message.content = json.at("content").get<std::string>();
   for (const Json& call : json.value("tool_calls", Json::array())) {
-    message.tool_calls.push_back(
-        {call.at("id").get<std::string>(), call.at("name").get<std::string>(), call.at("arguments").get<std::string>()});
+    message.tool_calls.push_back({call.at("id").get<std::string>(), call.at("name").get<std::string>(),
+                                  call.at("arguments").get<std::string>()});
   }
   message.tool_call_id = json.value("tool_call_id", "");
   message.is_error = json.value("is_error", false);
@@ -64,9 +66,10 @@ auto parse_with(std::string_view text, std::string_view what, Read read) {
 std::string to_json(const Message& message) { return message_json(message).dump(); }
 
 std::string to_json(const ChatReply& reply) {
-  Json json = {{"message", message_json(reply.message)},
-               {"finish", std::string(kFinishes[static_cast<std::size_t>(reply.finish)])},
-               {"usage", {{"input", reply.usage.input}, {"output", reply.usage.output}, {"cached", reply.usage.cached}}}};
+  Json json = {
+      {"message", message_json(reply.message)},
+      {"finish", std::string(kFinishes[static_cast<std::size_t>(reply.finish)])},
+      {"usage", {{"input", reply.usage.input}, {"output", reply.usage.output}, {"cached", reply.usage.cached}}}};
   if (!reply.reasoning.empty()) json["reasoning"] = to_valid_utf8(reply.reasoning);
   if (!reply.system_fingerprint.empty()) json["system_fingerprint"] = to_valid_utf8(reply.system_fingerprint);
   if (reply.mended != 0) json["mended"] = reply.mended;

@@ -60,7 +60,8 @@ std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* user) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return bytes;
   std::string name(line.substr(0, colon));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && std::isspace(static_cast<unsigned char>(value.front())) != 0) value.remove_prefix(1);
   while (!value.empty() && std::isspace(static_cast<unsigned char>(value.back())) != 0) value.remove_suffix(1);
@@ -70,14 +71,18 @@ std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* user) {
 
 Transport transport_of(CURLcode code) {
   switch (code) {
-    case CURLE_OK: return Transport::answered;
+    case CURLE_OK:
+      return Transport::answered;
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_CONNECT: return Transport::unreachable;
-    case CURLE_OPERATION_TIMEDOUT: return Transport::timed_out;
-    default: return Transport::broken;
+    case CURLE_COULDNT_CONNECT:
+      return Transport::unreachable;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Transport::timed_out;
+    default:
+      return Transport::broken;
   }
 }
 
@@ -90,7 +95,8 @@ struct HttpClient::Handle {
   CURLM* multi = nullptr;
 
   Handle() : easy(curl_easy_init()), multi(curl_multi_init()) {
-    if (easy == nullptr || multi == nullptr) throw Error(ErrorCode::internal, "libcurl gives no handle (out of memory)");
+    if (easy == nullptr || multi == nullptr)
+      throw Error(ErrorCode::internal, "libcurl gives no handle (out of memory)");
   }
   ~Handle() {
     curl_easy_cleanup(easy);
@@ -126,8 +132,8 @@ struct HttpClient::Handle {
     return std::nullopt;
   }
 
-  /// Moves bytes until the transfer ends, stands still or is stopped. A plain reply is silent until it is ready, so silence
-  /// counts only after its first byte; libcurl's own low-speed watchdog cannot tell the two apart.
+  /// Moves bytes until the transfer ends, stands still or is stopped. A plain reply is silent until it is ready, so
+  /// silence counts only after its first byte; libcurl's own low-speed watchdog cannot tell the two apart.
   void drive(const HttpRequest& request, const std::stop_token& stop, Received& received) const {
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi); });
     std::optional<Steady::time_point> stopped;

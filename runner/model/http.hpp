@@ -35,12 +35,13 @@ struct HttpRequest {
   std::string body;                  ///< posted as it is
   Seconds timeout{600};              ///< from the first connect to the last byte
   Seconds connect_timeout{10};
-  Seconds idle_timeout{60};          ///< longest silence once the answer has begun
-  Seconds stop_grace{20};            ///< what a request in flight may still take after a stop: its reply is paid for
+  Seconds idle_timeout{60};  ///< longest silence once the answer has begun
+  Seconds stop_grace{20};    ///< what a request in flight may still take after a stop: its reply is paid for
   bool fresh_connection = false;
 };
 
-/// Posts over libcurl with kept-alive connections. @threads post() from any number of threads; each call takes a handle of its own.
+/// Posts over libcurl with kept-alive connections. @threads post() from any number of threads; each call takes a handle
+/// of its own.
 class HttpClient {
  public:
   HttpClient();

@@ -13,7 +13,10 @@ std::optional<unsigned> code_unit(std::string_view text, std::size_t at) {
   unsigned value = 0;
   for (std::size_t i = at + 2; i < at + 6; ++i) {
     const char c = text[i];
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
     if (digit < 0) return std::nullopt;
     value = value * 16 + static_cast<unsigned>(digit);
   }
@@ -25,7 +28,8 @@ bool is_low(unsigned unit) { return unit >= 0xdc00 && unit <= 0xdfff; }
 
 std::uint32_t count_replacements(std::string_view text) {
   std::uint32_t n = 0;
-  for (std::size_t at = text.find("\xef\xbf\xbd"); at != std::string_view::npos; at = text.find("\xef\xbf\xbd", at + 3)) ++n;
+  for (std::size_t at = text.find("\xef\xbf\xbd"); at != std::string_view::npos; at = text.find("\xef\xbf\xbd", at + 3))
+    ++n;
   return n;
 }
 

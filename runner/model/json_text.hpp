@@ -12,9 +12,9 @@ struct MendedJson {
   std::uint32_t mended = 0;  ///< lone surrogate escapes and ill-formed UTF-8 sequences that became U+FFFD
 };
 
-/// Replaces lone surrogate escapes (`\ud835` without its other half) and ill-formed UTF-8 by U+FFFD: a model that emits half a
-/// character must not cost its whole reply, and half a character sent back is answered with 400 for ever.
-/// Text that is well formed comes back unchanged, byte for byte.
+/// Replaces lone surrogate escapes (`\ud835` without its other half) and ill-formed UTF-8 by U+FFFD: a model that emits
+/// half a character must not cost its whole reply, and half a character sent back is answered with 400 for ever. Text
+/// that is well formed comes back unchanged, byte for byte.
 MendedJson mend_json(std::string_view text);
 
 }  // namespace nkigrid::model

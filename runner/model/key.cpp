@@ -27,24 +27,28 @@ std::string first_line(std::string text) {
 
 std::string from_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
-  if (value == nullptr) throw Error(ErrorCode::config, fmt::format("no key in the environment variable '{}'; set it", name));
+  if (value == nullptr)
+    throw Error(ErrorCode::config, fmt::format("no key in the environment variable '{}'; set it", name));
   return first_line(value);
 }
 
 std::string from_file(const std::string& name) {
   std::filesystem::path path = name;
-  if (const char* home = std::getenv("HOME"); home != nullptr && name.starts_with("~/")) path = std::string(home) + name.substr(1);
+  if (const char* home = std::getenv("HOME"); home != nullptr && name.starts_with("~/"))
+    path = std::string(home) + name.substr(1);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::config, fmt::format("no key file '{}'; write the key there and chmod 600 it", path.string()));
+    throw Error(ErrorCode::config,
+                fmt::format("no key file '{}'; write the key there and chmod 600 it", path.string()));
   }
   if (status.st_uid != ::geteuid()) {
     throw Error(ErrorCode::config, fmt::format("key file '{}' belongs to another user (uid {}); use a file of your own",
                                                path.string(), status.st_uid));
   }
   if ((status.st_mode & 077U) != 0) {
-    throw Error(ErrorCode::config, fmt::format("key file '{}' is open to others (mode {:04o}, legal 0600); chmod 600 it",
-                                               path.string(), status.st_mode & 07777U));
+    throw Error(ErrorCode::config,
+                fmt::format("key file '{}' is open to others (mode {:04o}, legal 0600); chmod 600 it", path.string(),
+                            status.st_mode & 07777U));
   }
   return first_line(read_file(path));
 }
@@ -57,7 +61,8 @@ std::string from_command(const std::vector<std::string>& command) {
   const proc::CommandResult result = proc::run_command(command, kCommandTimeout, environment, 1 << 16);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status != 0) {
-    throw Error(ErrorCode::config, fmt::format("key command '{}' failed; run it by hand to see why", fmt::join(command, " ")));
+    throw Error(ErrorCode::config,
+                fmt::format("key command '{}' failed; run it by hand to see why", fmt::join(command, " ")));
   }
   return first_line(result.out);
 }
@@ -67,10 +72,17 @@ std::string from_command(const std::vector<std::string>& command) {
 std::string read_key(const jobs::KeySource& source) {
   std::string key;
   switch (source.kind) {
-    case jobs::KeySource::Kind::none: return "";
-    case jobs::KeySource::Kind::env: key = from_environment(source.value); break;
-    case jobs::KeySource::Kind::file: key = from_file(source.value); break;
-    case jobs::KeySource::Kind::command: key = from_command(source.command); break;
+    case jobs::KeySource::Kind::none:
+      return "";
+    case jobs::KeySource::Kind::env:
+      key = from_environment(source.value);
+      break;
+    case jobs::KeySource::Kind::file:
+      key = from_file(source.value);
+      break;
+    case jobs::KeySource::Kind::command:
+      key = from_command(source.command);
+      break;
   }
   if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
   return key;

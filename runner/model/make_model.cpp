@@ -4,8 +4,8 @@
 #include "runner/model/model.hpp"
 #include "runner/model/openai.hpp"
 #include "runner/model/permit.hpp"
-#include "runner/model/profile.hpp"
-#include "runner/model/synthetic.hpp"
+#include "runner/model/synthetic/profile.hpp"
+#include "runner/model/synthetic/synthetic.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -33,8 +33,9 @@ std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const job
   bool any = false;
   for (const jobs::Task& task : benchmark.tasks) any = any || !benchmark.known_kernel(task.id).empty();
   if (!any) {
-    throw Error(ErrorCode::config, fmt::format("model '{}' is synthetic, and benchmark '{}' has no known kernels; add kernels/<id>.py",
-                                               spec.name, benchmark.name));
+    throw Error(ErrorCode::config,
+                fmt::format("model '{}' is synthetic, and benchmark '{}' has no known kernels; add kernels/<id>.py",
+                            spec.name, benchmark.name));
   }
   return std::make_unique<SyntheticModel>(spec.name, load_profile(profiles, name), benchmark, permits);
 }
@@ -46,13 +47,15 @@ std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::B
   if (spec.api == "synthetic") return make_synthetic(spec, benchmark, profiles, permits);
   if (spec.api == "openai") {
     if (spec.endpoint.empty()) {
-      throw Error(ErrorCode::config, fmt::format("models.{}.endpoint is missing (api openai needs one, e.g. http://gpu01:8000/v1)", spec.name));
+      throw Error(
+          ErrorCode::config,
+          fmt::format("models.{}.endpoint is missing (api openai needs one, e.g. http://gpu01:8000/v1)", spec.name));
     }
     return std::make_unique<OpenAiModel>(spec, read_key(spec.key), permits);
   }
   const bool planned = spec.api == "anthropic" || spec.api == "bedrock" || spec.api == "replay";
-  throw Error(ErrorCode::config, fmt::format("models.{}.api '{}' {} (legal: synthetic, openai); {}", spec.name, spec.api,
-                                             planned ? "does not exist yet" : "is unknown",
+  throw Error(ErrorCode::config, fmt::format("models.{}.api '{}' {} (legal: synthetic, openai); {}", spec.name,
+                                             spec.api, planned ? "does not exist yet" : "is unknown",
                                              planned ? "use an OpenAI-compatible endpoint for now" : "correct it"));
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "jobs/benchmark.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "runner/model/chat.hpp"
 
 namespace nkigrid::model {

@@ -73,14 +73,16 @@ void OpenAiModel::unreachable(const std::string& problem, const Attempts& attemp
   if (!first_failure_) first_failure_ = now;
   if (now - *first_failure_ < tuning_.first_answer_limit) return;
   fail(ChatFailure::fatal,
-       fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem, spec_.name),
+       fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem,
+                   spec_.name),
        attempts);
 }
 
 /// @returns the reply, or nothing when the request is to be sent again
 std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& attempts) {
   attempts.server_wait.reset();
-  if (answer.transport == Transport::interrupted) fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
+  if (answer.transport == Transport::interrupted)
+    fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
   if (answer.transport != Transport::answered) {
     attempts.problem = answer.problem;
     if (answer.transport == Transport::unreachable) unreachable(answer.problem, attempts);
@@ -99,11 +101,13 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
   attempts.problem = verdict.message;
   attempts.server_wait = verdict.server_wait;
   switch (verdict.fault) {
-    case WireFault::retry: return std::nullopt;
+    case WireFault::retry:
+      return std::nullopt;
     case WireFault::retry_once:
       if (++attempts.cut_uploads > 1) fail(ChatFailure::fatal, verdict.message, attempts);
       return std::nullopt;
-    case WireFault::context_full: fail(ChatFailure::context_full, verdict.message, attempts);
+    case WireFault::context_full:
+      fail(ChatFailure::context_full, verdict.message, attempts);
     case WireFault::refused: {
       ChatReply reply;
       reply.message = {Role::assistant, error_message(answer.body).value_or(""), {}, "", false};
@@ -111,16 +115,19 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
       reply.raw = answer.body;
       return reply;
     }
-    case WireFault::fatal: break;
+    case WireFault::fatal:
+      break;
   }
   std::string help;
   if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
-  if (answer.status == 404) help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, spec_.model);
+  if (answer.status == 404)
+    help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, spec_.model);
   fail(ChatFailure::fatal, verdict.message + help, attempts);
 }
 
 void OpenAiModel::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
-  const double doubled = tuning_.first_backoff.count() * std::ldexp(1.0, static_cast<int>(std::min(attempts.retries, 20U)));
+  const double doubled =
+      tuning_.first_backoff.count() * std::ldexp(1.0, static_cast<int>(std::min(attempts.retries, 20U)));
   Seconds wait = std::min(Seconds(doubled), tuning_.longest_backoff);
   if (!answered_) wait = std::min(wait, tuning_.first_answer_limit / 5);  // a dead endpoint is found out soon
   if (attempts.server_wait) wait = std::max(wait, *attempts.server_wait);

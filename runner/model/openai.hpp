@@ -13,21 +13,22 @@ namespace nkigrid::model {
 
 /// Times of the client that no grid states; tests shorten them.
 struct OpenAiTuning {
-  Seconds first_backoff{1};         ///< doubles with each retry
+  Seconds first_backoff{1};  ///< doubles with each retry
   Seconds longest_backoff{60};
-  Seconds first_answer_limit{10};   ///< an endpoint that never answered is given up after this
+  Seconds first_answer_limit{10};  ///< an endpoint that never answered is given up after this
   Seconds idle_timeout{60};
   Seconds stop_grace{20};
 };
 
 /// A chat-completions endpoint (OpenAI, vLLM, `nkigrid serve`), plain replies over libcurl.
 ///
-/// Retries what may pass (classify_error) with exponential backoff, never earlier than the server asks, jitter on top from a
-/// draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an endpoint that has never
-/// answered is fatal after `first_answer_limit`.
+/// Retries what may pass (classify_error) with exponential backoff, never earlier than the server asks, jitter on top
+/// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an
+/// endpoint that has never answered is fatal after `first_answer_limit`.
 class OpenAiModel final : public ChatModel {
  public:
-  /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to retry.
+  /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to
+  /// retry.
   OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning = {});
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 

@@ -15,13 +15,19 @@ namespace {
 using Json = nlohmann::json;
 
 /// Wordings of "the conversation is too long", lower case; each was seen in a public report.
-constexpr std::array<std::string_view, 8> kTooLong = {
-    "maximum context length", "prompt is too long", "input is too long", "exceed context limit", "context_length_exceeded",
-    "exceeds the context", "max_tokens must be at least 1", "longer than the maximum model length"};
+constexpr std::array<std::string_view, 8> kTooLong = {"maximum context length",
+                                                      "prompt is too long",
+                                                      "input is too long",
+                                                      "exceed context limit",
+                                                      "context_length_exceeded",
+                                                      "exceeds the context",
+                                                      "max_tokens must be at least 1",
+                                                      "longer than the maximum model length"};
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
 }
 
@@ -47,7 +53,8 @@ ErrorBody read_error(std::string_view body) {
 }
 
 bool has_any(const std::string& text, const auto& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string::npos; });
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
 bool is_too_long(long status, const ErrorBody& error) {
@@ -56,11 +63,13 @@ bool is_too_long(long status, const ErrorBody& error) {
 }
 
 bool is_quota(long status, const ErrorBody& error) {
-  return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" || error.type == "billing_error";
+  return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" ||
+         error.type == "billing_error";
 }
 
 bool is_cut_upload(long status, const ErrorBody& error) {
-  return status == 400 && has_any(lower(error.message), std::array<std::string_view, 2>{"unexpected end of data", "unexpected eof"});
+  return status == 400 &&
+         has_any(lower(error.message), std::array<std::string_view, 2>{"unexpected end of data", "unexpected eof"});
 }
 
 bool is_transient(long status) {

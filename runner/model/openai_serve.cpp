@@ -28,7 +28,7 @@ std::string text_of(const Json& content) {
   return text;
 }
 
-Message message_of(const Json& json) {
+Message served_message(const Json& json) {
   Message message;
   message.role = role_of(json.at("role").get<std::string>());
   if (json.contains("content")) message.content = text_of(json["content"]);
@@ -36,23 +36,27 @@ Message message_of(const Json& json) {
   if (!json.contains("tool_calls") || json["tool_calls"].is_null()) return message;
   for (const Json& call : json["tool_calls"]) {
     const Json& function = call.at("function");
-    message.tool_calls.push_back(
-        {call.at("id").get<std::string>(), function.at("name").get<std::string>(), function.at("arguments").get<std::string>()});
+    message.tool_calls.push_back({call.at("id").get<std::string>(), function.at("name").get<std::string>(),
+                                  function.at("arguments").get<std::string>()});
   }
   return message;
 }
 
 std::string_view finish_word(Finish finish) {
   switch (finish) {
-    case Finish::stop: return "stop";
-    case Finish::length: return "length";
-    case Finish::tool_calls: return "tool_calls";
-    case Finish::refused: return "content_filter";
+    case Finish::stop:
+      return "stop";
+    case Finish::length:
+      return "length";
+    case Finish::tool_calls:
+      return "tool_calls";
+    case Finish::refused:
+      return "content_filter";
   }
   return "stop";
 }
 
-Json message_body(const Message& message) {
+Json served_body(const Message& message) {
   Json body = {{"role", "assistant"}, {"content", to_valid_utf8(message.content)}};
   for (const ToolCall& call : message.tool_calls) {
     body["tool_calls"].push_back({{"id", call.id},
@@ -70,7 +74,7 @@ ServedRequest parse_chat_request(std::string_view bytes) {
     ServedRequest served;
     served.model = body.at("model").get<std::string>();
     if (body.value("stream", false)) refuse("'stream': true is not served; leave it out");
-    for (const Json& message : body.at("messages")) served.request.messages.push_back(message_of(message));
+    for (const Json& message : body.at("messages")) served.request.messages.push_back(served_message(message));
     if (served.request.messages.empty()) refuse("'messages' is empty; send at least the task");
     for (const Json& tool : body.value("tools", Json::array())) {
       const Json& function = tool.at("function");
@@ -82,27 +86,32 @@ ServedRequest parse_chat_request(std::string_view bytes) {
   } catch (const Json::exception& error) {
     // The library's text begins with its own name in brackets.
     const std::string_view text = error.what();
-    refuse(fmt::format("the request is no chat completion request ({})", text.substr(text.find("] ") == text.npos ? 0 : text.find("] ") + 2)));
+    refuse(fmt::format("the request is no chat completion request ({})",
+                       text.substr(text.find("] ") == text.npos ? 0 : text.find("] ") + 2)));
   }
 }
 
 std::string chat_response_body(const ChatReply& reply, std::string_view model, std::string_view id) {
   const Usage& usage = reply.usage;
-  const Json body = {{"id", id},
-                     {"object", "chat.completion"},
-                     {"created", 0},
-                     {"model", model},
-                     {"system_fingerprint", reply.system_fingerprint},
-                     {"choices", Json::array({{{"index", 0},
-                                               {"message", message_body(reply.message)},
-                                               {"finish_reason", finish_word(reply.finish)}}})},
-                     {"usage", {{"prompt_tokens", usage.input}, {"completion_tokens", usage.output},
-                                {"total_tokens", usage.input + usage.output}}}};
+  const Json body = {
+      {"id", id},
+      {"object", "chat.completion"},
+      {"created", 0},
+      {"model", model},
+      {"system_fingerprint", reply.system_fingerprint},
+      {"choices",
+       Json::array(
+           {{{"index", 0}, {"message", served_body(reply.message)}, {"finish_reason", finish_word(reply.finish)}}})},
+      {"usage",
+       {{"prompt_tokens", usage.input},
+        {"completion_tokens", usage.output},
+        {"total_tokens", usage.input + usage.output}}}};
   return body.dump();
 }
 
 std::string error_body(std::string_view message, std::string_view type, std::string_view code) {
-  return Json{{"error", {{"message", to_valid_utf8(message)}, {"type", type}, {"param", nullptr}, {"code", code}}}}.dump();
+  return Json{{"error", {{"message", to_valid_utf8(message)}, {"type", type}, {"param", nullptr}, {"code", code}}}}
+      .dump();
 }
 
 }  // namespace nkigrid::model

@@ -13,10 +13,14 @@ using Json = nlohmann::json;
 
 std::string_view role_name(Role role) {
   switch (role) {
-    case Role::system: return "system";
-    case Role::user: return "user";
-    case Role::assistant: return "assistant";
-    case Role::tool: return "tool";
+    case Role::system:
+      return "system";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+    case Role::tool:
+      return "tool";
   }
   return "user";
 }
@@ -101,11 +105,13 @@ ChatReply reply_of(const Json& body) {
   reply.reasoning = text_or_empty(message, "reasoning_content");
   if (reply.reasoning.empty()) reply.reasoning = text_or_empty(message, "reasoning");
   reply.finish = finish_of(choice, reply.message);
-  if (reply.message.content.empty() && reply.finish == Finish::refused) reply.message.content = text_or_empty(message, "refusal");
+  if (reply.message.content.empty() && reply.finish == Finish::refused)
+    reply.message.content = text_or_empty(message, "refusal");
   const Json usage = body.value("usage", Json::object());
   reply.usage.input = count_or_zero(usage, "prompt_tokens");
   reply.usage.output = count_or_zero(usage, "completion_tokens");
-  if (usage.is_object()) reply.usage.cached = count_or_zero(usage.value("prompt_tokens_details", Json()), "cached_tokens");
+  if (usage.is_object())
+    reply.usage.cached = count_or_zero(usage.value("prompt_tokens_details", Json()), "cached_tokens");
   reply.system_fingerprint = text_or_empty(body, "system_fingerprint");
   return reply;
 }
@@ -116,9 +122,10 @@ std::string chat_request_body(const ChatRequest& request, const OpenAiParameters
   Json body = {{"model", parameters.model}, {"messages", Json::array()}};
   for (const Message& message : request.messages) body["messages"].push_back(message_body(message));
   for (const ToolSpec& tool : request.tools) {
-    body["tools"].push_back({{"type", "function"},
-                             {"function", {{"name", tool.name}, {"description", tool.description},
-                                           {"parameters", Json::parse(tool.parameters)}}}});
+    body["tools"].push_back(
+        {{"type", "function"},
+         {"function",
+          {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}});
   }
   if (request.seed) body["seed"] = *request.seed;
   if (parameters.temperature) body["temperature"] = *parameters.temperature;

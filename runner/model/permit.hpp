@@ -12,7 +12,8 @@ class PermitLease {
  public:
   /// @param permits null: no limit
   /// @throws ChatError{interrupted} when `stop` fired before there was one
-  PermitLease(Permits* permits, std::string model, const std::stop_token& stop) : permits_(permits), model_(std::move(model)) {
+  PermitLease(Permits* permits, std::string model, const std::stop_token& stop)
+      : permits_(permits), model_(std::move(model)) {
     if (permits_ != nullptr && !permits_->acquire(model_, stop)) {
       throw ChatError(ChatFailure::interrupted, "stopped while waiting for a permit of model '" + model_ + "'");
     }

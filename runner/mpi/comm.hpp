@@ -39,8 +39,8 @@ bool under_launcher() noexcept;
 
 std::unique_ptr<Comm> make_loopback();
 
-/// MPI_Init_thread(FUNNELED), a private duplicate of the world with MPI_ERRORS_RETURN. The destructor finalizes, except while
-/// unwinding. @pre under_launcher(); fork servers are already started.
+/// MPI_Init_thread(FUNNELED), a private duplicate of the world with MPI_ERRORS_RETURN. The destructor finalizes, except
+/// while unwinding. @pre under_launcher(); fork servers are already started.
 std::unique_ptr<Comm> make_mpi(int* argc, char*** argv);
 
 /// Runs `body` on n threads, each with its own communicator of one in-process world.

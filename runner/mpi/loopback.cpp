@@ -12,7 +12,9 @@ class Loopback final : public Comm {
  public:
   int rank() const noexcept override { return 0; }
   int size() const noexcept override { return 1; }
-  void send(int, int tag, std::string bytes, std::string_view) override { queue_.push_back({0, tag, std::move(bytes)}); }
+  void send(int, int tag, std::string bytes, std::string_view) override {
+    queue_.push_back({0, tag, std::move(bytes)});
+  }
   std::optional<Incoming> poll(std::string_view) override {
     if (queue_.empty()) return std::nullopt;
     Incoming message = std::move(queue_.front());

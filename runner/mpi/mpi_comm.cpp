@@ -22,7 +22,8 @@ void check(int code, std::string_view doing, std::string_view hint) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(ErrorCode::external, fmt::format("MPI cannot {} ({}): {}", doing, hint, std::string_view(text, static_cast<std::size_t>(length))));
+  throw Error(ErrorCode::external, fmt::format("MPI cannot {} ({}): {}", doing, hint,
+                                               std::string_view(text, static_cast<std::size_t>(length))));
 }
 
 /// Longest sleep between two looks at MPI: an idle rank must not burn its core.
@@ -39,7 +40,8 @@ class RealComm final : public Comm {
     check(MPI_Comm_rank(comm_, &rank_), "ask the rank", "start");
     check(MPI_Comm_size(comm_, &size_), "ask the size", "start");
     if (provided < MPI_THREAD_FUNNELED) {
-      throw Error(ErrorCode::external, "this MPI library does not support MPI_THREAD_FUNNELED; use another build of it");
+      throw Error(ErrorCode::external,
+                  "this MPI library does not support MPI_THREAD_FUNNELED; use another build of it");
     }
   }
   ~RealComm() override {
@@ -54,7 +56,8 @@ class RealComm final : public Comm {
 
   void send(int destination, int tag, std::string bytes, std::string_view hint) override {
     auto& sending = sending_.emplace_back(Sending{std::move(bytes), MPI_REQUEST_NULL});
-    check(MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, destination, tag, comm_, &sending.request),
+    check(MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, destination, tag, comm_,
+                    &sending.request),
           "send", hint);
   }
 
@@ -67,7 +70,8 @@ class RealComm final : public Comm {
     int bytes = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &bytes), "count", hint);
     Incoming message{status.MPI_SOURCE, status.MPI_TAG, std::string(static_cast<std::size_t>(bytes), '\0')};
-    check(MPI_Recv(message.bytes.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_, MPI_STATUS_IGNORE), "receive", hint);
+    check(MPI_Recv(message.bytes.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_, MPI_STATUS_IGNORE),
+          "receive", hint);
     return message;
   }
 
@@ -93,8 +97,8 @@ class RealComm final : public Comm {
     std::string bytes;
     MPI_Request request;
   };
-  /// Oldest first, and one look at most that finds nothing: any call drives all of them along, and where ranks outnumber cores each look
-  /// in vain yields the core.
+  /// Oldest first, and one look at most that finds nothing: any call drives all of them along, and where ranks
+  /// outnumber cores each look in vain yields the core.
   void drive_sends(std::string_view hint) {
     while (!sending_.empty()) {
       int done = 0;

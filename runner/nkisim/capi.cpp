@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/diagnose.hpp"
-#include "runner/nkisim/engine.hpp"
+#include "runner/nkisim/diagnose/diagnose.hpp"
+#include "runner/nkisim/engine/engine.hpp"
 
 namespace {
 
@@ -22,7 +22,8 @@ std::string quoted(std::string_view text) {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));  // names are bytes of a stranger: never invalid UTF-8
+      out += fmt::format("\\u{:04x}",
+                         static_cast<unsigned char>(c));  // names are bytes of a stranger: never invalid UTF-8
     } else {
       out += c;
     }
@@ -37,8 +38,9 @@ std::string quoted(const std::vector<std::string>& texts) {
 }
 
 std::string json(const RunReport& report) {
-  return fmt::format(R"({{"code":{},"line":{},"message":{},"hints":{},"unwritten":[{}]}})", quoted(to_string(report.code)), report.line,
-                     quoted(report.message), quoted(report.hints), fmt::join(report.unwritten, ","));
+  return fmt::format(R"({{"code":{},"line":{},"message":{},"hints":{},"unwritten":[{}]}})",
+                     quoted(to_string(report.code)), report.line, quoted(report.message), quoted(report.hints),
+                     fmt::join(report.unwritten, ","));
 }
 
 std::vector<std::span<const std::byte>> spans(const void* const* data, const size_t* bytes, size_t count) {
@@ -86,16 +88,17 @@ int nkisim_validate(const void* program, size_t size, char* error, size_t error_
       [&](std::string_view text) { put(error, error_size, text, true); });
 }
 
-int nkisim_run(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes, size_t input_count, void* const* outputs,
-               const size_t* output_bytes, size_t output_count, uint32_t poison_nan_bits, uint8_t poison_int_byte, char* report,
-               size_t report_size) {
+int nkisim_run(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes,
+               size_t input_count, void* const* outputs, const size_t* output_bytes, size_t output_count,
+               uint32_t poison_nan_bits, uint8_t poison_int_byte, char* report, size_t report_size) {
   put(report, report_size, "", true);
   return guarded(
       [&] {
         const Program parsed = load(program, size);
         const auto in = spans(inputs, input_bytes, input_count);
         std::vector<std::span<std::byte>> out;
-        for (std::size_t k = 0; k < output_count; ++k) out.emplace_back(static_cast<std::byte*>(outputs[k]), output_bytes[k]);
+        for (std::size_t k = 0; k < output_count; ++k)
+          out.emplace_back(static_cast<std::byte*>(outputs[k]), output_bytes[k]);
         const RunReport result = run_program(parsed, in, out, {poison_nan_bits, poison_int_byte});
         put(report, report_size, json(result), false);
         return result.code == Code::none ? NKISIM_OK : NKISIM_FAULT;
@@ -107,8 +110,9 @@ int nkisim_run(const void* program, size_t size, const void* const* inputs, cons
       });
 }
 
-int nkisim_diagnose(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes, size_t input_count,
-                    uint32_t poison_nan_bits, uint8_t poison_int_byte, char* causes, size_t causes_size) {
+int nkisim_diagnose(const void* program, size_t size, const void* const* inputs, const size_t* input_bytes,
+                    size_t input_count, uint32_t poison_nan_bits, uint8_t poison_int_byte, char* causes,
+                    size_t causes_size) {
   put(causes, causes_size, "", true);
   return guarded(
       [&] {

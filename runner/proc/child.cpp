@@ -56,7 +56,8 @@ int milliseconds_left(SteadyClock::time_point deadline) {
 }
 
 /// Drains both pipes until the process ends or the deadline passes. @returns true when it ended by itself
-bool watch(const Process& process, std::array<int, 2> pipes, std::array<HeadTail*, 2> streams, SteadyClock::time_point deadline) {
+bool watch(const Process& process, std::array<int, 2> pipes, std::array<HeadTail*, 2> streams,
+           SteadyClock::time_point deadline) {
   std::array<pollfd, 3> watched = {{{process.pidfd.get(), POLLIN, 0}, {pipes[0], POLLIN, 0}, {pipes[1], POLLIN, 0}}};
   for (;;) {
     const int left = milliseconds_left(deadline);
@@ -74,7 +75,9 @@ bool watch(const Process& process, std::array<int, 2> pipes, std::array<HeadTail
 std::string describe(const ChildEnd& end) {
   struct Visitor {
     std::string operator()(const Exited& e) const { return fmt::format("exited with status {}", e.status); }
-    std::string operator()(const Signaled& s) const { return fmt::format("killed by signal {} ({})", s.signal, ::strsignal(s.signal)); }
+    std::string operator()(const Signaled& s) const {
+      return fmt::format("killed by signal {} ({})", s.signal, ::strsignal(s.signal));
+    }
     std::string operator()(const TimedOut&) const { return "timed out"; }
     std::string operator()(const NotStarted& n) const { return fmt::format("did not start: {}", n.reason); }
   };
@@ -86,8 +89,8 @@ bool is_success(const ChildEnd& end) noexcept {
   return exited != nullptr && exited->status == 0;
 }
 
-CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout, const std::vector<std::string>& environment,
-                          std::size_t keep_bytes) {
+CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
+                          const std::vector<std::string>& environment, std::size_t keep_bytes) {
   const auto deadline = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(timeout);
   CommandResult result;
   Pipe out, err;

@@ -9,10 +9,16 @@
 
 namespace nkigrid::proc {
 
-struct Exited { int status = 0; };
-struct Signaled { int signal = 0; };
+struct Exited {
+  int status = 0;
+};
+struct Signaled {
+  int signal = 0;
+};
 struct TimedOut {};
-struct NotStarted { std::string reason; };
+struct NotStarted {
+  std::string reason;
+};
 /// How a child ended; never a raw wait status.
 using ChildEnd = std::variant<Exited, Signaled, TimedOut, NotStarted>;
 
@@ -24,7 +30,7 @@ bool is_success(const ChildEnd& end) noexcept;
 
 struct CommandResult {
   ChildEnd end;
-  std::string out, err;          ///< bounded: head and tail are kept while the pipes are drained
+  std::string out, err;                        ///< bounded: head and tail are kept while the pipes are drained
   std::uint64_t out_bytes = 0, err_bytes = 0;  ///< what was written in all
   std::string out_sha256, err_sha256;          ///< of all that was written, kept or not
 };
@@ -37,7 +43,7 @@ struct CommandResult {
 /// @param environment NAME=value, all there is
 /// @param keep_bytes kept a stream; half of it head, half of it tail
 /// @threads safe. Never throws for what the program does; a program that cannot be started is NotStarted.
-CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout, const std::vector<std::string>& environment,
-                          std::size_t keep_bytes = 1 << 20);
+CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
+                          const std::vector<std::string>& environment, std::size_t keep_bytes = 1 << 20);
 
 }  // namespace nkigrid::proc

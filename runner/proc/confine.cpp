@@ -1,11 +1,13 @@
-// nkigrid_confine: runs a whole foreign program (a vendor's compiler with children of its own) inside walls, and leaves nobody behind.
+// nkigrid_confine: runs a whole foreign program (a vendor's compiler with children of its own) inside walls, and leaves
+// nobody behind.
 //
 // usage: nkigrid_confine strict|relaxed [--read PATH]... [--write PATH]... -- PROGRAM [ARGUMENT]...
-//        nkigrid_confine open --in FOLDER -- PROGRAM [ARGUMENT]...     no walls: a site's own program, found on PATH, started in FOLDER
-//        nkigrid_confine --lacks              prints what `strict` needs and this machine lacks, a line each
+//        nkigrid_confine open --in FOLDER -- PROGRAM [ARGUMENT]...     no walls: a site's own program, found on PATH,
+//        started in FOLDER nkigrid_confine --lacks              prints what `strict` needs and this machine lacks, a
+//        line each
 //
-// Descriptor 3 goes to the program, descriptor 4 is a lifeline: when its other end closes, the program and all it started are killed.
-// It ends as the program ended. Walls: docs/decisions/sandbox.md.
+// Descriptor 3 goes to the program, descriptor 4 is a lifeline: when its other end closes, the program and all it
+// started are killed. It ends as the program ended. Walls: docs/decisions/sandbox.md.
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -79,7 +81,8 @@ void write_text(const char* path, const std::string& text) {
   file << text;
 }
 
-/// Own process numbers, no network, own mounts: as root, else through a user namespace where the system lets users have one.
+/// Own process numbers, no network, own mounts: as root, else through a user namespace where the system lets users have
+/// one.
 /// @returns false when this machine allows neither
 bool enter_namespaces() {
   constexpr int kWalls = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
@@ -95,8 +98,10 @@ bool enter_namespaces() {
 
 /// A shared-memory folder of its own, which a compiler's worker processes may need. @returns true when it is there
 bool mount_own_shared_memory() {
-  // Nobody outside may see what is mounted here. In a changed root "/" is no mount point: then the folder's own mount is taken out.
-  const bool ours = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 || ::mount(nullptr, "/dev/shm", nullptr, MS_PRIVATE, nullptr) == 0;
+  // Nobody outside may see what is mounted here. In a changed root "/" is no mount point: then the folder's own mount
+  // is taken out.
+  const bool ours = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ||
+                    ::mount(nullptr, "/dev/shm", nullptr, MS_PRIVATE, nullptr) == 0;
   return ours && ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "size=2g") == 0;
 }
 
@@ -119,7 +124,9 @@ void close_walls(const Order& order, bool own_shared_memory) {
   require(::syscall(SYS_capset, &header, nothing) == 0, "drop capabilities");
   require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up new privileges");
   if (rules) require(proc::apply_landlock(rules->get()) || !order.strict, "bind the file rules");
-  if (proc::has_seccomp()) require(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict, "install the system call filter");
+  if (proc::has_seccomp())
+    require(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict,
+            "install the system call filter");
 }
 
 /// We were started with the stop signals blocked.
@@ -147,8 +154,8 @@ void let_signals_through() {
   }
 }
 
-/// Process 1 of the namespace, or the parent of all orphans without one: waits for the program, tells how it ended, goes. Where
-/// process numbers are its own, everybody left behind goes with it.
+/// Process 1 of the namespace, or the parent of all orphans without one: waits for the program, tells how it ended,
+/// goes. Where process numbers are its own, everybody left behind goes with it.
 [[noreturn]] void be_first(const Order& order, bool own_shared_memory, int report) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const pid_t program = ::fork();
@@ -163,8 +170,8 @@ void let_signals_through() {
   ::_exit(0);
 }
 
-/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent. A child of one
-/// that was killed becomes ours, and is found in the next round.
+/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent. A
+/// child of one that was killed becomes ours, and is found in the next round.
 void kill_descendants() {
   for (bool found = true; found;) {
     std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
@@ -173,7 +180,8 @@ void kill_descendants() {
     found = !children.empty();
     for (const auto child : children) {
       ::kill(child, SIGKILL);
-      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
     }
   }
 }
@@ -206,7 +214,8 @@ int confine(const Order& order) {
   ::close(report[1]);
   ::close(kWork);
   std::array<pollfd, 2> watched = {{{report[0], POLLIN, 0}, {kLifeline, POLLIN, 0}}};
-  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {}
+  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
+  }
   int status = SIGKILL;  // as if the program had been killed
   if (watched[0].revents != 0 && ::read(report[0], &status, sizeof status) != sizeof status) status = SIGKILL;
   ::kill(first, SIGKILL);
@@ -216,7 +225,10 @@ int confine(const Order& order) {
 
 int print_what_lacks() {
   for (const auto& part : proc::missing_sandbox_parts()) ::printf("%s\n", part.c_str());
-  if (!enter_namespaces()) ::printf("process numbers of its own for a program (PID namespaces: root, or a system that lets users make namespaces)\n");
+  if (!enter_namespaces())
+    ::printf(
+        "process numbers of its own for a program (PID namespaces: root, or a system that lets users make "
+        "namespaces)\n");
   return 0;
 }
 

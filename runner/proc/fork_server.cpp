@@ -69,12 +69,16 @@ std::string ForkServer::last_words() {
   return to_valid_utf8({text.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }
 
-/// What it said last and how it ended: a server that says nothing (no descriptor or no memory left) still has an exit code.
+/// What it said last and how it ended: a server that says nothing (no descriptor or no memory left) still has an exit
+/// code.
 std::string ForkServer::how_it_ended() {
   siginfo_t info{};
-  const bool ended = wait_readable(process_.pidfd.get(), deadline_after(1)) && ::waitid(P_PID, static_cast<id_t>(process_.pid), &info, WEXITED | WNOWAIT) == 0;
+  const bool ended = wait_readable(process_.pidfd.get(), deadline_after(1)) &&
+                     ::waitid(P_PID, static_cast<id_t>(process_.pid), &info, WEXITED | WNOWAIT) == 0;
   std::string how = "it closed its socket and runs on";
-  if (ended) how = info.si_code == CLD_EXITED ? fmt::format("exit code {}", info.si_status) : fmt::format("signal {}", info.si_status);
+  if (ended)
+    how = info.si_code == CLD_EXITED ? fmt::format("exit code {}", info.si_status)
+                                     : fmt::format("signal {}", info.si_status);
   auto words = last_words();
   while (!words.empty() && words.back() == '\n') words.pop_back();
   if (!words.empty()) return fmt::format("{} ({})", words, how);
@@ -83,10 +87,12 @@ std::string ForkServer::how_it_ended() {
 
 std::string ForkServer::wait_ready(Seconds timeout) {
   if (!wait_readable(control_.get(), deadline_after(timeout.count()))) {
-    throw Error(ErrorCode::external, fmt::format("the {} did not get ready within {:.0f} s; {}", spec_.name, timeout.count(), last_words()));
+    throw Error(ErrorCode::external,
+                fmt::format("the {} did not get ready within {:.0f} s; {}", spec_.name, timeout.count(), last_words()));
   }
   auto packet = receive_packet(control_.get());
-  if (!packet) throw Error(ErrorCode::external, fmt::format("the {} stopped while it started: {}", spec_.name, how_it_ended()));
+  if (!packet)
+    throw Error(ErrorCode::external, fmt::format("the {} stopped while it started: {}", spec_.name, how_it_ended()));
   return std::move(packet->head);
 }
 

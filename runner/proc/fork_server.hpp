@@ -14,7 +14,8 @@ namespace nkigrid::proc {
 /// How a single-use child ended, told by its server.
 struct JobEnd {
   ChildEnd end;
-  std::string note;  ///< what the child was denied, in words; the child itself wrote it, so it is evidence of nothing but style
+  std::string
+      note;  ///< what the child was denied, in words; the child itself wrote it, so it is evidence of nothing but style
 };
 
 /// One single-use child at work. Move-only; killing it is a matter of letting go.
@@ -35,12 +36,12 @@ class Job {
   Fd work_, status_;
 };
 
-/// A program that forks one single-use child a job, held by us over a socket (docs/formats/child_protocol.md). It dies with us:
-/// when our end of the socket closes it kills its children and leaves.
+/// A program that forks one single-use child a job, held by us over a socket (docs/formats/child_protocol.md). It dies
+/// with us: when our end of the socket closes it kills its children and leaves.
 class ForkServer {
  public:
   struct Spec {
-    std::string name;                      ///< for messages: "tracer server"
+    std::string name;  ///< for messages: "tracer server"
     std::vector<std::string> argv;
     std::vector<std::string> environment;
   };
@@ -50,8 +51,8 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  /// Waits for the server's first packet. @returns its text. @throws Error{external} when it died or is late; the text holds
-  /// what it said on its way out.
+  /// Waits for the server's first packet. @returns its text. @throws Error{external} when it died or is late; the text
+  /// holds what it said on its way out.
   std::string wait_ready(Seconds timeout);
 
   /// Hands a job to a child. @throws Error{external} when the server is gone. @threads safe

@@ -19,7 +19,8 @@ using Ancillary = std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)>;
 
 bool wait_for(int fd, short events, Deadline deadline) {
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     pollfd watched{fd, events, 0};
     const int ready = ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000)));
     if (ready > 0) return true;
@@ -90,8 +91,10 @@ Deadline deadline_after(double seconds) {
 
 bool wait_readable(int fd, Deadline deadline) { return wait_for(fd, POLLIN, deadline); }
 
-bool write_frame(int fd, std::string_view head, std::string_view body, std::span<const int> descriptors, Deadline deadline) {
-  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(head.size()), static_cast<std::uint32_t>(body.size())};
+bool write_frame(int fd, std::string_view head, std::string_view body, std::span<const int> descriptors,
+                 Deadline deadline) {
+  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(head.size()),
+                                              static_cast<std::uint32_t>(body.size())};
   std::string start(reinterpret_cast<const char*>(sizes.data()), sizeof sizes);
   start += head;
   const std::array<std::string_view, 2> pieces = {start, body};

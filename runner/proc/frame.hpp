@@ -17,7 +17,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Now plus `seconds`. @param seconds [s], at most a year
 Deadline deadline_after(double seconds);
 
-/// One message on a stream socket: two byte strings and the descriptors that came with them (docs/formats/child_protocol.md).
+/// One message on a stream socket: two byte strings and the descriptors that came with them
+/// (docs/formats/child_protocol.md).
 struct Frame {
   std::string head;  ///< small: JSON or fields
   std::string body;  ///< large: a program, a source
@@ -37,7 +38,8 @@ struct FrameLimits {
 };
 
 /// @returns false when the peer is gone or the deadline passed. @throws Error{io} for our own mistakes only.
-bool write_frame(int fd, std::string_view head, std::string_view body, std::span<const int> descriptors, Deadline deadline);
+bool write_frame(int fd, std::string_view head, std::string_view body, std::span<const int> descriptors,
+                 Deadline deadline);
 
 /// Reads one frame. Never throws for what the peer does.
 ReadResult read_frame(int fd, Deadline deadline, const FrameLimits& limits = {});

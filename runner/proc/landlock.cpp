@@ -14,8 +14,8 @@
 namespace nkigrid::proc {
 namespace {
 
-/// The rights that a version of Landlock can take away: 13 in the first, then refer and truncate. Device ioctls (the fifth)
-/// are the seccomp filter's matter.
+/// The rights that a version of Landlock can take away: 13 in the first, then refer and truncate. Device ioctls (the
+/// fifth) are the seccomp filter's matter.
 std::uint64_t handled_rights(int version) noexcept {
   const int count = version >= 3 ? 15 : version == 2 ? 14 : 13;
   return (std::uint64_t{1} << count) - 1;
@@ -25,14 +25,16 @@ Fd make_rules() {
   landlock_ruleset_attr attributes{};
   attributes.handled_access_fs = handled_rights(landlock_version());
   // Only the file part of the structure: older kernels know no more of it.
-  Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0)));
+  Fd rules(
+      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0)));
   if (!rules) throw_errno(errno, "make file rules (landlock)");
   return rules;
 }
 
 /// Paths that do not exist are passed over; of a path that is no folder only the rights of files are given.
 void allow(int rules, const std::filesystem::path& path, std::uint64_t rights) {
-  constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | (1ULL << 14);  // truncate
+  constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                     LANDLOCK_ACCESS_FS_READ_FILE | (1ULL << 14);  // truncate
   const Fd beneath(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!beneath) return;
   struct stat about = {};
@@ -40,7 +42,8 @@ void allow(int rules, const std::filesystem::path& path, std::uint64_t rights) {
   landlock_path_beneath_attr rule{};
   rule.allowed_access = S_ISDIR(about.st_mode) ? rights : rights & kOfFiles;
   rule.parent_fd = beneath.get();
-  if (::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) throw_errno(errno, "allow a path (landlock)", path.native());
+  if (::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
+    throw_errno(errno, "allow a path (landlock)", path.native());
 }
 
 }  // namespace
@@ -52,13 +55,16 @@ int landlock_version() noexcept {
 
 Fd make_landlock_rules(std::span<const std::filesystem::path> readable) {
   auto rules = make_rules();
-  for (const auto& path : readable) allow(rules.get(), path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR);
+  for (const auto& path : readable)
+    allow(rules.get(), path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR);
   return rules;
 }
 
-Fd make_landlock_program_rules(std::span<const std::filesystem::path> readable, std::span<const std::filesystem::path> writable) {
+Fd make_landlock_program_rules(std::span<const std::filesystem::path> readable,
+                               std::span<const std::filesystem::path> writable) {
   auto rules = make_rules();
-  for (const auto& path : readable) allow(rules.get(), path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE);
+  for (const auto& path : readable)
+    allow(rules.get(), path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE);
   for (const auto& path : writable) allow(rules.get(), path, handled_rights(landlock_version()));
   return rules;
 }

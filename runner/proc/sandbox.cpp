@@ -80,16 +80,20 @@ std::vector<std::string> missing_sandbox_parts() {
 void require_sandbox(SandboxLevel level) {
   const auto missing = missing_sandbox_parts();
   if (level == SandboxLevel::relaxed || missing.empty()) return;
-  throw Error(ErrorCode::config,
-              fmt::format("the strict sandbox cannot be had on this machine (it lacks {}); use a kernel that has it, or say "
-                          "'sandbox: relaxed' under check to run kernels with what there is",
-                          fmt::join(missing, " and ")));
+  throw Error(
+      ErrorCode::config,
+      fmt::format("the strict sandbox cannot be had on this machine (it lacks {}); use a kernel that has it, or say "
+                  "'sandbox: relaxed' under check to run kernels with what there is",
+                  fmt::join(missing, " and ")));
 }
 
-Sandbox::Sandbox(SandboxProfile profile, SandboxLevel level, std::span<const std::filesystem::path> readable) : level_(level) {
+Sandbox::Sandbox(SandboxProfile profile, SandboxLevel level, std::span<const std::filesystem::path> readable)
+    : level_(level) {
   require_sandbox(level);
   if (has_seccomp()) filter_.emplace(profile);
-  if (landlock_version() > 0) file_rules_ = make_landlock_rules(profile == SandboxProfile::python ? readable : std::span<const std::filesystem::path>{});
+  if (landlock_version() > 0)
+    file_rules_ =
+        make_landlock_rules(profile == SandboxProfile::python ? readable : std::span<const std::filesystem::path>{});
 }
 
 void Sandbox::leave_namespaces() noexcept {

@@ -35,12 +35,12 @@ class Sandbox {
   /// @throws Error{config} as require_sandbox(); Error{external} when the filter cannot be built
   Sandbox(SandboxProfile profile, SandboxLevel level, std::span<const std::filesystem::path> readable);
 
-  /// In the server, once, while it has one thread: leaves the network and the IPC objects of the machine where that is allowed
-  /// (root, or a kernel that lets users make namespaces). A second wall; the filter is the first.
+  /// In the server, once, while it has one thread: leaves the network and the IPC objects of the machine where that is
+  /// allowed (root, or a kernel that lets users make namespaces). A second wall; the filter is the first.
   static void leave_namespaces() noexcept;
 
-  /// In the child: own session, dies with its server, no descriptors but `keep` (0-2 become /dev/null), limits, no capabilities,
-  /// no new privileges, file rules, filter; in that order. Not to be undone.
+  /// In the child: own session, dies with its server, no descriptors but `keep` (0-2 become /dev/null), limits, no
+  /// capabilities, no new privileges, file rules, filter; in that order. Not to be undone.
   /// @throws Error{external} naming the step when a step of `strict` fails
   void enter(const SandboxLimits& limits, std::span<const int> keep) const;
 

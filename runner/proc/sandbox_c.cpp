@@ -25,22 +25,25 @@ void tell(const std::exception& error, char* into, std::size_t size) {
 
 }  // namespace
 
-void* nkigrid_sandbox_prepare(const char* const* readable, int count, int strict, char* error, std::size_t error_bytes) {
+void* nkigrid_sandbox_prepare(const char* const* readable, int count, int strict, char* error,
+                              std::size_t error_bytes) {
   try {
     const std::vector<std::filesystem::path> folders(readable, readable + count);
     Sandbox::leave_namespaces();
     return new Sandbox(nkigrid::proc::SandboxProfile::python,
-                       strict != 0 ? nkigrid::proc::SandboxLevel::strict : nkigrid::proc::SandboxLevel::relaxed, folders);
+                       strict != 0 ? nkigrid::proc::SandboxLevel::strict : nkigrid::proc::SandboxLevel::relaxed,
+                       folders);
   } catch (const std::exception& why) {
     tell(why, error, error_bytes);
     return nullptr;
   }
 }
 
-int nkigrid_sandbox_enter(const void* handle, const int* keep, int count, std::uint64_t address_space_bytes, std::uint64_t cpu_seconds,
-                          char* error, std::size_t error_bytes) {
+int nkigrid_sandbox_enter(const void* handle, const int* keep, int count, std::uint64_t address_space_bytes,
+                          std::uint64_t cpu_seconds, char* error, std::size_t error_bytes) {
   try {
-    static_cast<const Sandbox*>(handle)->enter({address_space_bytes, cpu_seconds}, std::span(keep, static_cast<std::size_t>(count)));
+    static_cast<const Sandbox*>(handle)->enter({address_space_bytes, cpu_seconds},
+                                               std::span(keep, static_cast<std::size_t>(count)));
     return 0;
   } catch (const std::exception& why) {
     tell(why, error, error_bytes);

@@ -29,46 +29,171 @@ constexpr std::uint32_t kOwnProcess = 0x7e11f00d;
 using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 // Computing, own memory, descriptors that are there already, time, own signals, leaving.
-constexpr std::array kAllowed = {
-    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(close), SCMP_SYS(fstat),
-    SCMP_SYS(lseek), SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(brk), SCMP_SYS(madvise),
-    SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(recvmsg), SCMP_SYS(dup), SCMP_SYS(fcntl),
-    SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(getcpu), SCMP_SYS(membarrier), SCMP_SYS(rseq),
-    SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list), SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
-    SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(times),
-    SCMP_SYS(getrusage), SCMP_SYS(getrandom), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid),
-    SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(uname), SCMP_SYS(sysinfo), SCMP_SYS(rt_sigaction),
-    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(exit),
-    SCMP_SYS(exit_group)};
-// What an interpreter that reads its library needs more. stat() is not opening: it tells whether a file exists, not what it holds.
-constexpr std::array kAllowedForPython = {
-    SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat),
-    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(getdents64), SCMP_SYS(ioctl)};
+constexpr std::array kAllowed = {SCMP_SYS(read),
+                                 SCMP_SYS(write),
+                                 SCMP_SYS(readv),
+                                 SCMP_SYS(writev),
+                                 SCMP_SYS(pread64),
+                                 SCMP_SYS(close),
+                                 SCMP_SYS(fstat),
+                                 SCMP_SYS(lseek),
+                                 SCMP_SYS(mmap),
+                                 SCMP_SYS(mprotect),
+                                 SCMP_SYS(munmap),
+                                 SCMP_SYS(mremap),
+                                 SCMP_SYS(brk),
+                                 SCMP_SYS(madvise),
+                                 SCMP_SYS(poll),
+                                 SCMP_SYS(ppoll),
+                                 SCMP_SYS(select),
+                                 SCMP_SYS(pselect6),
+                                 SCMP_SYS(recvmsg),
+                                 SCMP_SYS(dup),
+                                 SCMP_SYS(fcntl),
+                                 SCMP_SYS(futex),
+                                 SCMP_SYS(sched_yield),
+                                 SCMP_SYS(sched_getaffinity),
+                                 SCMP_SYS(getcpu),
+                                 SCMP_SYS(membarrier),
+                                 SCMP_SYS(rseq),
+                                 SCMP_SYS(set_robust_list),
+                                 SCMP_SYS(get_robust_list),
+                                 SCMP_SYS(clock_gettime),
+                                 SCMP_SYS(clock_getres),
+                                 SCMP_SYS(clock_nanosleep),
+                                 SCMP_SYS(nanosleep),
+                                 SCMP_SYS(gettimeofday),
+                                 SCMP_SYS(time),
+                                 SCMP_SYS(times),
+                                 SCMP_SYS(getrusage),
+                                 SCMP_SYS(getrandom),
+                                 SCMP_SYS(getpid),
+                                 SCMP_SYS(gettid),
+                                 SCMP_SYS(getppid),
+                                 SCMP_SYS(getuid),
+                                 SCMP_SYS(geteuid),
+                                 SCMP_SYS(getgid),
+                                 SCMP_SYS(getegid),
+                                 SCMP_SYS(uname),
+                                 SCMP_SYS(sysinfo),
+                                 SCMP_SYS(rt_sigaction),
+                                 SCMP_SYS(rt_sigprocmask),
+                                 SCMP_SYS(rt_sigreturn),
+                                 SCMP_SYS(sigaltstack),
+                                 SCMP_SYS(restart_syscall),
+                                 SCMP_SYS(exit),
+                                 SCMP_SYS(exit_group)};
+// What an interpreter that reads its library needs more. stat() is not opening: it tells whether a file exists, not
+// what it holds.
+constexpr std::array kAllowedForPython = {SCMP_SYS(stat),       SCMP_SYS(lstat),      SCMP_SYS(newfstatat),
+                                          SCMP_SYS(statx),      SCMP_SYS(access),     SCMP_SYS(faccessat),
+                                          SCMP_SYS(readlink),   SCMP_SYS(readlinkat), SCMP_SYS(getcwd),
+                                          SCMP_SYS(getdents64), SCMP_SYS(ioctl)};
 constexpr std::array kAllowedForEngine = {SCMP_SYS(sendmsg)};
 
 // Acts that no honest kernel does. Each ends the process with SIGSYS, which the server sees.
-constexpr std::array kDenied = {
-    SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
-    SCMP_SYS(accept4), SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
-    SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd),
-    SCMP_SYS(pidfd_send_signal), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(tkill), SCMP_SYS(kcmp),
-    SCMP_SYS(creat), SCMP_SYS(truncate), SCMP_SYS(ftruncate), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
-    SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rmdir), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(link),
-    SCMP_SYS(linkat), SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(mknod), SCMP_SYS(mknodat), SCMP_SYS(chmod),
-    SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown), SCMP_SYS(fchownat),
-    SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(fsopen), SCMP_SYS(open_tree),
-    SCMP_SYS(move_mount), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
-    SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(io_uring_setup), SCMP_SYS(userfaultfd), SCMP_SYS(init_module),
-    SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(open_by_handle_at),
-    SCMP_SYS(name_to_handle_at), SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(capset)};
+constexpr std::array kDenied = {SCMP_SYS(socket),
+                                SCMP_SYS(socketpair),
+                                SCMP_SYS(connect),
+                                SCMP_SYS(bind),
+                                SCMP_SYS(listen),
+                                SCMP_SYS(accept),
+                                SCMP_SYS(accept4),
+                                SCMP_SYS(execve),
+                                SCMP_SYS(execveat),
+                                SCMP_SYS(ptrace),
+                                SCMP_SYS(process_vm_readv),
+                                SCMP_SYS(process_vm_writev),
+                                SCMP_SYS(process_madvise),
+                                SCMP_SYS(pidfd_open),
+                                SCMP_SYS(pidfd_getfd),
+                                SCMP_SYS(pidfd_send_signal),
+                                SCMP_SYS(rt_sigqueueinfo),
+                                SCMP_SYS(rt_tgsigqueueinfo),
+                                SCMP_SYS(tkill),
+                                SCMP_SYS(kcmp),
+                                SCMP_SYS(creat),
+                                SCMP_SYS(truncate),
+                                SCMP_SYS(ftruncate),
+                                SCMP_SYS(rename),
+                                SCMP_SYS(renameat),
+                                SCMP_SYS(renameat2),
+                                SCMP_SYS(unlink),
+                                SCMP_SYS(unlinkat),
+                                SCMP_SYS(rmdir),
+                                SCMP_SYS(mkdir),
+                                SCMP_SYS(mkdirat),
+                                SCMP_SYS(link),
+                                SCMP_SYS(linkat),
+                                SCMP_SYS(symlink),
+                                SCMP_SYS(symlinkat),
+                                SCMP_SYS(mknod),
+                                SCMP_SYS(mknodat),
+                                SCMP_SYS(chmod),
+                                SCMP_SYS(fchmod),
+                                SCMP_SYS(fchmodat),
+                                SCMP_SYS(chown),
+                                SCMP_SYS(fchown),
+                                SCMP_SYS(lchown),
+                                SCMP_SYS(fchownat),
+                                SCMP_SYS(mount),
+                                SCMP_SYS(umount2),
+                                SCMP_SYS(pivot_root),
+                                SCMP_SYS(chroot),
+                                SCMP_SYS(fsopen),
+                                SCMP_SYS(open_tree),
+                                SCMP_SYS(move_mount),
+                                SCMP_SYS(unshare),
+                                SCMP_SYS(setns),
+                                SCMP_SYS(bpf),
+                                SCMP_SYS(perf_event_open),
+                                SCMP_SYS(keyctl),
+                                SCMP_SYS(add_key),
+                                SCMP_SYS(request_key),
+                                SCMP_SYS(io_uring_setup),
+                                SCMP_SYS(userfaultfd),
+                                SCMP_SYS(init_module),
+                                SCMP_SYS(finit_module),
+                                SCMP_SYS(kexec_load),
+                                SCMP_SYS(reboot),
+                                SCMP_SYS(swapon),
+                                SCMP_SYS(open_by_handle_at),
+                                SCMP_SYS(name_to_handle_at),
+                                SCMP_SYS(setuid),
+                                SCMP_SYS(setgid),
+                                SCMP_SYS(capset)};
 
 // What a foreign program is refused: the network (a pair of sockets is none), other processes, the kernel's own doors.
-constexpr std::array kRefusedToPrograms = {
-    SCMP_SYS(socket), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise),
-    SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp), SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(fsopen),
-    SCMP_SYS(open_tree), SCMP_SYS(move_mount), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
-    SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(io_uring_setup), SCMP_SYS(userfaultfd), SCMP_SYS(init_module), SCMP_SYS(finit_module),
-    SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(open_by_handle_at), SCMP_SYS(name_to_handle_at)};
+constexpr std::array kRefusedToPrograms = {SCMP_SYS(socket),
+                                           SCMP_SYS(ptrace),
+                                           SCMP_SYS(process_vm_readv),
+                                           SCMP_SYS(process_vm_writev),
+                                           SCMP_SYS(process_madvise),
+                                           SCMP_SYS(pidfd_getfd),
+                                           SCMP_SYS(kcmp),
+                                           SCMP_SYS(mount),
+                                           SCMP_SYS(umount2),
+                                           SCMP_SYS(pivot_root),
+                                           SCMP_SYS(chroot),
+                                           SCMP_SYS(fsopen),
+                                           SCMP_SYS(open_tree),
+                                           SCMP_SYS(move_mount),
+                                           SCMP_SYS(unshare),
+                                           SCMP_SYS(setns),
+                                           SCMP_SYS(bpf),
+                                           SCMP_SYS(perf_event_open),
+                                           SCMP_SYS(keyctl),
+                                           SCMP_SYS(add_key),
+                                           SCMP_SYS(request_key),
+                                           SCMP_SYS(io_uring_setup),
+                                           SCMP_SYS(userfaultfd),
+                                           SCMP_SYS(init_module),
+                                           SCMP_SYS(finit_module),
+                                           SCMP_SYS(kexec_load),
+                                           SCMP_SYS(reboot),
+                                           SCMP_SYS(swapon),
+                                           SCMP_SYS(open_by_handle_at),
+                                           SCMP_SYS(name_to_handle_at)};
 
 void check(int result, const char* what) {
   if (result != 0) throw Error(ErrorCode::external, fmt::format("libseccomp cannot {} (error {})", what, -result));
@@ -82,18 +207,23 @@ void add_signal_rules(void* context) {
   }
 }
 
-/// Opening for writing is an act; for reading it is allowed in the python profile. openat2 hides its flags behind a pointer:
-/// it stays with the default.
+/// Opening for writing is an act; for reading it is allowed in the python profile. openat2 hides its flags behind a
+/// pointer: it stays with the default.
 void add_open_rules(void* context, SandboxProfile profile) {
   constexpr std::uint64_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
-  const struct { int call; unsigned flags; } calls[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
+  const struct {
+    int call;
+    unsigned flags;
+  } calls[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
   for (const auto& [call, flags] : calls) {
     for (std::uint64_t bit = 1; bit <= kWriting; bit <<= 1) {
       if ((kWriting & bit) == 0) continue;
-      check(seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, call, 1, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, bit, bit)), "deny writing");
+      check(seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, call, 1, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, bit, bit)),
+            "deny writing");
     }
     if (profile != SandboxProfile::python) continue;
-    check(seccomp_rule_add(context, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, kWriting, 0)), "allow reading");
+    check(seccomp_rule_add(context, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, kWriting, 0)),
+          "allow reading");
   }
 }
 
@@ -103,7 +233,8 @@ std::vector<sock_filter> export_program(void* context) {
   check(seccomp_export_bpf(context, memory.get()), "write its filter");
   std::vector<sock_filter> program(file_size(memory.get()) / sizeof(sock_filter));
   const auto size = static_cast<ssize_t>(program.size() * sizeof(sock_filter));
-  if (::pread(memory.get(), program.data(), static_cast<std::size_t>(size), 0) != size) throw_errno(errno, "read the filter");
+  if (::pread(memory.get(), program.data(), static_cast<std::size_t>(size), 0) != size)
+    throw_errno(errno, "read the filter");
   return program;
 }
 
@@ -118,8 +249,10 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
   if (profile == SandboxProfile::program) {
     const Context refusing(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
     if (!refusing) throw Error(ErrorCode::external, "libseccomp cannot start a filter");
-    check(seccomp_attr_set(refusing.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "deny foreign system calls");
-    for (const int call : kRefusedToPrograms) check(seccomp_rule_add(refusing.get(), SCMP_ACT_ERRNO(EPERM), call, 0), "refuse a call");
+    check(seccomp_attr_set(refusing.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+          "deny foreign system calls");
+    for (const int call : kRefusedToPrograms)
+      check(seccomp_rule_add(refusing.get(), SCMP_ACT_ERRNO(EPERM), call, 0), "refuse a call");
     program_ = export_program(refusing.get());
     return;
   }
@@ -130,16 +263,19 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
   check(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "sort its rules");
   for (const int call : kAllowed) check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
   if (profile == SandboxProfile::python) {
-    for (const int call : kAllowedForPython) check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
+    for (const int call : kAllowedForPython)
+      check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
   } else {
-    for (const int call : kAllowedForEngine) check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
+    for (const int call : kAllowedForEngine)
+      check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
   }
   for (const int call : kDenied) check(seccomp_rule_add(context.get(), SCMP_ACT_KILL_PROCESS, call, 0), "deny a call");
   // Neither threads nor children; a library that tries is told that there is no room.
   for (const int call : {SCMP_SYS(clone), SCMP_SYS(clone3), SCMP_SYS(fork), SCMP_SYS(vfork)}) {
     check(seccomp_rule_add(context.get(), SCMP_ACT_ERRNO(EAGAIN), call, 0), "deny children");
   }
-  check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)), "allow a call");
+  check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)),
+        "allow a call");
   add_signal_rules(context.get());
   add_open_rules(context.get(), profile);
   program_ = export_program(context.get());

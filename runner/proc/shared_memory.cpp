@@ -15,7 +15,8 @@ namespace nkigrid::proc {
 Mapping::~Mapping() {
   if (data_ != nullptr) ::munmap(data_, size_);
 }
-Mapping::Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
@@ -37,7 +38,8 @@ Fd make_shared_memory(const char* name, std::size_t size) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) throw_errno(errno, "make shared memory", name);
   if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) throw_errno(errno, "size shared memory", name);
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) throw_errno(errno, "seal shared memory", name);
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    throw_errno(errno, "seal shared memory", name);
   return fd;
 }
 

@@ -22,7 +22,8 @@ class Mapping {
   std::size_t size() const noexcept { return size_; }
 
   enum class Access { read_only, read_write };
-  /// Maps the first `size` bytes of a descriptor, shared, its pages faulted in. size 0 gives an empty mapping. @throws Error{io}
+  /// Maps the first `size` bytes of a descriptor, shared, its pages faulted in. size 0 gives an empty mapping. @throws
+  /// Error{io}
   static Mapping map(int fd, std::size_t size, Access access);
 
  private:

@@ -39,9 +39,9 @@ struct Options {
   Options& operator=(const Options&) = delete;
 };
 
-/// A child starts with no ignored signal, whatever our own threads do with theirs, and with the stop signals blocked: a batch system
-/// sends TERM or USR1 to every process of a job, and a compile that died of it would look like a kernel's fault. What ends a child is
-/// its owner: SIGKILL, or the end of its socket.
+/// A child starts with no ignored signal, whatever our own threads do with theirs, and with the stop signals blocked: a
+/// batch system sends TERM or USR1 to every process of a job, and a compile that died of it would look like a kernel's
+/// fault. What ends a child is its owner: SIGKILL, or the end of its socket.
 void set_signals(posix_spawnattr_t& attributes, short& flags) {
   sigset_t blocked, all;
   sigemptyset(&blocked);
@@ -72,7 +72,8 @@ Process spawn(const std::vector<std::string>& argv, const std::vector<std::strin
   for (std::size_t i = 0; i < descriptors.size(); ++i) {
     posix_spawn_file_actions_adddup2(&options.actions, descriptors[i].ours, kAway + static_cast<int>(i));
   }
-  // Nothing of a child reaches our own terminal by accident: its streams lead nowhere unless `descriptors` says otherwise.
+  // Nothing of a child reaches our own terminal by accident: its streams lead nowhere unless `descriptors` says
+  // otherwise.
   for (int fd = 0; fd < 3; ++fd) posix_spawn_file_actions_addopen(&options.actions, fd, "/dev/null", O_RDWR, 0);
   for (std::size_t i = 0; i < descriptors.size(); ++i) {
     posix_spawn_file_actions_adddup2(&options.actions, kAway + static_cast<int>(i), descriptors[i].child);

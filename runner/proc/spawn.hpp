@@ -24,8 +24,8 @@ struct DescriptorMap {
   int ours = -1, child = -1;
 };
 
-/// Starts a program; its streams are /dev/null unless `descriptors` maps them, and every other descriptor is closed on exec (all
-/// of ours carry close-on-exec). posix_spawn: safe in a process with threads.
+/// Starts a program; its streams are /dev/null unless `descriptors` maps them, and every other descriptor is closed on
+/// exec (all of ours carry close-on-exec). posix_spawn: safe in a process with threads.
 /// @throws Error{io} naming the program when it cannot be started.
 Process spawn(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
               std::span<const DescriptorMap> descriptors, Group group);
@@ -39,8 +39,8 @@ ChildEnd from_wait_status(int status) noexcept;
 /// pidfd_open(2), close-on-exec. @throws Error{io}
 Fd open_pidfd(pid_t pid);
 
-/// OPENBLAS_* and OMP_* of our own environment, the only variables that pass to children: on some processors they are what
-/// makes results right. Sorted; with the thread counts forced to 1.
+/// OPENBLAS_* and OMP_* of our own environment, the only variables that pass to children: on some processors they are
+/// what makes results right. Sorted; with the thread counts forced to 1.
 std::vector<std::string> numeric_environment();
 
 }  // namespace nkigrid::proc

@@ -33,8 +33,8 @@ TEST(FirstMessages, HoldThePromptAndTheWholeTask) {
   EXPECT_EQ(messages[0].content, "You write kernels.");
   const std::string& text = messages[1].content;
   EXPECT_TRUE(text.starts_with("Task: L1/001_add\n"));
-  for (const std::string part : {"import torch\n", "- x [4,8] float32\n", "- fc_weight [8,8] float32 (parameter)\n", "- output0 [4,8] float32\n",
-                                 "- alpha = 0.5\n", "`@nki.jit`", "compile_kernel"}) {
+  for (const std::string part : {"import torch\n", "- x [4,8] float32\n", "- fc_weight [8,8] float32 (parameter)\n",
+                                 "- output0 [4,8] float32\n", "- alpha = 0.5\n", "`@nki.jit`", "compile_kernel"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
 }
@@ -68,9 +68,12 @@ TEST(SingleShot, WithoutCodeThereIsNoNudge) {
 
 TEST(SingleShot, FailuresMapToTheirOutcomes) {
   const std::vector<std::pair<std::string, Outcome>> cases = {
-      {"a = 1  # compile: DTYPE", Outcome::compile_fail},      {"a = 1  # compile: COMPILE_TIMEOUT", Outcome::compile_timeout},
-      {"a = 1  # verify: NUMERIC_MISMATCH", Outcome::mismatch}, {"a = 1  # verify: RUNTIME_DEVICE", Outcome::run_fail},
-      {"a = 1  # final: RULE_VIOLATION", Outcome::cheat},       {"a = 1  # final: INFRA", Outcome::verifier_error},
+      {"a = 1  # compile: DTYPE", Outcome::compile_fail},
+      {"a = 1  # compile: COMPILE_TIMEOUT", Outcome::compile_timeout},
+      {"a = 1  # verify: NUMERIC_MISMATCH", Outcome::mismatch},
+      {"a = 1  # verify: RUNTIME_DEVICE", Outcome::run_fail},
+      {"a = 1  # final: RULE_VIOLATION", Outcome::cheat},
+      {"a = 1  # final: INFRA", Outcome::verifier_error},
       {"a = 1  # compile: INFRA", Outcome::verifier_error}};
   for (const auto& [source, outcome] : cases) {
     Episode episode(ModeKind::single_shot);
@@ -83,7 +86,8 @@ TEST(SingleShot, FailuresMapToTheirOutcomes) {
 
 TEST(MultiTurn, CompilerTextIsTheNextMessageUntilItCompiles) {
   Episode episode(ModeKind::multi_turn, 5);
-  ScriptedModel model({says(fence("a = 1  # compile: DTYPE")), says("hm"), says(fence("b = 2  # verify: NUMERIC_MISMATCH"))});
+  ScriptedModel model(
+      {says(fence("a = 1  # compile: DTYPE")), says("hm"), says(fence("b = 2  # verify: NUMERIC_MISMATCH"))});
   episode.run(model);
   EXPECT_EQ(episode.end().ended_by, EndedBy::compiled);
   EXPECT_EQ(episode.end().outcome, Outcome::mismatch);
@@ -119,7 +123,8 @@ TEST(MultiTurn, FeedbackVerifyGoesOnUntilItPasses) {
 
 TEST(ToolAgent, CompilesVerifiesAndStops) {
   Episode episode(ModeKind::tool_agent, 10);
-  ScriptedModel model({calls({compile("a = 1  # compile: OOB")}), calls({compile("b = 2"), verify(R"({"trials":2})")})});
+  ScriptedModel model(
+      {calls({compile("a = 1  # compile: OOB")}), calls({compile("b = 2"), verify(R"({"trials":2})")})});
   episode.run(model);
   EXPECT_EQ(kinds(episode.records), "BRTRTE");
   EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
@@ -180,7 +185,8 @@ TEST(ToolAgent, BadArgumentsAreTheOutcomeWhenNothingElseCame) {
 
 TEST(ToolAgent, ACutReplysCallsAreNotRunAndDoNotEndTheEpisode) {
   Episode episode(ModeKind::tool_agent, 3);
-  ScriptedModel model({case_reply("01_args_cut_mid_string.json"), case_reply("06_reasoning_only_length.json"), says("x = ```", Finish::length)});
+  ScriptedModel model({case_reply("01_args_cut_mid_string.json"), case_reply("06_reasoning_only_length.json"),
+                       says("x = ```", Finish::length)});
   episode.run(model);
   EXPECT_EQ(episode.device.compiles, 0);
   EXPECT_EQ(episode.turn(0).event, TurnEvent::truncated);
@@ -197,7 +203,8 @@ TEST(ToolAgent, ACutReplysCallsAreNotRunAndDoNotEndTheEpisode) {
 
 TEST(ToolAgent, DoubleEncodedArgumentsArePeeledAndFlagged) {
   Episode episode(ModeKind::tool_agent, 2);
-  ScriptedModel model({calls({{"compile_kernel", R"({"kernel_source":"a = 1","entry":"relu_k"})"}}), case_reply("02_args_double_encoded.json")});
+  ScriptedModel model({calls({{"compile_kernel", R"({"kernel_source":"a = 1","entry":"relu_k"})"}}),
+                       case_reply("02_args_double_encoded.json")});
   episode.run(model);
   EXPECT_EQ(episode.turn(1).flags, "args_peeled=1");
   EXPECT_EQ(episode.device.last_trials, 5u);

@@ -23,7 +23,8 @@ class ScriptedModel final : public model::ChatModel {
     if (steps_.empty()) throw std::logic_error("the script has no more replies");
     const Step step = steps_.front();
     steps_.pop_front();
-    if (const auto* failure = std::get_if<model::ChatFailure>(&step)) throw model::ChatError(*failure, "scripted failure");
+    if (const auto* failure = std::get_if<model::ChatFailure>(&step))
+      throw model::ChatError(*failure, "scripted failure");
     return std::get<model::ChatReply>(step);
   }
 
@@ -36,12 +37,14 @@ class ScriptedModel final : public model::ChatModel {
 /// A device whose verdicts are written in the source: a line `# compile: CODE LINE` or `# verify: CODE` fails it there.
 class FakeDevice final : public device::Device {
  public:
-  device::CompileResult compile(const jobs::Task&, const std::string& source, const std::optional<std::string>& entry) override {
+  device::CompileResult compile(const jobs::Task&, const std::string& source,
+                                const std::optional<std::string>& entry) override {
     ++compiles;
     device::CompileResult result;
     result.estimate_us = 7;
     if (const auto code = mark(source, "# compile: ")) {
-      result.diagnostic = {*code, *code == Code::infra ? Stage::infra : Stage::trace, 2, "kernel.py:2: " + std::string(to_string(*code))};
+      result.diagnostic = {*code, *code == Code::infra ? Stage::infra : Stage::trace, 2,
+                           "kernel.py:2: " + std::string(to_string(*code))};
     } else {
       result.artifact = std::make_shared<device::Artifact>(device::Artifact{source, entry.value_or("kernel"), "", 0});
       if (source.find("# warn") != std::string::npos) result.warnings = {"warning (not blocking): slow"};
@@ -49,7 +52,8 @@ class FakeDevice final : public device::Device {
     return result;
   }
 
-  device::VerifyResult verify(const jobs::Task&, const device::Artifact& artifact, device::Stream stream, std::uint32_t trials) override {
+  device::VerifyResult verify(const jobs::Task&, const device::Artifact& artifact, device::Stream stream,
+                              std::uint32_t trials) override {
     EXPECT_EQ(stream, device::Stream::tool);
     ++verifies;
     last_trials = trials;
@@ -107,7 +111,8 @@ inline model::ChatReply says(const std::string& text, model::Finish finish = mod
 
 inline std::string fence(const std::string& code) { return "Here:\n```python\n" + code + "\n```\n"; }
 
-inline model::ChatReply calls(std::vector<std::pair<std::string, std::string>> calls, model::Finish finish = model::Finish::tool_calls) {
+inline model::ChatReply calls(std::vector<std::pair<std::string, std::string>> calls,
+                              model::Finish finish = model::Finish::tool_calls) {
   model::ChatReply reply = says("", finish);
   for (auto& [name, arguments] : calls) {
     reply.message.tool_calls.push_back({"c" + std::to_string(reply.message.tool_calls.size() + 1), name, arguments});
@@ -118,7 +123,9 @@ inline model::ChatReply calls(std::vector<std::pair<std::string, std::string>> c
 inline std::pair<std::string, std::string> compile(const std::string& source) {
   return {"compile_kernel", nlohmann::json{{"kernel_source", source}}.dump()};
 }
-inline std::pair<std::string, std::string> verify(const std::string& arguments = "{}") { return {"verify_kernel", arguments}; }
+inline std::pair<std::string, std::string> verify(const std::string& arguments = "{}") {
+  return {"verify_kernel", arguments};
+}
 
 /// An episode in one place: its grid, its log, and how to run it.
 struct Episode {
@@ -149,8 +156,17 @@ struct Episode {
   }
 
   agent::EpisodeExit run(model::ChatModel& model, std::stop_token drain = {}) {
-    const agent::EpisodeJob job{{{"m.mode.naive", task.id, 1}, "00112233aabbccdd", attempt}, grid, model_spec, mode, prompt, task, history, "node1", 3};
-    return agent::run_episode(job, model, device, [this](const log::Record& record) { records.push_back(record); }, clock, drain);
+    const agent::EpisodeJob job{{{"m.mode.naive", task.id, 1}, "00112233aabbccdd", attempt},
+                                grid,
+                                model_spec,
+                                mode,
+                                prompt,
+                                task,
+                                history,
+                                "node1",
+                                3};
+    return agent::run_episode(
+        job, model, device, [this](const log::Record& record) { records.push_back(record); }, clock, drain);
   }
 
   template <class Record>

@@ -15,8 +15,12 @@ using test::ScriptedModel;
 using test::verify;
 
 std::vector<ScriptedModel::Step> script() {
-  return {calls({compile("a = 1  # compile: OOB")}), says("hm"), calls({compile("b = 2"), verify(R"({"speed":1})")}),
-          calls({verify()}), calls({compile("c = 3  # verify: NUMERIC_MISMATCH")}), says("Done.")};
+  return {calls({compile("a = 1  # compile: OOB")}),
+          says("hm"),
+          calls({compile("b = 2"), verify(R"({"speed":1})")}),
+          calls({verify()}),
+          calls({compile("c = 3  # verify: NUMERIC_MISMATCH")}),
+          says("Done.")};
 }
 
 /// The part of a script that is still to be asked when `replies` are durable.
@@ -54,7 +58,9 @@ TEST(Resume, AKillAfterAnyRecordGivesTheSameEnd) {
     expect_same_end(again.end(), whole.end());
     for (std::size_t i = 0; i < remaining.requests.size(); ++i) {
       EXPECT_EQ(remaining.requests[i].messages.size(), model.requests[replies + i].messages.size()) << n;
-      EXPECT_EQ(model::to_json(remaining.requests[i].messages.back()), model::to_json(model.requests[replies + i].messages.back())) << n;
+      EXPECT_EQ(model::to_json(remaining.requests[i].messages.back()),
+                model::to_json(model.requests[replies + i].messages.back()))
+          << n;
     }
   }
 }

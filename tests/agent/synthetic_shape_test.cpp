@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <map>
 
-#include "runner/model/faults.hpp"
-#include "runner/model/synthetic.hpp"
+#include "runner/model/synthetic/faults.hpp"
+#include "runner/model/synthetic/synthetic.hpp"
 #include "tests/agent/fakes.hpp"
 
 namespace nkigrid::agent {
@@ -15,7 +15,8 @@ namespace {
 using jobs::ModeKind;
 
 const jobs::Benchmark& benchmark() {
-  static const jobs::Benchmark loaded = jobs::load_benchmark(std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench");
+  static const jobs::Benchmark loaded =
+      jobs::load_benchmark(std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench");
   return loaded;
 }
 
@@ -31,11 +32,12 @@ class Synthetic final : public model::ChatModel {
   model::Profile profile_;
 };
 
-/// Right is the known kernel and nothing else. A wrong one fails as the first fault whose edit it could hold would: with the
-/// fault's code at compile time, or in its numbers.
+/// Right is the known kernel and nothing else. A wrong one fails as the first fault whose edit it could hold would:
+/// with the fault's code at compile time, or in its numbers.
 class KnownKernelDevice final : public device::Device {
  public:
-  device::CompileResult compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>&) override {
+  device::CompileResult compile(const jobs::Task& task, const std::string& source,
+                                const std::optional<std::string>&) override {
     device::CompileResult result;
     const std::string known = benchmark().known_kernel(task.id);
     for (const model::Fault& fault : model::all_faults()) {
@@ -47,7 +49,8 @@ class KnownKernelDevice final : public device::Device {
     result.artifact = std::make_shared<device::Artifact>(device::Artifact{source, "kernel", "", 0});
     return result;
   }
-  device::VerifyResult verify(const jobs::Task& task, const device::Artifact& artifact, device::Stream, std::uint32_t trials) override {
+  device::VerifyResult verify(const jobs::Task& task, const device::Artifact& artifact, device::Stream,
+                              std::uint32_t trials) override {
     device::VerifyResult result;
     result.trials = trials;
     result.paper_ok = artifact.bytes == benchmark().known_kernel(task.id);
@@ -81,7 +84,8 @@ class KnownKernelDevice final : public device::Device {
 
   bool names(const model::Fault& fault, const jobs::Task& task, const std::string& source) {
     const Lines& lines = lines_of(fault, task);
-    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return source.find(line) != std::string::npos; });
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return source.find(line) != std::string::npos; });
   }
 
   std::map<std::pair<std::string_view, std::string>, Lines> lines_;
@@ -103,10 +107,20 @@ double rate(const std::string& profile, ModeKind kind, std::uint32_t turns, cons
   for (const jobs::Task& task : benchmark().tasks) {
     if (task.level != level) continue;
     for (std::uint32_t replicate = 1; replicate <= 4; ++replicate, ++all) {
-      const EpisodeJob job{{{profile + "." + std::to_string(turns) + ".p", task.id, replicate}, "k", 1}, grid, spec, mode, prompt, task, {}, "n", 0};
-      run_episode(job, model, device, [&](const log::Record& record) {
-        if (const auto* end = std::get_if<log::End>(&record)) passed += end->passed;
-      }, clock, {});
+      const EpisodeJob job{{{profile + "." + std::to_string(turns) + ".p", task.id, replicate}, "k", 1},
+                           grid,
+                           spec,
+                           mode,
+                           prompt,
+                           task,
+                           {},
+                           "n",
+                           0};
+      run_episode(job, model, device,
+                  [&](const log::Record& record) {
+                    if (const auto* end = std::get_if<log::End>(&record)) passed += end->passed;
+                  },
+                  clock, {});
     }
   }
   return static_cast<double>(passed) / all;
@@ -119,7 +133,8 @@ TEST(SyntheticShape, ToolsHelpOnFusedTasksAndModelPartsAndRawTextDoesNot) {
       const double text = rate(profile, ModeKind::multi_turn, 5, level);
       const double tools = rate(profile, ModeKind::tool_agent, 10, level);
       RecordProperty(profile + level, std::to_string(shot) + " " + std::to_string(text) + " " + std::to_string(tools));
-      std::printf("%s %s: single shot %.2f, multi-turn %.2f, agent %.2f\n", profile.c_str(), level.c_str(), shot, text, tools);
+      std::printf("%s %s: single shot %.2f, multi-turn %.2f, agent %.2f\n", profile.c_str(), level.c_str(), shot, text,
+                  tools);
       EXPECT_LT(std::abs(text - shot), 0.25) << profile << level;
       if (level != "L1") {
         EXPECT_GT(tools, shot + 0.10) << profile << level;

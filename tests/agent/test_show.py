@@ -23,8 +23,13 @@ cells: [{model: novice, mode: [ss, agent], prompt: rank-aware}]
 
 
 def show(*arguments, **environment):
-    return subprocess.run([NKIGRID, "show", *map(str, arguments)], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        [NKIGRID, "show", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
 
 
 class Show(unittest.TestCase):
@@ -34,7 +39,9 @@ class Show(unittest.TestCase):
         cls.grid = pathlib.Path(cls.folder.name) / "grid.yaml"
         cls.grid.write_text(GRID)
         cls.run_folder = pathlib.Path(cls.folder.name) / "run"
-        done = subprocess.run([NKIGRID, "run", cls.grid, "-o", cls.run_folder, "--quiet"], capture_output=True, text=True, timeout=280)
+        done = subprocess.run(
+            [NKIGRID, "run", cls.grid, "-o", cls.run_folder, "--quiet"], capture_output=True, text=True, timeout=280
+        )
         if done.returncode != 0:
             raise AssertionError(done.stderr)
 
@@ -67,10 +74,14 @@ class Show(unittest.TestCase):
                 self.assertNotIn("\x1b", done.stdout)
 
     def test_wrong_names_get_one_clear_error(self):
-        for arguments, words in (((self.run_folder, "novice.ss.rank-aware/L1/001_ad#1"), ("no episode", "did you mean")),
-                                 ((self.grid, "a.b.c/L1/1_x#1"), ("is no run",)), ((self.run_folder, "nonsense"), ("nonsense",)),
-                                 ((self.grid, "--prompt", "L1/001_ad"), ("no task", "L1/001_add")),
-                                 ((self.grid, "--prompt", "L1/001_add", "--cell", "x"), ("no cell 'x'",)), ((self.grid,), ("--prompt TASK",))):
+        for arguments, words in (
+            ((self.run_folder, "novice.ss.rank-aware/L1/001_ad#1"), ("no episode", "did you mean")),
+            ((self.grid, "a.b.c/L1/1_x#1"), ("is no run",)),
+            ((self.run_folder, "nonsense"), ("nonsense",)),
+            ((self.grid, "--prompt", "L1/001_ad"), ("no task", "L1/001_add")),
+            ((self.grid, "--prompt", "L1/001_add", "--cell", "x"), ("no cell 'x'",)),
+            ((self.grid,), ("--prompt TASK",)),
+        ):
             done = show(*arguments)
             self.assertEqual(done.returncode, 2, done.stderr)
             for word in words:

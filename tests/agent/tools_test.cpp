@@ -12,7 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-DecodedCall decode(const std::string& name, const std::string& arguments) { return decode_call({"c1", name, arguments}); }
+DecodedCall decode(const std::string& name, const std::string& arguments) {
+  return decode_call({"c1", name, arguments});
+}
 
 TEST(Tools, SchemasAreTheKernelInterfaces) {
   const auto specs = tool_specs();
@@ -34,7 +36,8 @@ TEST(Tools, PeelsExactlyOneLayerOfDoubleEncoding) {
 }
 
 TEST(Tools, BadArgumentsAreNamed) {
-  EXPECT_EQ(decode("compile_kernel", "{}").problem, "'kernel_source' is missing (required: the whole Python file as a string)");
+  EXPECT_EQ(decode("compile_kernel", "{}").problem,
+            "'kernel_source' is missing (required: the whole Python file as a string)");
   EXPECT_EQ(decode("compile_kernel", R"({"kernel_source":5})").problem, "'kernel_source' is a number (legal: string)");
   EXPECT_EQ(decode("verify_kernel", R"({"trials":6})").problem, "'trials' is 6 (legal: an integer from 1 to 5)");
   EXPECT_EQ(decode("verify_kernel", R"({"trials":"3"})").problem, "'trials' is \"3\" (legal: an integer from 1 to 5)");
@@ -57,7 +60,8 @@ TEST(Tools, CompileAnswersHaveTheInterfacesForm) {
   EXPECT_EQ(compile_answer(good, 3, {}), R"({"ok":true,"kernel":"k3","warnings":["warning (not blocking): w"]})");
   device::CompileResult bad;
   bad.diagnostic = {Code::partition_limit, Stage::trace, 12, "too many"};
-  EXPECT_EQ(compile_answer(bad, 3, {"n"}), R"({"ok":false,"code":"PARTITION_LIMIT","line":12,"message":"too many","warnings":[],"notes":["n"]})");
+  EXPECT_EQ(compile_answer(bad, 3, {"n"}),
+            R"({"ok":false,"code":"PARTITION_LIMIT","line":12,"message":"too many","warnings":[],"notes":["n"]})");
 }
 
 TEST(Tools, VerifyAnswersHaveTheInterfacesForm) {
@@ -74,14 +78,16 @@ TEST(Tools, VerifyAnswersHaveTheInterfacesForm) {
   bad.max_abs_err = std::numeric_limits<double>::quiet_NaN();
   bad.first = device::Mismatch{0, {128, 0}, 0.0, 0.5};
   bad.hints = {"h"};
-  EXPECT_EQ(verify_answer(bad, 2, {}),
-            R"({"ok":false,"kernel":"k2","trials":3,"passed":1,"code":"NUMERIC_MISMATCH","max_abs_err":null,"rel_l2":0.0,)"
-            R"("first":{"output":0,"index":[128,0],"got":0.0,"want":0.5},"hints":["h"]})");
+  EXPECT_EQ(
+      verify_answer(bad, 2, {}),
+      R"({"ok":false,"kernel":"k2","trials":3,"passed":1,"code":"NUMERIC_MISMATCH","max_abs_err":null,"rel_l2":0.0,)"
+      R"("first":{"output":0,"index":[128,0],"got":0.0,"want":0.5},"hints":["h"]})");
 }
 
 TEST(Tools, AnswersStayUnderTheirLimitWhateverTheTextIs) {
   device::CompileResult bad;
-  bad.diagnostic = {Code::compiler_internal, Stage::backend, 1, "first cause " + std::string(3'000'000, '\x01') + "\xff last line"};
+  bad.diagnostic = {Code::compiler_internal, Stage::backend, 1,
+                    "first cause " + std::string(3'000'000, '\x01') + "\xff last line"};
   bad.warnings.assign(500, std::string(5000, '"'));
   const std::string answer = compile_answer(bad, 1, std::vector<std::string>(300, "note"));
   EXPECT_LE(answer.size(), kMaxAnswerBytes);

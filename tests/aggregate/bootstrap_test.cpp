@@ -1,4 +1,4 @@
-#include "aggregate/bootstrap.hpp"
+#include "aggregate/statistics/bootstrap.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "aggregate/characteristic.hpp"
-#include "aggregate/normal.hpp"
+#include "aggregate/statistics/characteristic.hpp"
+#include "aggregate/statistics/normal.hpp"
 #include "jobs/base/error.hpp"
 
 namespace nkigrid::aggregate {
@@ -48,8 +48,7 @@ void expect_same(const Lattice& lattice, const std::map<std::int64_t, double>& w
   for (std::int64_t point = lattice.first; point <= lattice.last(); ++point) {
     const auto found = ways.find(point);
     const double expected = found == ways.end() ? 0 : found->second / total;
-    EXPECT_NEAR(lattice.mass[static_cast<std::size_t>(point - lattice.first)], expected, 1e-13 * expected)
-        << point;
+    EXPECT_NEAR(lattice.mass[static_cast<std::size_t>(point - lattice.first)], expected, 1e-13 * expected) << point;
   }
   EXPECT_GE(ways.begin()->first, lattice.first);
   EXPECT_LE(ways.rbegin()->first, lattice.last());
@@ -92,8 +91,7 @@ Ends bca_by_definition(const std::vector<std::int64_t>& values, const std::map<s
 }
 
 TEST(Bootstrap, DistributionEqualsListingEveryResample) {
-  for (std::int64_t code = 0; code < 4 * 4 * 4 * 4 * 4 * 4;
-       code += 13) {  // six tasks, K = 3, every 13th table
+  for (std::int64_t code = 0; code < 4 * 4 * 4 * 4 * 4 * 4; code += 13) {  // six tasks, K = 3, every 13th table
     std::vector<std::int64_t> values;
     for (std::int64_t rest = code, i = 0; i < 6; ++i, rest /= 4) values.push_back(rest % 4);
     const Sample sample{3, {values}};
@@ -121,9 +119,8 @@ TEST(Bootstrap, OneBinaryRunIsABinomial) {
   const auto lattice = resampled_sum({1, {values}});
   const double p = 290.0 / 1500;
   for (const std::int64_t k : {180, 200, 290, 300, 400, 430}) {  // down to about 1e-19
-    const double log_mass =
-        std::lgamma(1501) - std::lgamma(k + 1.0) - std::lgamma(1501.0 - static_cast<double>(k)) +
-        static_cast<double>(k) * std::log(p) + static_cast<double>(1500 - k) * std::log1p(-p);
+    const double log_mass = std::lgamma(1501) - std::lgamma(k + 1.0) - std::lgamma(1501.0 - static_cast<double>(k)) +
+                            static_cast<double>(k) * std::log(p) + static_cast<double>(1500 - k) * std::log1p(-p);
     const double expected = std::exp(log_mass);
     ASSERT_TRUE(k >= lattice.first && k <= lattice.last()) << k;
     // lgamma is good to about 1e-12 here.
@@ -208,8 +205,7 @@ TEST(CharacteristicSum, OneValueAloneIsCertain) {
 
 TEST(Bootstrap, FineLatticeOfAPartialRunIsQuickAndNearItsNormalLimit) {
   std::vector<TaskCount> tasks;
-  for (std::uint32_t i = 0; i < 600; ++i)
-    tasks.push_back({i % (i % 10 + 1), i % 10 + 1, 0});  // K = 1..10: 2520ths
+  for (std::uint32_t i = 0; i < 600; ++i) tasks.push_back({i % (i % 10 + 1), i % 10 + 1, 0});  // K = 1..10: 2520ths
   const auto sample = sample_of(tasks);
   ASSERT_EQ(sample.denominator, 2520);
   const auto ends = percentile_ends(sample, 0.95);
@@ -245,8 +241,8 @@ TEST(Bootstrap, AccelerationOfStrataIsTheJackknifeOfSeveralSamples) {
       squares += std::pow(influence / n, 2);
     }
   }
-  EXPECT_NEAR(acceleration({3, {{0, 1, 3, 3}, {2, 2, 0, 0, 0, 1}, {3, 0, 0}}}),
-              cubes / (6 * std::pow(squares, 1.5)), 1e-14);
+  EXPECT_NEAR(acceleration({3, {{0, 1, 3, 3}, {2, 2, 0, 0, 0, 1}, {3, 0, 0}}}), cubes / (6 * std::pow(squares, 1.5)),
+              1e-14);
 }
 
 TEST(Bootstrap, ExtremeLevelsEndAtTheSupportInsteadOfWrappingAround) {

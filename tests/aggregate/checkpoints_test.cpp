@@ -1,4 +1,4 @@
-#include "aggregate/checkpoints.hpp"
+#include "aggregate/statistics/checkpoints.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,7 @@ const std::vector<std::vector<std::uint32_t>> kOneStratum{{0, 1, 2, 3, 4, 5, 6, 
 CheckpointScores first_scores() {
   CheckpointScores scores(3);
   for (int c = 0; c < 3; ++c) {
-    for (int t = 0; t < 8; ++t)
-      scores[static_cast<std::size_t>(c)].push_back((c * 5 + t * 3 + c * t) % 7 / 6.0);
+    for (int t = 0; t < 8; ++t) scores[static_cast<std::size_t>(c)].push_back((c * 5 + t * 3 + c * t) % 7 / 6.0);
   }
   return scores;
 }

@@ -1,10 +1,10 @@
-#include "aggregate/combination.hpp"
+#include "aggregate/statistics/combination.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregate/ablation.hpp"
-#include "aggregate/paired.hpp"
+#include "aggregate/statistics/paired.hpp"
+#include "aggregate/tables/ablation.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -54,8 +54,7 @@ TEST(Combination, FewTasksThatDifferAreSquareAndAdd) {
   EXPECT_EQ(interval.method, "newcombe");
   // Four Wilson intervals: 1/20 once, 0/20 three times.
   const auto one = wilson(0.05, 20, 0.95), none = wilson(0, 20, 0.95);
-  EXPECT_NEAR(interval.low, 0.05 - std::sqrt(std::pow(0.05 - one.low, 2) + 2 * std::pow(none.high, 2)),
-              1e-12);
+  EXPECT_NEAR(interval.low, 0.05 - std::sqrt(std::pow(0.05 - one.low, 2) + 2 * std::pow(none.high, 2)), 1e-12);
   EXPECT_NEAR(interval.high, 0.05 + std::sqrt(std::pow(one.high - 0.05, 2) + std::pow(none.high, 2)), 1e-12);
 }
 
@@ -63,8 +62,7 @@ TEST(Combination, MeanOfTwoEffectsHasTheirMean) {
   const auto cells = square_of_cells();
   const Combination mean{cells, {1, -1, 1, -1}, 2};
   EXPECT_NEAR(value_of(mean),
-              (mean_score(cells[0]) - mean_score(cells[1]) + mean_score(cells[2]) - mean_score(cells[3])) / 2,
-              1e-15);
+              (mean_score(cells[0]) - mean_score(cells[1]) + mean_score(cells[2]) - mean_score(cells[3])) / 2, 1e-15);
   const auto interval = combination_interval(mean, 0.95);
   EXPECT_LT(interval.low, value_of(mean));
   EXPECT_GT(interval.high, value_of(mean));
@@ -72,12 +70,11 @@ TEST(Combination, MeanOfTwoEffectsHasTheirMean) {
 
 // Tools help m on tasks 0..19 of 30, and n on 0..9 only; the prompt changes nothing.
 test::MadeRun factorial_run() {
-  return made_run({"m.ss.p", "m.agent.p", "n.ss.p", "n.agent.p"}, made_tasks("L1", 30), 2,
-                  [](const EpisodeId& id) {
-                    const int i = number_of(id);
-                    if (id.cell.starts_with("m")) return ended(id.cell == "m.agent.p" ? i < 20 : i < 2);
-                    return ended(id.cell == "n.agent.p" ? i < 10 : i < 2);
-                  });
+  return made_run({"m.ss.p", "m.agent.p", "n.ss.p", "n.agent.p"}, made_tasks("L1", 30), 2, [](const EpisodeId& id) {
+    const int i = number_of(id);
+    if (id.cell.starts_with("m")) return ended(id.cell == "m.agent.p" ? i < 20 : i < 2);
+    return ended(id.cell == "n.agent.p" ? i < 10 : i < 2);
+  });
 }
 
 TEST(Ablation, EveryValueIsHeldAgainstTheFirstOne) {
@@ -132,10 +129,10 @@ TEST(Interactions, OutstandingEpisodesLeaveTheRowOpen) {
 
 TEST(BenjaminiHochberg, StepsUpAndKeepsTheOrderOfItsInput) {
   // p.adjust(c(.04, .01, .03, .02, .5), "BH") = .05 .05 .05 .05 .5
-  EXPECT_THAT(benjamini_hochberg(std::vector<double>{0.04, 0.01, 0.03, 0.02, 0.5}, 5),
-              ElementsAre(testing::DoubleNear(0.05, 1e-15), testing::DoubleNear(0.05, 1e-15),
-                          testing::DoubleNear(0.05, 1e-15), testing::DoubleNear(0.05, 1e-15),
-                          testing::DoubleNear(0.5, 1e-15)));
+  EXPECT_THAT(
+      benjamini_hochberg(std::vector<double>{0.04, 0.01, 0.03, 0.02, 0.5}, 5),
+      ElementsAre(testing::DoubleNear(0.05, 1e-15), testing::DoubleNear(0.05, 1e-15), testing::DoubleNear(0.05, 1e-15),
+                  testing::DoubleNear(0.05, 1e-15), testing::DoubleNear(0.5, 1e-15)));
 }
 
 }  // namespace

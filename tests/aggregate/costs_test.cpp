@@ -1,9 +1,9 @@
-#include "aggregate/costs.hpp"
+#include "aggregate/tables/costs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregate/render.hpp"
+#include "aggregate/layout/render.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "tests/aggregate/made_run.hpp"
@@ -21,9 +21,7 @@ struct LoggedRun {
   log::Ledger ledger;
 
   explicit LoggedRun(const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
-    run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 20), 2, [](const auto&) {
-            return std::nullopt;
-          }).run;
+    run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 20), 2, [](const auto&) { return std::nullopt; }).run;
     run.folder = folder.path();
     test::write_log(run.log_folder(), "one", run.plan, how);
     ledger = log::read_ledger(run);
@@ -34,9 +32,8 @@ struct LoggedRun {
 std::optional<Ended> usual(const EpisodeId& id) {
   const bool agent = id.cell == "m.agent.p";
   const bool pass = number_of(id) < (agent ? 12 : 8);
-  return Ended{.outcome = pass ? Outcome::pass : Outcome::compile_fail,
-               .turns = agent ? 3u : 1u,
-               .code = Code::partition_limit};
+  return Ended{
+      .outcome = pass ? Outcome::pass : Outcome::compile_fail, .turns = agent ? 3u : 1u, .code = Code::partition_limit};
 }
 
 TEST(Costs, AreSumsOverTurnsForEachPass) {
@@ -77,12 +74,14 @@ TEST(Costs, TurnsThatDamageTookAreWarnedOf) {
   const LoggedRun logged(usual);
   const auto journal = logged.run.log_folder() / "one.journal";
   auto bytes = read_file(journal);
-  for (const auto* of : {"kernel m.ss.p/", "kernel m.agent.p/"}) bytes[bytes.find(of)] = 'K';  // the first turn of an episode each
+  for (const auto* of : {"kernel m.ss.p/", "kernel m.agent.p/"})
+    bytes[bytes.find(of)] = 'K';  // the first turn of an episode each
   write_file_atomic(journal, bytes);
   const auto ledger = log::read_ledger(logged.run);
   const auto facts = read_turn_facts(logged.run, ledger);
   EXPECT_EQ(facts.episodes_lacking_turns, 2u);
-  EXPECT_THAT(make_tables(logged.run, ledger, {}, &facts).warnings, Contains(HasSubstr("damage took turns of 2 scored episodes")));
+  EXPECT_THAT(make_tables(logged.run, ledger, {}, &facts).warnings,
+              Contains(HasSubstr("damage took turns of 2 scored episodes")));
   const LoggedRun whole(usual);
   EXPECT_EQ(read_turn_facts(whole.run, whole.ledger).episodes_lacking_turns, 0u);
 }
@@ -90,11 +89,10 @@ TEST(Costs, TurnsThatDamageTookAreWarnedOf) {
 TEST(Costs, OfAttemptsThatDoNotCountAreApart) {
   const LoggedRun logged(usual);
   // An earlier attempt of every single-shot episode died after two turns.
-  test::write_log(logged.run.log_folder(), "dead", logged.run.plan,
-                  [](const EpisodeId& id) -> std::optional<Ended> {
-                    if (id.cell != "m.ss.p") return std::nullopt;
-                    return Ended{.outcome = Outcome::api_error, .attempt = 2, .turns = 2};
-                  });
+  test::write_log(logged.run.log_folder(), "dead", logged.run.plan, [](const EpisodeId& id) -> std::optional<Ended> {
+    if (id.cell != "m.ss.p") return std::nullopt;
+    return Ended{.outcome = Outcome::api_error, .attempt = 2, .turns = 2};
+  });
   const auto ledger = log::read_ledger(logged.run);
   const auto facts = read_turn_facts(logged.run, ledger);
   const auto row = make_tables(logged.run, ledger, {}, &facts).costs[0];
@@ -142,8 +140,8 @@ TEST(Rules, CountFlipsBetweenThem) {
 }
 
 TEST(Methods, PoolCheckpointsOfOneMethod) {
-  auto made = made_run(
-      {"base.ss.p", "g1.ss.p", "g2.ss.p", "g3.ss.p"}, made_tasks("L1", 20), 2, [](const EpisodeId& id) {
+  auto made =
+      made_run({"base.ss.p", "g1.ss.p", "g2.ss.p", "g3.ss.p"}, made_tasks("L1", 20), 2, [](const EpisodeId& id) {
         const int more = id.cell[0] == 'b' ? 0 : id.cell[1] - '0';
         return test::ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % 20 < 6 + more);
       });

@@ -1,4 +1,4 @@
-#include "aggregate/counts.hpp"
+#include "aggregate/tables/counts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/paired.hpp"
-#include "aggregate/render.hpp"
+#include "aggregate/layout/render.hpp"
+#include "aggregate/statistics/paired.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 
@@ -36,11 +36,9 @@ TEST(Counts, TheSlipsOfThePaperAreMarked) {
               Contains("Table 4: SFT SS relative to SFT v2 SS is printed as 81, but the counts say 80.00"));
   EXPECT_THAT(paper().warnings, Contains("Section 4.4: SFT NKIAgent as a share of Opus 4.8 NKIAgent is 40 on "
                                          "nkigen-60, but 26.72 on nkigen-150"));
+  EXPECT_THAT(paper().warnings, Contains(HasSubstr("Opus 4.8 SS: 0/60 on nkigen-60 and 9/150 on nkigen-150 disagree")));
   EXPECT_THAT(paper().warnings,
-              Contains(HasSubstr("Opus 4.8 SS: 0/60 on nkigen-60 and 9/150 on nkigen-150 disagree")));
-  EXPECT_THAT(
-      paper().warnings,
-      Contains(HasSubstr("Opus 4.8 NKIAgent: 38/60 on nkigen-60 and 116/150 on nkigen-150 disagree")));
+              Contains(HasSubstr("Opus 4.8 NKIAgent: 38/60 on nkigen-60 and 116/150 on nkigen-150 disagree")));
 }
 
 Range bounds_of(std::uint64_t a, std::uint64_t b, std::uint64_t n) {
@@ -77,10 +75,9 @@ TEST(Counts, TenMillionTasksAreNoLongWork) {
 TEST(Counts, BoundsAndVerdictsMeetTheReference) {
   std::ifstream file(NKIGRID_TEST_DATA "/aggregate/reference_intervals.json");
   const auto reference = nlohmann::json::parse(file);
-  const std::map<std::string, std::string> words{
-      {"significant whatever the pairing", "always-significant"},
-      {"never significant, whatever the pairing", "never-significant"},
-      {"depends on per-task outcomes", "depends-on-pairing"}};
+  const std::map<std::string, std::string> words{{"significant whatever the pairing", "always-significant"},
+                                                 {"never significant, whatever the pairing", "never-significant"},
+                                                 {"depends on per-task outcomes", "depends-on-pairing"}};
   for (const auto& row : reference["differences"]) {
     Counts counts{"one",
                   {{"a", "a", "m", "", "s", row["a"][1], row["a"][0], {}, ""},
@@ -145,8 +142,7 @@ const AblationRow& ablation_row(const Tables& tables, const std::string& value, 
 }
 
 TEST(Counts, AblationAgainstOneVersionIsTable4) {
-  const auto tables =
-      make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft-v2");
+  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft-v2");
   const auto& row = ablation_row(tables, "sft", "ss", "nkigen-60");
   EXPECT_EQ(row.baseline, "sft-v2");
   EXPECT_NEAR(*row.relative, 0.80, 1e-12);  // the paper prints +81 %
@@ -156,8 +152,7 @@ TEST(Counts, AblationAgainstOneVersionIsTable4) {
 }
 
 TEST(Counts, AblationAgainstSftIsTable5) {
-  const auto tables =
-      make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft");
+  const auto tables = make_count_tables(read_counts(NKIGRID_SOURCE_DIR "/configs/paper-counts.yaml"), 0.95, "sft");
   const auto percent = [&](const char* mode, const char* subset) {
     return std::round(100 * *ablation_row(tables, "grpo", mode, subset).relative);
   };
@@ -171,8 +166,7 @@ TEST(Counts, SftAndToolsAreNotSeenToHelpEachOther) {
   // The paper calls 10.0, 15.0, 16.7 and 25.0 % of 60 super-additive: 15 - 9 - 10 + 6 = 2 tasks.
   bool seen = false;
   for (const auto& row : paper().interactions) {
-    if (row.first != "model: base -> sft" || row.second != "mode: ss -> agent" || row.context != "nkigen-60")
-      continue;
+    if (row.first != "model: base -> sft" || row.second != "mode: ss -> agent" || row.context != "nkigen-60") continue;
     seen = true;
     EXPECT_NEAR(*row.difference, 2.0 / 60, 1e-12);
     EXPECT_LT(row.interval->low, 0);
@@ -189,9 +183,9 @@ TEST(Counts, ThePapersTablesExistInEveryFormat) {
       EXPECT_THAT(render(paper(), {name}, format),
                   HasSubstr(name == TableName::cells || name == TableName::levels ? "SFT" : "sft"));
   }
-  EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown), HasSubstr("| 31/150 | 20.7 | [15.0, 27.8] wilson |"));
-  const auto document =
-      nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
+  EXPECT_THAT(render(paper(), {TableName::modes}, Format::markdown),
+              HasSubstr("| 31/150 | 20.7 | [15.0, 27.8] wilson |"));
+  const auto document = nlohmann::json::parse(render(paper(), parse_table_name("all", Source::counts), Format::json));
   EXPECT_EQ(document["modes"][0]["agent_passed"], 30);
   EXPECT_EQ(document["ablation"].size(), paper().ablation.size());
 }

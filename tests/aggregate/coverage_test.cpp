@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "aggregate/bootstrap.hpp"
-#include "aggregate/intervals.hpp"
+#include "aggregate/statistics/bootstrap.hpp"
+#include "aggregate/statistics/intervals.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -59,8 +59,7 @@ TEST(Coverage, OfEachMethodMeetsTheReference) {
   for (const auto& row : reference["coverage"]) {
     const auto ends = all_ends(row["n"], methods.at(row["method"]));
     for (const auto& [p, coverage] : row["at_p"].items())
-      EXPECT_NEAR(exact_coverage(ends, std::stod(p)), coverage.get<double>(), 1e-6)
-          << row["method"] << " at " << p;
+      EXPECT_NEAR(exact_coverage(ends, std::stod(p)), coverage.get<double>(), 1e-6) << row["method"] << " at " << p;
   }
 }
 

@@ -1,10 +1,10 @@
-#include "aggregate/drawn.hpp"
+#include "aggregate/statistics/drawn.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "aggregate/bootstrap.hpp"
+#include "aggregate/statistics/bootstrap.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -50,8 +50,7 @@ TEST(Drawn, MeanIsNearTheExactInterval) {
     sample.strata[i / 40].push_back(value);
   }
   const auto exact = bca_ends(sample, 0.95);
-  const auto drawn =
-      drawn_interval(figures, [](auto sums) { return sums[0] / 80; }, 0.95, 5, {.draws = 49999});
+  const auto drawn = drawn_interval(figures, [](auto sums) { return sums[0] / 80; }, 0.95, 5, {.draws = 49999});
   EXPECT_NEAR(drawn->low, exact->low, 0.02);
   EXPECT_NEAR(drawn->high, exact->high, 0.02);
 }

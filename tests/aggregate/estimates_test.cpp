@@ -1,12 +1,12 @@
-#include "aggregate/estimates.hpp"
+#include "aggregate/tables/estimates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "aggregate/render.hpp"
-#include "aggregate/tables.hpp"
+#include "aggregate/layout/render.hpp"
+#include "aggregate/tables/tables.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -18,7 +18,8 @@ using test::made_run;
 using test::made_tasks;
 using test::number_of;
 
-/// Two cells over three tasks of L1 and one of L2. b is twice as slow as a; task 2 fails in a; L2/000 of b has no estimate.
+/// Two cells over three tasks of L1 and one of L2. b is twice as slow as a; task 2 fails in a; L2/000 of b has no
+/// estimate.
 test::MadeRun made() {
   return made_run({"a.m.p", "b.m.p"}, join(made_tasks("L1", 3), made_tasks("L2", 1)), 1, [](const EpisodeId& id) {
     const bool second = id.cell == "b.m.p", level_two = id.task.starts_with("L2");

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/paired.hpp"
+#include "aggregate/statistics/paired.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -70,7 +70,8 @@ TEST(Family, OneComparisonLessIsAnotherFamily) {
   double worst = 0;
   for (std::size_t i = 0; i < p.size(); ++i) {
     const auto& row = family()[i];
-    if (row.contains("printed")) worst = std::max(worst, std::abs(adjusted[i] - row["printed"]["fisher_holm"].get<double>()));
+    if (row.contains("printed"))
+      worst = std::max(worst, std::abs(adjusted[i] - row["printed"]["fisher_holm"].get<double>()));
   }
   EXPECT_GT(worst, 1e-3) << "the reference would fit any family";
 }

@@ -89,7 +89,10 @@ def one_against_several(several, one):
     def half(level):
         t = lambda freedom: stats.t.ppf((1 + level) / 2, freedom) ** 2
         more = 1 + 1 / count
-        return math.sqrt(max(0, more * (t(count - 1) * scatter - t((count - 1) * (n - 1)) * interaction / n)) + t(n - 1) * d.var(ddof=1) / n)
+        return math.sqrt(
+            max(0, more * (t(count - 1) * scatter - t((count - 1) * (n - 1)) * interaction / n))
+            + t(n - 1) * d.var(ddof=1) / n
+        )
 
     p = optimize.brentq(lambda p: half(1 - p) - abs(d.mean()), 1e-9, 1 - 1e-9, xtol=1e-14)
     return d.mean(), d.mean() - half(0.95), d.mean() + half(0.95), p
@@ -104,7 +107,9 @@ def main():
         share = discordance(0.2, difference, 1 / 3, 0.5)
         print("K=1", n, difference, "discordance", share, "power", mcnemar_power(difference, share, n))
     for n, replicates, difference in ((24, 3, 0.2), (60, 3, 0.15), (60, 10, 0.1), (150, 3, 0.1)):
-        print("K", replicates, n, difference, "power", simulated_power(0.2, difference, 1 / 3, 0.5, n, replicates, 10000))
+        print(
+            "K", replicates, n, difference, "power", simulated_power(0.2, difference, 1 / 3, 0.5, n, replicates, 10000)
+        )
     a = np.array([[(c * 5 + t * 3 + c * t) % 7 / 6 for t in range(8)] for c in range(3)])
     print("one checkpoint", one_against_several(a, np.array([0, 1, 1, 0, 1, 0, 0, 1])))
     print("chi-square bound of 1 with 22", 22 / stats.chi2.ppf(0.1, 22))

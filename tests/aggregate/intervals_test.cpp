@@ -1,12 +1,12 @@
-#include "aggregate/intervals.hpp"
+#include "aggregate/statistics/intervals.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/bootstrap.hpp"
-#include "aggregate/combination.hpp"
+#include "aggregate/statistics/bootstrap.hpp"
+#include "aggregate/statistics/combination.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -36,8 +36,7 @@ TEST(Intervals, WilsonAndClopperPearsonMeetTheReference) {
   ASSERT_EQ(reference()["rates"].size(), 22u);
   for (const auto& row : reference()["rates"]) {
     const std::uint64_t passed = row["passed"], n = row["n"];
-    const auto w =
-        wilson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
+    const auto w = wilson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
     const auto cp =
         clopper_pearson(static_cast<double>(passed) / static_cast<double>(n), static_cast<double>(n), kLevel);
     expect_ends(w.low, w.high, row["wilson"], row["name"]);
@@ -78,8 +77,7 @@ TEST(Intervals, NewcombeMeetsTheReference) {
   ASSERT_EQ(reference()["differences"].size(), 18u);
   for (const auto& row : reference()["differences"]) {
     const double na = row["a"][1], nb = row["b"][1];
-    const auto interval =
-        newcombe(row["a"][0].get<double>() / na, na, row["b"][0].get<double>() / nb, nb, kLevel);
+    const auto interval = newcombe(row["a"][0].get<double>() / na, na, row["b"][0].get<double>() / nb, nb, kLevel);
     expect_ends(interval.low, interval.high, row["newcombe"], row["name"]);
   }
 }
@@ -150,7 +148,8 @@ TEST(Intervals, DifferenceThatIsTheSameForEveryTaskGetsAWidth) {
 
 TEST(Intervals, RunToRunFollowsTheVarianceWithinTasks) {
   // p = 1/3, 2/3, 1 at K = 3, three times: sigma^2 = (3/2)(2/9 + 2/9 + 0)/3 = 2/9; SE = sqrt(2/9 / 27).
-  const std::vector<TaskCount> tasks{{1, 3, 0}, {2, 3, 0}, {3, 3, 0}, {1, 3, 0}, {2, 3, 0}, {3, 3, 0}, {1, 3, 0}, {2, 3, 0}, {3, 3, 0}};
+  const std::vector<TaskCount> tasks{{1, 3, 0}, {2, 3, 0}, {3, 3, 0}, {1, 3, 0}, {2, 3, 0},
+                                     {3, 3, 0}, {1, 3, 0}, {2, 3, 0}, {3, 3, 0}};
   const auto interval = run_to_run_interval(tasks, kLevel);
   ASSERT_TRUE(interval);
   EXPECT_NEAR(interval->low, 2.0 / 3 - 1.959963985 * std::sqrt(2.0 / 243), 1e-9);
@@ -185,16 +184,14 @@ TEST(Intervals, HoldTheEstimateAndAreNeverOfZeroWidth) {
     ASSERT_TRUE(one.low <= rate && rate <= one.high && one.low >= 0 && one.high <= 1)
         << one.method << ' ' << n << ' ' << k;
     ASSERT_LT(two.low, two.high) << two.method << ' ' << n << ' ' << k;
-    ASSERT_TRUE(two.low <= difference && difference <= two.high && two.low >= -1 && two.high <= 1)
-        << two.method;
+    ASSERT_TRUE(two.low <= difference && difference <= two.high && two.low >= -1 && two.high <= 1) << two.method;
   }
 }
 
 TEST(Intervals, GrowWithTheLevelAndMirrorWhenPassesAndFailuresSwap) {
   std::vector<TaskCount> tasks, mirrored;
   for (std::uint32_t i = 0; i < 40; ++i) tasks.push_back({(i * i) % 5, 4, i % 2});
-  for (const auto& task : tasks)
-    mirrored.push_back({task.replicates - task.passed, task.replicates, task.stratum});
+  for (const auto& task : tasks) mirrored.push_back({task.replicates - task.passed, task.replicates, task.stratum});
   auto inner = rate_interval(tasks, 0.5);
   for (const double level : {0.8, 0.9, 0.95, 0.99, 0.999, 0.999999}) {
     const auto outer = rate_interval(tasks, level), mirror = rate_interval(mirrored, level);

@@ -30,13 +30,11 @@ inline log::End ended(bool passed) {
 inline std::vector<jobs::PlannedTask> made_tasks(const std::string& level, int n) {
   std::vector<jobs::PlannedTask> tasks;
   for (int i = 0; i < n; ++i)
-    tasks.push_back(
-        {level + "/" + (i < 10 ? "00" : "0") + std::to_string(i), level, i % 2 ? "matmul" : "unary"});
+    tasks.push_back({level + "/" + (i < 10 ? "00" : "0") + std::to_string(i), level, i % 2 ? "matmul" : "unary"});
   return tasks;
 }
 
-inline std::vector<jobs::PlannedTask> join(std::vector<jobs::PlannedTask> a,
-                                           const std::vector<jobs::PlannedTask>& b) {
+inline std::vector<jobs::PlannedTask> join(std::vector<jobs::PlannedTask> a, const std::vector<jobs::PlannedTask>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }

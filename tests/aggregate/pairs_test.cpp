@@ -1,4 +1,4 @@
-#include "aggregate/pairs.hpp"
+#include "aggregate/tables/pairs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/paired.hpp"
+#include "aggregate/statistics/paired.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -21,8 +21,7 @@ TEST(McNemar, MeetsTheReferenceAtBothEndsOfThePairing) {
   for (const auto& row : reference["differences"]) {
     const int more = std::abs(row["a"][0].get<int>() - row["b"][0].get<int>());
     for (const int end : {0, 1}) {
-      const int discordant = row["discordant"][static_cast<std::size_t>(end)],
-                fewer = (discordant - more) / 2;
+      const int discordant = row["discordant"][static_cast<std::size_t>(end)], fewer = (discordant - more) / 2;
       // The least discordance has the smaller p.
       EXPECT_NEAR(mcnemar_exact(static_cast<std::uint64_t>(fewer + more), static_cast<std::uint64_t>(fewer)),
                   row["mcnemar_p"][static_cast<std::size_t>(end)].get<double>(), 1e-6)
@@ -68,9 +67,9 @@ TEST(SignFlip, NeverReachesZero) {
 
 TEST(Holm, StepsDownAndKeepsTheOrderOfItsInput) {
   // As R: p.adjust(c(.04, .01, .03, .02), "holm") = .06 .04 .06 .06
-  EXPECT_THAT(holm(std::vector<double>{0.04, 0.01, 0.03, 0.02}, 4),
-              ElementsAre(DoubleNear(0.06, 1e-15), DoubleNear(0.04, 1e-15), DoubleNear(0.06, 1e-15),
-                          DoubleNear(0.06, 1e-15)));
+  EXPECT_THAT(
+      holm(std::vector<double>{0.04, 0.01, 0.03, 0.02}, 4),
+      ElementsAre(DoubleNear(0.06, 1e-15), DoubleNear(0.04, 1e-15), DoubleNear(0.06, 1e-15), DoubleNear(0.06, 1e-15)));
   EXPECT_THAT(holm(std::vector<double>{0.4, 0.5}, 2), ElementsAre(0.8, 0.8));
   EXPECT_THAT(holm(std::vector<double>{0.01}, 3), ElementsAre(DoubleNear(0.03, 1e-15)));
 }
@@ -79,8 +78,7 @@ TEST(Holm, StepsDownAndKeepsTheOrderOfItsInput) {
 test::MadeRun compared_run(std::uint32_t replicates) {
   auto made = made_run({"m.ss.naive", "m.ss.aware", "m.agent.naive", "m.agent.aware"},
                        join(made_tasks("L1", 24), made_tasks("L2", 16)), replicates, [](const EpisodeId& id) {
-                         const bool agent = id.cell.starts_with("m.agent"),
-                                    second = id.task.starts_with("L2");
+                         const bool agent = id.cell.starts_with("m.agent"), second = id.task.starts_with("L2");
                          const int i = number_of(id) + (second ? 24 : 0);
                          return ended(agent ? i >= 3 && i < 20 : i >= 2 && i < 8);
                        });

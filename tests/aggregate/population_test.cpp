@@ -1,9 +1,9 @@
-#include "aggregate/population.hpp"
+#include "aggregate/tables/population.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregate/tables.hpp"
+#include "aggregate/tables/tables.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -55,8 +55,7 @@ TEST(Population, EpisodesScoredTwiceCountOnceAndAreNamedWhereTheyDiffer) {
   const auto tables = make_tables(merge_runs(sources));
   EXPECT_EQ(tables.cells[0].total.episodes, 20u);
   EXPECT_EQ(tables.cells[0].total.passed, 8u);  // the higher attempt
-  EXPECT_THAT(tables.warnings,
-              Contains(HasSubstr("4 episodes are scored in several runs of one seed, and differ")));
+  EXPECT_THAT(tables.warnings, Contains(HasSubstr("4 episodes are scored in several runs of one seed, and differ")));
 }
 
 TEST(Population, AnotherSeedAddsReplicates) {
@@ -68,16 +67,14 @@ TEST(Population, AnotherSeedAddsReplicates) {
   EXPECT_EQ(tables.cells[0].total.replicates, 4u);
   EXPECT_EQ(tables.cells[0].total.episodes, 40u);
   EXPECT_EQ(tables.cells[0].total.passed, 2u * 3 + 2u * 5);
-  EXPECT_THAT(tables.warnings,
-              ElementsAre(HasSubstr("replicates of 2 cells come from runs of several seeds")));
+  EXPECT_THAT(tables.warnings, ElementsAre(HasSubstr("replicates of 2 cells come from runs of several seeds")));
   EXPECT_EQ(tables.pairs[0].tasks, 10u);
 }
 
 TEST(Population, AnotherKeyIsKeptApartAndComparedWithThePlainCell) {
   auto other = made_source("new-sdk", 1, [](const auto& id) { return below(id, 10); });
   for (auto& key : other.run.plan.keys) key[0] = key[0] == 'x' ? 'y' : 'x';
-  const std::vector<ReadRun> sources{made_source("old", 1, [](const auto& id) { return below(id, 1); }),
-                                     other};
+  const std::vector<ReadRun> sources{made_source("old", 1, [](const auto& id) { return below(id, 1); }), other};
   const auto tables = make_tables(merge_runs(sources));
   std::vector<std::string> cells;
   for (const auto& row : tables.cells) cells.push_back(row.cell);
@@ -97,8 +94,7 @@ TEST(Population, RunsOfOneNameAreToldApartByTheirFolders) {
   auto other = made_source("same", 1, [](const auto& id) { return below(id, 8); });
   other.run.folder = "/elsewhere/second/";
   other.run.plan.keys[3] = "0000000000000000";  // one task of the first cell
-  const std::vector<ReadRun> sources{made_source("same", 1, [](const auto& id) { return below(id, 1); }),
-                                     other};
+  const std::vector<ReadRun> sources{made_source("same", 1, [](const auto& id) { return below(id, 1); }), other};
   const auto population = merge_runs(sources);
   std::vector<std::string> cells;
   for (const auto& cell : population.run.plan.cells) cells.push_back(cell.id);

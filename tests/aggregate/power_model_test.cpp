@@ -1,11 +1,11 @@
-#include "aggregate/power_model.hpp"
+#include "aggregate/statistics/power_model.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "aggregate/power_plan.hpp"
-#include "aggregate/variance.hpp"
+#include "aggregate/statistics/variance.hpp"
+#include "aggregate/tables/power_plan.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 // Right values: independent_values.py beside this file.
@@ -22,7 +22,8 @@ TEST(PowerModel, OfOneReplicateIsTheExactPowerOfMcNemar) {
     double difference, discordance, power;
   };
   // Discordance from 200,000 quantiles, power from the trinomial.
-  for (const auto& value : {Value{24, 0.3, 0.4401320666241968, 0.5214164992418227}, {60, 0.2, 0.37817353189900443, 0.6659464808109153},
+  for (const auto& value : {Value{24, 0.3, 0.4401320666241968, 0.5214164992418227},
+                            {60, 0.2, 0.37817353189900443, 0.6659464808109153},
                             {150, 0.1, 0.3199384852380738, 0.5370542960789889}}) {
     TestPower power({}, {value.tasks, 1, 1}, kAlphas, 100);
     EXPECT_EQ(power.draws(), 0u);
@@ -37,7 +38,8 @@ TEST(PowerModel, OfSeveralReplicatesMeetsAnotherSimulation) {
     double difference, power;
   };
   // 10,000 grids of numpy's generator, sign-flip p by convolution: standard error 0.005 there, 0.011 here.
-  for (const auto& value : {Value{24, 3, 0.2, 0.5918}, {60, 3, 0.15, 0.8012}, {60, 10, 0.1, 0.722}, {150, 3, 0.1, 0.8797}}) {
+  for (const auto& value :
+       {Value{24, 3, 0.2, 0.5918}, {60, 3, 0.15, 0.8012}, {60, 10, 0.1, 0.722}, {150, 3, 0.1, 0.8797}}) {
     TestPower power({}, {value.tasks, value.replicates, value.replicates}, kAlphas, 2000);
     EXPECT_NEAR(power.at(value.difference)[0], value.power, 0.04) << value.tasks << " x " << value.replicates;
   }
@@ -78,7 +80,8 @@ TEST(Spread, HasTheChiSquareBound) { EXPECT_NEAR((Spread{1, 22}.upper(0.9)), 1.5
 
 TEST(PowerPlan, TheTasksThatItTakesHaveThePower) {
   for (const std::uint32_t replicates : {1u, 3u}) {
-    auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 24), replicates, [](const EpisodeId&) { return ended(true); });
+    auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 24), replicates,
+                         [](const EpisodeId&) { return ended(true); });
     made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
     const auto row = plan_power(made.run.grid, made.run.plan, nullptr, {.difference = 0.1}).at(0);
     EXPECT_GT(row.tasks_needed, 24u);
@@ -89,11 +92,12 @@ TEST(PowerPlan, TheTasksThatItTakesHaveThePower) {
 
 // Two levels that differ from each other by more than tasks do inside them.
 test::MadeRun levelled_run(std::uint32_t replicates) {
-  auto made = made_run({"m.ss.p", "m.agent.p"}, join(made_tasks("L1", 12), made_tasks("L2", 12)), replicates, [](const EpisodeId& id) {
-    const bool second = id.task.starts_with("L2"), agent = id.cell == "m.agent.p";
-    const int chance = (number_of(id) * 5 + static_cast<int>(id.replicate) * 7 + agent * 3) % 12;
-    return ended(chance < (agent && second ? 11 : 2));
-  });
+  auto made = made_run({"m.ss.p", "m.agent.p"}, join(made_tasks("L1", 12), made_tasks("L2", 12)), replicates,
+                       [](const EpisodeId& id) {
+                         const bool second = id.task.starts_with("L2"), agent = id.cell == "m.agent.p";
+                         const int chance = (number_of(id) * 5 + static_cast<int>(id.replicate) * 7 + agent * 3) % 12;
+                         return ended(chance < (agent && second ? 11 : 2));
+                       });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   return made;
 }
@@ -126,7 +130,8 @@ TEST(Pilot, AVarianceThatWasCutAtZeroHasABoundAboveIt) {
   EXPECT_EQ(row.basis, "pilot");
   EXPECT_EQ(row.design.between_tasks, 0);
   ASSERT_TRUE(row.between_upper);
-  // Two of 24 differences are 1/2: variance (2/4 - 1/24)/23, 23 degrees of freedom; scipy: chi2.ppf(0.1, 23) = 14.847955
+  // Two of 24 differences are 1/2: variance (2/4 - 1/24)/23, 23 degrees of freedom; scipy: chi2.ppf(0.1, 23)
+  // = 14.847955
   const double spread = (0.5 - 1.0 / 24) / 23;
   EXPECT_NEAR(*row.between_upper, spread * (23 / 14.847955 - 1), 1e-7);
   EXPECT_GT(row.smallest_ever, 0.01);
@@ -135,7 +140,8 @@ TEST(Pilot, AVarianceThatWasCutAtZeroHasABoundAboveIt) {
 }
 
 TEST(Pilot, CellsThatNeverDifferLeaveThePrior) {
-  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 24), 1, [](const EpisodeId& id) { return ended(number_of(id) % 3 == 0); });
+  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 24), 1,
+                       [](const EpisodeId& id) { return ended(number_of(id) % 3 == 0); });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   const ReadRun pilot{made.run, made.ledger};
   const auto row = plan_power(made.run.grid, made.run.plan, &pilot).at(0);

@@ -1,4 +1,4 @@
-#include "aggregate/power.hpp"
+#include "aggregate/statistics/power.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/power_plan.hpp"
+#include "aggregate/tables/power_plan.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -34,8 +34,7 @@ TEST(Power, ExactMcNemarMeetsTheReference) {
   ASSERT_EQ(rows.size(), 18u);
   for (const auto& row : rows) {
     const double difference = row["p1"].get<double>() - row["p2"].get<double>();
-    EXPECT_NEAR(mcnemar_power(difference, row["discordance"], row["n"]), row["power"].get<double>(), 1e-6)
-        << row;
+    EXPECT_NEAR(mcnemar_power(difference, row["discordance"], row["n"]), row["power"].get<double>(), 1e-6) << row;
   }
 }
 
@@ -78,12 +77,10 @@ TEST(Power, NoNumberOfReplicatesHelpsWhereTasksAloneScatterTooMuch) {
 }
 
 test::MadeRun pilot_run(std::uint32_t replicates) {
-  auto made =
-      made_run({"m.ss.p", "m.agent.p", "n.ss.p"}, made_tasks("L1", 40), replicates, [](const EpisodeId& id) {
-        const int i = number_of(id), k = static_cast<int>(id.replicate),
-                  shift = id.cell == "m.agent.p" ? 2 : 0;
-        return ended((i * 7 + k * 3 + shift * k) % 11 < 4 + shift);
-      });
+  auto made = made_run({"m.ss.p", "m.agent.p", "n.ss.p"}, made_tasks("L1", 40), replicates, [](const EpisodeId& id) {
+    const int i = number_of(id), k = static_cast<int>(id.replicate), shift = id.cell == "m.agent.p" ? 2 : 0;
+    return ended((i * 7 + k * 3 + shift * k) % 11 < 4 + shift);
+  });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}},
                              {"n-vs-m", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
   return made;

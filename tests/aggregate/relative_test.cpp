@@ -1,4 +1,4 @@
-#include "aggregate/relative.hpp"
+#include "aggregate/statistics/relative.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "aggregate/ablation.hpp"
-#include "aggregate/render.hpp"
+#include "aggregate/layout/render.hpp"
+#include "aggregate/tables/ablation.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -32,8 +32,8 @@ RelativeChange change_of(const std::vector<std::vector<TaskCount>>& cells, const
 }
 
 TEST(RelativeChange, IsNearScipysPairedBootstrap) {
-  // scipy.stats.bootstrap((value, baseline), sum ratio - 1, paired, BCa, 99999 draws): [-0.192982, 0.684211]; with 9999 draws and
-  // three seeds its ends lie in [-0.194, -0.178] and [0.659, 0.682].
+  // scipy.stats.bootstrap((value, baseline), sum ratio - 1, paired, BCa, 99999 draws): [-0.192982, 0.684211]; with 9999
+  // draws and three seeds its ends lie in [-0.194, -0.178] and [0.659, 0.682].
   const auto result = change_of(two_cells(60), {.draws = 99999});
   EXPECT_NEAR(*result.change, 20.0 / 17 - 1, 1e-15);
   ASSERT_TRUE(result.interval);
@@ -82,7 +82,9 @@ std::vector<std::vector<TaskCount>> first_tasks(std::uint32_t value, std::uint32
 }
 
 TEST(RelativeChange, SaysWhyThereIsNoInterval) {
-  const auto reason = [](std::uint32_t value, std::uint32_t baseline) { return change_of(first_tasks(value, baseline)).reason; };
+  const auto reason = [](std::uint32_t value, std::uint32_t baseline) {
+    return change_of(first_tasks(value, baseline)).reason;
+  };
   EXPECT_EQ(reason(20, 0), "baseline never passes");
   EXPECT_EQ(reason(20, 5), "few baseline passes");
   EXPECT_EQ(reason(5, 20), "few passes");
@@ -98,10 +100,15 @@ TEST(RelativeChange, OfCountsIsTheRootOfTheSquareAndAddInterval) {
   const struct {
     int passed, baseline, n;
     double low, high;
-  } rows[] = {{26, 31, 150, -0.473158379, 0.334472143}, {10, 15, 60, -0.669089932, 0.337643934}, {9, 5, 60, -0.335353417, 3.858934814},
-              {116, 9, 150, 5.955218750, 23.336044834}, {0, 6, 60, -1, -0.288542641},           {60, 5, 60, 4.515758949, 26.685142827}};
+  } rows[] = {{26, 31, 150, -0.473158379, 0.334472143},
+              {10, 15, 60, -0.669089932, 0.337643934},
+              {9, 5, 60, -0.335353417, 3.858934814},
+              {116, 9, 150, 5.955218750, 23.336044834},
+              {0, 6, 60, -1, -0.288542641},
+              {60, 5, 60, 4.515758949, 26.685142827}};
   for (const auto& row : rows) {
-    const auto result = relative_change(row.passed / static_cast<double>(row.n), row.n, row.baseline / static_cast<double>(row.n), row.n, 0.95);
+    const auto result = relative_change(row.passed / static_cast<double>(row.n), row.n,
+                                        row.baseline / static_cast<double>(row.n), row.n, 0.95);
     ASSERT_TRUE(result.interval) << row.passed;
     EXPECT_EQ(result.interval->method, "mover-r");
     EXPECT_NEAR(result.interval->low, row.low, 1e-8) << row.passed;

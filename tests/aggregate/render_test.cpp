@@ -1,4 +1,4 @@
-#include "aggregate/render.hpp"
+#include "aggregate/layout/render.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "aggregate/sheet.hpp"
+#include "aggregate/layout/sheet.hpp"
 #include "jobs/base/error.hpp"
 #include "tests/aggregate/made_run.hpp"
 
@@ -27,11 +27,11 @@ Tables paper_tables() {
 }
 
 Tables waiting_tables() {
-  const auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 8), 2,
-                             [](const EpisodeId& id) -> std::optional<log::End> {
-                               if (id.cell == "m.agent.p" && number_of(id) == 7) return std::nullopt;
-                               return ended(number_of(id) < 2 + static_cast<int>(id.replicate));
-                             });
+  const auto made =
+      made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 8), 2, [](const EpisodeId& id) -> std::optional<log::End> {
+        if (id.cell == "m.agent.p" && number_of(id) == 7) return std::nullopt;
+        return ended(number_of(id) < 2 + static_cast<int>(id.replicate));
+      });
   return make_tables(made.run, made.ledger);
 }
 
@@ -43,12 +43,11 @@ std::vector<std::string> keys(const Json& object) {
 
 TEST(Json, HasTheKeysOfTheFormatInTheirOrder) {
   const auto document = Json::parse(render(waiting_tables(), {}, Format::json));
-  EXPECT_THAT(keys(document), ElementsAre("version", "run", "rule", "level", "partial", "outstanding",
-                                          "cells", "pairs", "warnings"));
+  EXPECT_THAT(keys(document),
+              ElementsAre("version", "run", "rule", "level", "partial", "outstanding", "cells", "pairs", "warnings"));
   const auto& cell = document["cells"][0];
-  EXPECT_THAT(keys(cell),
-              ElementsAre("cell", "model", "mode", "prompt", "subset", "tasks", "replicates", "episodes",
-                          "passed", "outstanding", "rate", "interval", "bounds", "run_to_run", "levels"));
+  EXPECT_THAT(keys(cell), ElementsAre("cell", "model", "mode", "prompt", "subset", "tasks", "replicates", "episodes",
+                                      "passed", "outstanding", "rate", "interval", "bounds", "run_to_run", "levels"));
   EXPECT_THAT(keys(cell["interval"]), ElementsAre("method", "low", "high"));
   EXPECT_THAT(keys(cell["run_to_run"]), ElementsAre("low", "high"));
   EXPECT_THAT(keys(cell["levels"]), ElementsAre("L1"));
@@ -123,16 +122,24 @@ TEST(Text, AlignsColumnsAndNamesTheMethod) {
 }
 
 TEST(Text, LevelsShowCountsRatesAndIntervals) {
-  EXPECT_EQ(render(paper_tables(), {TableName::levels}, Format::text),
-            "made: pass rate in percent, rule paper, 95 % intervals, by level\n"
-            "                   L1                                 L2                                L3\n"
-            "cell               passed  rate  interval             passed  rate  interval            passed  rate  interval\n"
-            "-----------------------------------------------------------------------------------------------------------------------\n"
-            "sft.ss.rank-aware   25/50  50.0  [36.6, 63.4] wilson    4/50   8.0  [3.2, 18.8] wilson    0/50   0.0  [0.0, 7.1] wilson\n");
+  EXPECT_EQ(
+      render(paper_tables(), {TableName::levels}, Format::text),
+      "made: pass rate in percent, rule paper, 95 % intervals, by level\n"
+      "                   L1                                 L2                                L3\n"
+      "cell               passed  rate  interval             passed  rate  interval            passed  rate  interval\n"
+      "----------------------------------------------------------------------------------------------------------------"
+      "-------\n"
+      "sft.ss.rank-aware   25/50  50.0  [36.6, 63.4] wilson    4/50   8.0  [3.2, 18.8] wilson    0/50   0.0  [0.0, "
+      "7.1] wilson\n");
 }
 
 TEST(Text, AHeadOverSeveralColumnsStandsOverTheFirstAndWidensTheLast) {
-  const Sheet sheet{"s", "", {{"a"}, {"b", Align::right, Kind::word, "a long head"}, {"c", Align::right, Kind::word, "a long head"}, {"d"}}, {{"1", "2", "3", "4"}}, {}};
+  const Sheet sheet{
+      "s",
+      "",
+      {{"a"}, {"b", Align::right, Kind::word, "a long head"}, {"c", Align::right, Kind::word, "a long head"}, {"d"}},
+      {{"1", "2", "3", "4"}},
+      {}};
   EXPECT_EQ(sheet_as_text(sheet),
             "   a long head\n"
             "a  b         c  d\n"
@@ -146,9 +153,9 @@ TEST(Markdown, AHeadOverSeveralColumnsGoesBeforeEach) {
 }
 
 TEST(Text, EndsWithTheWarnings) {
-  EXPECT_THAT(render(waiting_tables(), {TableName::cells}, Format::text),
-              testing::EndsWith(
-                  "\nwarning: 2 planned episodes are outstanding; bounds are printed in place of rates\n"));
+  EXPECT_THAT(
+      render(waiting_tables(), {TableName::cells}, Format::text),
+      testing::EndsWith("\nwarning: 2 planned episodes are outstanding; bounds are printed in place of rates\n"));
 }
 
 TEST(Markdown, IsAPipeTableWithEscapedWords) {
@@ -178,15 +185,18 @@ TEST(Latex, IsABooktabsTableWithEscapedWords) {
 TEST(Latex, MinusSignsAreNoHyphens) {
   const Sheet sheet{"s", "", {{"a"}}, {{"-3.3"}, {"[-12.2, -5.6] bca"}, {"rank-2"}}, {}};
   const auto text = sheet_as_latex(sheet);
-  for (const auto* line : {"$-$3.3 \\\\", "[$-$12.2, $-$5.6] bca \\\\", "rank-2 \\\\"}) EXPECT_THAT(text, HasSubstr(line));
+  for (const auto* line : {"$-$3.3 \\\\", "[$-$12.2, $-$5.6] bca \\\\", "rank-2 \\\\"})
+    EXPECT_THAT(text, HasSubstr(line));
 }
 
 TEST(Latex, LevelsStandUnderOneHeadEach) {
-  EXPECT_THAT(render(paper_tables(), {TableName::levels}, Format::latex),
-              HasSubstr("\\begin{tabular}{lrrlrrlrrl}\n\\toprule\n"
-                        "\\multicolumn{1}{l}{} & \\multicolumn{3}{l}{L1} & \\multicolumn{3}{l}{L2} & \\multicolumn{3}{l}{L3} \\\\\n"
-                        "\\cmidrule(lr){2-4}\\cmidrule(lr){5-7}\\cmidrule(lr){8-10}\n"
-                        "cell & passed & rate & interval & passed &"));
+  EXPECT_THAT(
+      render(paper_tables(), {TableName::levels}, Format::latex),
+      HasSubstr(
+          "\\begin{tabular}{lrrlrrlrrl}\n\\toprule\n"
+          "\\multicolumn{1}{l}{} & \\multicolumn{3}{l}{L1} & \\multicolumn{3}{l}{L2} & \\multicolumn{3}{l}{L3} \\\\\n"
+          "\\cmidrule(lr){2-4}\\cmidrule(lr){5-7}\\cmidrule(lr){8-10}\n"
+          "cell & passed & rate & interval & passed &"));
 }
 
 // The columns that a row of a tabular fills: words between unescaped ampersands, with those that span several.
@@ -221,13 +231,18 @@ int check_tabulars(const std::string& text) {
 }
 
 TEST(Latex, EveryRowOfEveryTableHasAsManyWordsAsColumns) {
-  const auto made = made_run({"m.ss.p_1", "m.agent.p_1", "n.ss.p_1", "n.agent.p_1"}, made_tasks("L1", 50), 3, [](const EpisodeId& id) {
-    auto end = ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % (id.cell.starts_with("m") ? 3 : 5) == 0);
-    if (number_of(id) % 3 == 1) end.outcome = Outcome::compile_fail, end.code = static_cast<Code>(1 + number_of(id) % static_cast<int>(Code::py_exception));
-    return end;
-  });
+  const auto made = made_run(
+      {"m.ss.p_1", "m.agent.p_1", "n.ss.p_1", "n.agent.p_1"}, made_tasks("L1", 50), 3, [](const EpisodeId& id) {
+        auto end =
+            ended((number_of(id) * 7 + static_cast<int>(id.replicate)) % (id.cell.starts_with("m") ? 3 : 5) == 0);
+        if (number_of(id) % 3 == 1)
+          end.outcome = Outcome::compile_fail,
+          end.code = static_cast<Code>(1 + number_of(id) % static_cast<int>(Code::py_exception));
+        return end;
+      });
   auto run = made.run;
-  run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all", "L1"}}, {"model", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
+  run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all", "L1"}},
+                        {"model", {{"model", "n"}}, {{"model", "m"}}, {"all"}}};
   const auto tables = make_tables(run, made.ledger);
   for (const auto name : parse_table_name("all")) {
     const auto text = render(tables, {name}, Format::latex);
@@ -251,7 +266,8 @@ TEST(Latex, WhatNoPageHoldsIsSplitIntoNumberedFloats) {
   EXPECT_EQ(count_of(text, "\\begin{table*}"), 5u);  // seven columns of 15 characters are 105, and the cell
   EXPECT_EQ(count_of(text, "\ntwo & "), 5u);
   EXPECT_EQ(count_of(text, "a note"), 5u);
-  for (const auto* words : {"c (1 of 5)", "c (5 of 5)", "\\label{tab:w}", "\\label{tab:w-5}"}) EXPECT_EQ(count_of(text, words), 1u) << words;
+  for (const auto* words : {"c (1 of 5)", "c (5 of 5)", "\\label{tab:w}", "\\label{tab:w-5}"})
+    EXPECT_EQ(count_of(text, words), 1u) << words;
   check_tabulars(text);
   const Sheet tall{"t", "c", {{"n"}}, std::vector<std::vector<std::string>>(100, {"1"}), {}};  // 38 rows a float
   EXPECT_EQ(count_of(sheet_as_latex(tall), "\\end{table}"), 3u);
@@ -265,13 +281,12 @@ TEST(Latex, CarriesTheWarningsUnderEachTable) {
 }
 
 TEST(Json, PairsHaveTheKeysOfTheFormat) {
-  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 30), 1, [](const EpisodeId& id) {
-    return ended(id.cell == "m.agent.p" && number_of(id) < 26);
-  });
+  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 30), 1,
+                       [](const EpisodeId& id) { return ended(id.cell == "m.agent.p" && number_of(id) < 26); });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   const auto pair = Json::parse(render(make_tables(made.run, made.ledger), {}, Format::json))["pairs"].at(0);
-  EXPECT_THAT(keys(pair), ElementsAre("a", "b", "scope", "family", "contrast", "tasks", "outstanding",
-                                      "difference", "interval", "test", "p", "p_holm", "verdict"));
+  EXPECT_THAT(keys(pair), ElementsAre("a", "b", "scope", "family", "contrast", "tasks", "outstanding", "difference",
+                                      "interval", "test", "p", "p_holm", "verdict"));
   EXPECT_EQ(pair["difference"], 0.866667);
   EXPECT_EQ(pair["verdict"], "a-better");
   EXPECT_EQ(pair["p"], 2.98023e-08);  // 2^-25, not rounded to 0
@@ -279,7 +294,8 @@ TEST(Json, PairsHaveTheKeysOfTheFormat) {
 
 // One cell, one replicate: nothing to compare.
 Tables lonely_tables() {
-  const auto made = made_run({"m.ss.p"}, made_tasks("L1", 8), 1, [](const EpisodeId& id) { return ended(number_of(id) < 3); });
+  const auto made =
+      made_run({"m.ss.p"}, made_tasks("L1", 8), 1, [](const EpisodeId& id) { return ended(number_of(id) < 3); });
   return make_tables(made.run, made.ledger);
 }
 
@@ -299,10 +315,12 @@ TEST(EmptyTables, SayWhyAndWhatToAdd) {
     const std::string name(to_string(row.name));
     EXPECT_THAT(render(tables, {row.name}, Format::text), testing::StartsWith(name + ": nothing to show: " + row.says));
     EXPECT_THAT(render(tables, {row.name}, Format::latex), testing::StartsWith("% " + name + ": nothing to show: "));
-    EXPECT_THAT(render(tables, {row.name}, Format::markdown), testing::StartsWith("**" + name + "**: nothing to show: "));
+    EXPECT_THAT(render(tables, {row.name}, Format::markdown),
+                testing::StartsWith("**" + name + "**: nothing to show: "));
     EXPECT_THAT(why_no_rows(tables, row.name), testing::StartsWith(row.says));
   }
-  const auto document = Json::parse(render(tables, {TableName::methods, TableName::method_pairs, TableName::rules}, Format::json));
+  const auto document =
+      Json::parse(render(tables, {TableName::methods, TableName::method_pairs, TableName::rules}, Format::json));
   EXPECT_THAT(keys(document["empty"]), ElementsAre("methods", "method_pairs"));
   EXPECT_FALSE(Json::parse(render(tables, {TableName::rules}, Format::json)).contains("empty"));
 }

@@ -1,4 +1,4 @@
-#include "aggregate/tables.hpp"
+#include "aggregate/tables/tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -157,7 +157,8 @@ TEST(Tables, WarnsOfColdReplicatesDamageAndOtherGrids) {
 TEST(Tables, DamageIsAWarningWhileItMayHaveCostAnEpisode) {
   auto made = mixed_run();
   made.ledger.warnings = {"/some/path/a.journal: 12 bytes skipped"};
-  EXPECT_THAT(make_tables(made.run, made.ledger).warnings, IsEmpty()) << "every episode is scored: same seed, same bytes";
+  EXPECT_THAT(make_tables(made.run, made.ledger).warnings, IsEmpty())
+      << "every episode is scored: same seed, same bytes";
   made.ledger.states[0] = {};
   made.ledger.ends[0].reset();
   const auto warnings = make_tables(made.run, made.ledger).warnings;
@@ -176,17 +177,16 @@ TEST(Tables, CategoriesAreRatesOfTheirTasks) {
 }
 
 TEST(Tables, BreakdownCountsOutcomesGroupsAndPassesByTurn) {
-  const auto made =
-      made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
-        const int i = number_of(id);
-        if (i == 9) return std::nullopt;
-        auto end = ended(i < 5);
-        end.turns = static_cast<std::uint32_t>(1 + i);
-        if (i == 5 || i == 6) end.outcome = Outcome::compile_fail, end.code = Code::partition_limit;
-        if (i == 7) end.outcome = Outcome::no_code;
-        if (i == 8) end.code = Code::numeric_mismatch;
-        return end;
-      });
+  const auto made = made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
+    const int i = number_of(id);
+    if (i == 9) return std::nullopt;
+    auto end = ended(i < 5);
+    end.turns = static_cast<std::uint32_t>(1 + i);
+    if (i == 5 || i == 6) end.outcome = Outcome::compile_fail, end.code = Code::partition_limit;
+    if (i == 7) end.outcome = Outcome::no_code;
+    if (i == 8) end.code = Code::numeric_mismatch;
+    return end;
+  });
   const auto breakdown = make_tables(made.run, made.ledger).breakdowns.at(0);
   EXPECT_EQ(breakdown.scored, 9u);
   EXPECT_EQ(breakdown.outcomes[static_cast<std::size_t>(Outcome::pass)], 5u);

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "aggregate/paired.hpp"
-#include "aggregate/tables.hpp"
+#include "aggregate/statistics/paired.hpp"
+#include "aggregate/tables/tables.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 // Right values: independent_values.py beside this file.
@@ -72,7 +72,8 @@ TEST(TaskWeights, BoundsHoldWhateverRateComesOfIt) {
 }
 
 TEST(TaskWeights, EqualReplicatesAreOneDivisionAndNoWarning) {
-  const auto made = made_run({"m.ss.p"}, made_tasks("L1", 21), 3, [](const auto& id) { return ended(number_of(id) % 4 < static_cast<int>(id.replicate)); });
+  const auto made = made_run({"m.ss.p"}, made_tasks("L1", 21), 3,
+                             [](const auto& id) { return ended(number_of(id) % 4 < static_cast<int>(id.replicate)); });
   const auto tables = make_tables(made.run, made.ledger);
   const auto& total = tables.cells[0].total;
   EXPECT_EQ(*total.rate, static_cast<double>(total.passed) / 63);
@@ -86,7 +87,8 @@ void expect_same(const Interval& a, const Interval& b) {
 }
 
 TEST(PassAtOne, HasTheIntervalOfTheRate) {
-  const auto one = made_run({"m.ss.p"}, made_tasks("L1", 24), 1, [](const auto& id) { return ended(number_of(id) % 3 == 0); });
+  const auto one =
+      made_run({"m.ss.p"}, made_tasks("L1", 24), 1, [](const auto& id) { return ended(number_of(id) % 3 == 0); });
   const auto many = unequal_run(mixed_verdict);
   for (const auto* made : {&one, &many}) {
     for (const bool exact_binomial : {false, true}) {
@@ -139,7 +141,8 @@ TEST(RunToRun, CoversWhereFewTasksVary) {
     for (int round = 0; round < 2000; ++round) {
       for (auto& task : tasks) {
         task = {0, design.replicates, 0};
-        for (std::uint32_t k = 0; k < design.replicates; ++k) task.passed += std::generate_canonical<double, 53>(random) < design.chance;
+        for (std::uint32_t k = 0; k < design.replicates; ++k)
+          task.passed += std::generate_canonical<double, 53>(random) < design.chance;
       }
       const auto interval = *run_to_run_interval(tasks, 0.95);
       covered += interval.low <= design.chance && design.chance <= interval.high;
@@ -149,8 +152,9 @@ TEST(RunToRun, CoversWhereFewTasksVary) {
 }
 
 TEST(Family, WhatIsOnlyLookedAtLeavesTheDeclaredContrastsAlone) {
-  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 40), 1,
-                       [](const auto& id) { return ended(number_of(id) % 4 == 0 || (id.cell == "m.agent.p" && number_of(id) < 20)); });
+  auto made = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 40), 1, [](const auto& id) {
+    return ended(number_of(id) % 4 == 0 || (id.cell == "m.agent.p" && number_of(id) < 20));
+  });
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   const auto plain = make_tables(made.run, made.ledger).pairs;
   const auto more = make_tables(made.run, made.ledger, {.by = ScopesBy::category}).pairs;
@@ -167,9 +171,10 @@ TEST(Family, WhatIsOnlyLookedAtLeavesTheDeclaredContrastsAlone) {
 }
 
 TEST(Family, OfMethodsCountsRowsThatHaveATest) {
-  auto made = made_run({"a1.ss.p", "a2.ss.p", "b.ss.p", "a1.agent.p", "b.agent.p"}, made_tasks("L1", 20), 1, [](const auto& id) {
-    return ended((number_of(id) * 7 + id.cell[1] * 3 + id.cell[0]) % 5 < (id.cell[0] == 'a' ? 3 : 1));
-  });
+  auto made = made_run(
+      {"a1.ss.p", "a2.ss.p", "b.ss.p", "a1.agent.p", "b.agent.p"}, made_tasks("L1", 20), 1, [](const auto& id) {
+        return ended((number_of(id) * 7 + id.cell[1] * 3 + id.cell[0]) % 5 < (id.cell[0] == 'a' ? 3 : 1));
+      });
   for (auto& model : made.run.grid.models) {
     if (model.name[0] == 'a') model.method = "a";
   }

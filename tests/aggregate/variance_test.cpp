@@ -1,4 +1,4 @@
-#include "aggregate/variance.hpp"
+#include "aggregate/statistics/variance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,8 +54,7 @@ TEST(PassAt, IsTheCountOverAllSubsets) {
 
 std::vector<TaskCount> spread_tasks(std::uint32_t replicates) {
   std::vector<TaskCount> tasks;
-  for (std::uint32_t i = 0; i < 60; ++i)
-    tasks.push_back({(i * i + 3 * i) % (replicates + 1), replicates, i / 20});
+  for (std::uint32_t i = 0; i < 60; ++i) tasks.push_back({(i * i + 3 * i) % (replicates + 1), replicates, i / 20});
   return tasks;
 }
 

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "aggregate/render.hpp"
-#include "aggregate/tables.hpp"
+#include "aggregate/layout/render.hpp"
+#include "aggregate/tables/tables.hpp"
 #include "jobs/base/files.hpp"
 #include "tests/aggregate/made_run.hpp"
 
@@ -16,9 +16,8 @@ using test::Ended, test::made_run, test::made_tasks, test::number_of;
 // Writes a log by hand and gives the run that reads it.
 jobs::Run logged_run(const std::filesystem::path& folder,
                      const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
-  auto run = made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 6), 2, [](const EpisodeId&) {
-               return std::nullopt;
-             }).run;
+  auto run =
+      made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", 6), 2, [](const EpisodeId&) { return std::nullopt; }).run;
   run.folder = folder;
   run.grid.infra_retries = 5;
   test::write_log(run.log_folder(), "one", run.plan, how);

@@ -40,8 +40,7 @@ TEST(Draws, DrawIIsAFunctionOfKeyAndIAlone) {
   for (const std::uint64_t key : {std::uint64_t{1}, std::uint64_t{0x299f31d0a4093822}, ~std::uint64_t{0}}) {
     Draws draws(key);
     for (std::uint32_t i = 0; i < 100; ++i) {
-      const auto block =
-          philox({i, 0, 0, 0}, {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)});
+      const auto block = philox({i, 0, 0, 0}, {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)});
       EXPECT_EQ(draws.bits(), std::uint64_t{block[0]} | std::uint64_t{block[1]} << 32);
     }
   }

@@ -31,8 +31,8 @@ TEST(Ids, NamesAreAtMostFortyAndBeginWithALetterOrDigit) {
   EXPECT_TRUE(is_name("a"));
   EXPECT_TRUE(is_name("7B_model-x"));
   EXPECT_TRUE(is_name(std::string(40, 'a')));
-  for (const auto& bad : {std::string(), std::string(41, 'a'), std::string("-a"), std::string("_a"),
-                          std::string("a.b"), std::string("a b"), std::string("ä"), std::string("a\0", 2)}) {
+  for (const auto& bad : {std::string(), std::string(41, 'a'), std::string("-a"), std::string("_a"), std::string("a.b"),
+                          std::string("a b"), std::string("ä"), std::string("a\0", 2)}) {
     EXPECT_FALSE(is_name(bad)) << bad;
   }
 }

@@ -16,8 +16,7 @@ TEST(Outcome, WordsReadBack) {
   }
   EXPECT_EQ(words.size(), static_cast<std::size_t>(kOutcomes));
   EXPECT_FALSE(parse_outcome("passed"));
-  for (int i = 0; i < kCodes; ++i)
-    EXPECT_EQ(parse_code(to_string(static_cast<Code>(i))), static_cast<Code>(i));
+  for (int i = 0; i < kCodes; ++i) EXPECT_EQ(parse_code(to_string(static_cast<Code>(i))), static_cast<Code>(i));
   EXPECT_EQ(to_string(Code::wrong_output_shape_dtype), "WRONG_OUTPUT_SHAPE_DTYPE");
   for (const auto* word : {"compiled", "verified", "stopped", "turns", "context_full", "refused"})
     EXPECT_EQ(to_string(*parse_ended_by(word)), word);
@@ -26,8 +25,7 @@ TEST(Outcome, WordsReadBack) {
 }
 
 TEST(Outcome, AMachinesFaultIsNeverScored) {
-  for (const auto outcome :
-       {Outcome::api_error, Outcome::verifier_error, Outcome::device_error, Outcome::killed})
+  for (const auto outcome : {Outcome::api_error, Outcome::verifier_error, Outcome::device_error, Outcome::killed})
     EXPECT_FALSE(is_scored(outcome));
   for (const auto outcome : {Outcome::pass, Outcome::compile_timeout, Outcome::refused, Outcome::cheat})
     EXPECT_TRUE(is_scored(outcome));
@@ -42,8 +40,8 @@ TEST(Outcome, CodesMapAsTheKernelInterfaceSays) {
     EXPECT_EQ(outcome_of(code, Stage::verify), Outcome::mismatch);
   EXPECT_EQ(outcome_of(Code::rule_violation, Stage::run), Outcome::cheat);
   EXPECT_EQ(outcome_of(Code::infra, Stage::infra), Outcome::verifier_error);
-  for (const auto code :
-       {Code::py_syntax, Code::py_exception, Code::unknown_api, Code::partition_limit, Code::compiler_internal, Code::capacity})
+  for (const auto code : {Code::py_syntax, Code::py_exception, Code::unknown_api, Code::partition_limit,
+                          Code::compiler_internal, Code::capacity})
     EXPECT_EQ(outcome_of(code, Stage::trace), Outcome::compile_fail);
 }
 

@@ -54,9 +54,9 @@ TEST(Text, ElisionKeepsHeadAndTailAndSaysHowMuchIsGone) {
   const auto cut = elide_middle(text, 100);
   EXPECT_LE(cut.size(), 100U);
   EXPECT_THAT(cut, testing::MatchesRegex("h+\n\\.\\.\\. \\[[0-9]+ bytes left out\\] \\.\\.\\.\nt+"));
-  const auto kept = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), 'h') +
-                                             std::count(cut.begin(), cut.end(), 't')) -
-                    3;  // "bytes left out" has three t
+  const auto kept =
+      static_cast<std::size_t>(std::count(cut.begin(), cut.end(), 'h') + std::count(cut.begin(), cut.end(), 't')) -
+      3;  // "bytes left out" has three t
   EXPECT_THAT(cut, testing::HasSubstr("[" + std::to_string(1000 - kept) + " bytes left out]"));
 }
 

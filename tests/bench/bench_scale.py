@@ -46,7 +46,10 @@ def bench():
     with tempfile.TemporaryDirectory(prefix="nkigrid-bench-") as folder:
         grid, run = pathlib.Path(folder, "grid.yaml"), pathlib.Path(folder, "run")
         grid.write_text(GRID)
-        for what, command in (("check", ["check", grid]), ("submit --dry-run", ["submit", grid, "-o", run, "--dry-run"])):
+        for what, command in (
+            ("check", ["check", grid]),
+            ("submit --dry-run", ["submit", grid, "-o", run, "--dry-run"]),
+        ):
             seconds, mebibytes = best_of_three(NKIGRID, *command)
             figure(f"{what}, 10^5 episodes", f"{seconds:.2f} s, {mebibytes:.0f} MiB", "< 2 s, 300 MiB")
         full = pathlib.Path(folder, "full")

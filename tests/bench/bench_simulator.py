@@ -28,10 +28,23 @@ def engine_call(program, inputs, outputs):
     text = ctypes.create_string_buffer(1 << 16)
 
     def call():
-        code = lib.nkisim_run(program, len(program), in_pointers, in_sizes, len(inputs), out_pointers, out_sizes, len(outputs),
-                              engine.POISON_NAN_BITS, engine.POISON_INT_BYTE, text, len(text))
+        code = lib.nkisim_run(
+            program,
+            len(program),
+            in_pointers,
+            in_sizes,
+            len(inputs),
+            out_pointers,
+            out_sizes,
+            len(outputs),
+            engine.POISON_NAN_BITS,
+            engine.POISON_INT_BYTE,
+            text,
+            len(text),
+        )
         if code:
             raise SystemExit(text.value.decode())
+
     return call
 
 

@@ -1,5 +1,5 @@
-// What the dealing benchmarks run under mpirun: the runner's coordinator, dealer and messages, with lanes that sleep, do nothing, or
-// spawn /bin/true. Rank 0 prints one line of JSON.
+// What the dealing benchmarks run under mpirun: the runner's coordinator, dealer and messages, with lanes that sleep,
+// do nothing, or spawn /bin/true. Rank 0 prints one line of JSON.
 //   nkigrid_bench_dealing empty EPISODES LANES | spawn EPISODES LANES | sleep POLICY EPISODES MEAN_SECONDS
 // POLICY: dealt (costs known but for noise), exact (costs known), contiguous, hashed.
 #include <spawn.h>
@@ -16,7 +16,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/simulation.hpp"
+#include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/mpi/comm.hpp"
@@ -25,28 +25,33 @@ using namespace nkigrid;
 
 namespace {
 
-/// 10 cells x 15 tasks x replicates, with costs spread as episodes' are: cells and tasks differ, and so do repeats of one (cell, task).
+/// 10 cells x 15 tasks x replicates, with costs spread as episodes' are: cells and tasks differ, and so do repeats of
+/// one (cell, task).
 struct Work {
   jobs::Run run;
   log::Ledger ledger;
-  std::vector<double> expected;         ///< {cells x tasks} [s]
-  std::vector<double> seconds;          ///< of each episode [s]
+  std::vector<double> expected;  ///< {cells x tasks} [s]
+  std::vector<double> seconds;   ///< of each episode [s]
 
   Work(std::uint32_t episodes, double mean, bool noisy) {
     constexpr std::uint32_t kCells = 10, kTasks = 15;
     auto& plan = run.plan;
     for (std::uint32_t c = 0; c < kCells; ++c) {
       run.grid.models.push_back({.name = fmt::format("m{}", c), .api = "synthetic"});
-      plan.cells.push_back({.id = fmt::format("m{}.ss.p", c), .model = fmt::format("m{}", c), .mode = "ss", .prompt = "p"});
+      plan.cells.push_back(
+          {.id = fmt::format("m{}.ss.p", c), .model = fmt::format("m{}", c), .mode = "ss", .prompt = "p"});
     }
     for (std::uint32_t t = 0; t < kTasks; ++t) plan.tasks.push_back({fmt::format("L1/{:03}", t), "L1", "c"});
     plan.keys.assign(kCells * kTasks, "0123456789abcdef");
     Draws draws(keyed_hash({"bench", "dealing"}));
-    const auto normal = [&] { return std::sqrt(-2 * std::log(1 - draws.uniform())) * std::cos(6.283185307179586 * draws.uniform()); };
+    const auto normal = [&] {
+      return std::sqrt(-2 * std::log(1 - draws.uniform())) * std::cos(6.283185307179586 * draws.uniform());
+    };
     std::vector<double> of_task;
     for (std::uint32_t t = 0; t < kTasks; ++t) of_task.push_back(0.4 * normal());
     // Modes tell most: a cell of single shots beside one of ten turns.
-    for (std::uint32_t at = 0; at < kCells * kTasks; ++at) expected.push_back(std::exp((at / kTasks) % 2 * 1.6 + of_task[at % kTasks]));
+    for (std::uint32_t at = 0; at < kCells * kTasks; ++at)
+      expected.push_back(std::exp((at / kTasks) % 2 * 1.6 + of_task[at % kTasks]));
     for (std::uint32_t i = 0; i < episodes; ++i) {
       const std::uint32_t at = static_cast<std::uint32_t>(std::uint64_t{i} * kCells * kTasks / episodes);
       plan.episodes.push_back({.cell = at / kTasks, .task = at % kTasks, .replicate = i + 1});
@@ -129,15 +134,18 @@ class Lanes {
 };
 
 void sleep_until(double time, const Clock& clock) {
-  for (double left; (left = time - clock.monotonic().count()) > 0;) std::this_thread::sleep_for(std::chrono::duration<double>(left));
+  for (double left; (left = time - clock.monotonic().count()) > 0;)
+    std::this_thread::sleep_for(std::chrono::duration<double>(left));
 }
 
 /// The runner's loop with these lanes.
 void work_dealt(const Work& work, mpi::Comm& comm, Lanes& lanes, const Clock& clock) {
   std::optional<runner::Coordinator> coordinator;
   if (comm.rank() == 0) {
-    runner::Dealer dealer(work.run.plan, work.run.grid, jobs::dealing_order(work.run.plan, work.expected, std::nullopt), work.ledger, false);
-    coordinator.emplace(comm, std::move(dealer), runner::PermitOffice(work.run.grid), runner::Progress(STDERR_FILENO, false, true, clock), clock);
+    runner::Dealer dealer(work.run.plan, work.run.grid, jobs::dealing_order(work.run.plan, work.expected, std::nullopt),
+                          work.ledger, false);
+    coordinator.emplace(comm, std::move(dealer), runner::PermitOffice(work.run.grid),
+                        runner::Progress(STDERR_FILENO, false, true, clock), clock);
   }
   runner::Asker asker;
   runner::PollPause pause;
@@ -160,8 +168,10 @@ void work_dealt(const Work& work, mpi::Comm& comm, Lanes& lanes, const Clock& cl
     const auto want = finished ? std::nullopt : asker.ask(lanes.count(), lanes.idle(), lanes.queued(), "n", now);
     if (want) comm.send(0, static_cast<int>(runner::Tag::want), runner::encode(*want), "bench");
     if (coordinator) coordinator->tick();
-    if (moved || want || !done.empty()) pause.moved();
-    else if (!finished) sleep_until(std::min(now.count() + pause.next().count(), lanes.next_end()), clock);
+    if (moved || want || !done.empty())
+      pause.moved();
+    else if (!finished)
+      sleep_until(std::min(now.count() + pause.next().count(), lanes.next_end()), clock);
   }
 }
 
@@ -170,7 +180,8 @@ void work_fixed(const Work& work, mpi::Comm& comm, bool hashed, const Clock& clo
   const auto size = static_cast<std::uint64_t>(comm.size()), count = std::uint64_t{work.seconds.size()};
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto owner = hashed ? keyed_hash({"owner", std::to_string(i)}) % size : i * size / count;
-    if (owner == static_cast<std::uint64_t>(comm.rank())) sleep_until(clock.monotonic().count() + work.seconds[i], clock);
+    if (owner == static_cast<std::uint64_t>(comm.rank()))
+      sleep_until(clock.monotonic().count() + work.seconds[i], clock);
   }
 }
 
@@ -194,18 +205,27 @@ int main(int argc, char** argv) {
   const std::string policy = sleeps ? argv[2] : "dealt";
   const auto comm = mpi::make_mpi(&argc, &argv);
   const SystemClock clock;
-  const Work work(static_cast<std::uint32_t>(std::atoi(argv[sleeps ? 3 : 2])), sleeps ? std::atof(argv[4]) : 1.0, policy != "exact");
-  Lanes lanes(work, sleeps ? Body::sleep : kind == "spawn" ? Body::spawn : Body::nothing, sleeps ? 1 : static_cast<std::uint32_t>(std::atoi(argv[3])));
+  const Work work(static_cast<std::uint32_t>(std::atoi(argv[sleeps ? 3 : 2])), sleeps ? std::atof(argv[4]) : 1.0,
+                  policy != "exact");
+  Lanes lanes(work,
+              sleeps            ? Body::sleep
+              : kind == "spawn" ? Body::spawn
+                                : Body::nothing,
+              sleeps ? 1 : static_cast<std::uint32_t>(std::atoi(argv[3])));
   comm->barrier("start");
   const auto start = clock.monotonic();
-  if (policy == "contiguous" || policy == "hashed") work_fixed(work, *comm, policy == "hashed", clock);
-  else work_dealt(work, *comm, lanes, clock);
+  if (policy == "contiguous" || policy == "hashed")
+    work_fixed(work, *comm, policy == "hashed", clock);
+  else
+    work_dealt(work, *comm, lanes, clock);
   comm->barrier("end");
   const auto took = (clock.monotonic() - start).count();
   const auto ranks = static_cast<std::uint32_t>(comm->size());
   if (comm->rank() == 0) {
-    fmt::print(R"({{"seconds": {}, "episodes": {}, "ideal": {}, "longest": {}, "simulated": {}}})" "\n", took, work.seconds.size(),
-               std::max(work.total() / ranks, work.longest()), work.longest(), sleeps ? simulated(work, ranks) : 0.0);
+    fmt::print(R"({{"seconds": {}, "episodes": {}, "ideal": {}, "longest": {}, "simulated": {}}})"
+               "\n",
+               took, work.seconds.size(), std::max(work.total() / ranks, work.longest()), work.longest(),
+               sleeps ? simulated(work, ranks) : 0.0);
   }
   return 0;
 }

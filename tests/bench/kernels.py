@@ -4,7 +4,9 @@ import neuronxcc.nki.language as nl
 import neuronxcc.nki.isa as nisa
 
 """
-ADD = HEAD + """
+ADD = (
+    HEAD
+    + """
 GRID = (16, 8)
 
 @nki.jit
@@ -15,7 +17,10 @@ def kernel(x, y):
     nl.store(out[i_p, i_f], value=nl.load(x[i_p, i_f]) + nl.load(y[i_p, i_f]))
     return out
 """
-MATMUL = HEAD + """
+)
+MATMUL = (
+    HEAD
+    + """
 @nki.jit
 def kernel(lhs_t, rhs):
     k, m = lhs_t.shape
@@ -31,13 +36,27 @@ def kernel(lhs_t, rhs):
             nl.store(out[nl.ds(i * 128, 128), nl.ds(j * 512, 512)], value=nl.copy(acc))
     return out
 """
+)
 
 
 def hundred_lines():
     """A kernel of 100 lines: loads, a chain of elementwise work, a reduction, a store, in a loop."""
     body = ["    for t in nl.affine_range(4):", "        a = nl.load(x[nl.ds(t * 128, 128), 0:512])"]
-    steps = ["nl.exp(a)", "a * 0.5", "nl.maximum(a, 0.1)", "nl.tanh(a)", "a + 1.0", "nl.sqrt(nl.abs(a))", "a - nl.mean(a, axis=1, keepdims=True)"]
+    steps = [
+        "nl.exp(a)",
+        "a * 0.5",
+        "nl.maximum(a, 0.1)",
+        "nl.tanh(a)",
+        "a + 1.0",
+        "nl.sqrt(nl.abs(a))",
+        "a - nl.mean(a, axis=1, keepdims=True)",
+    ]
     while len(body) < 88:
         body.append(f"        a = {steps[len(body) % len(steps)]}")
     body += ["        nl.store(out[nl.ds(t * 128, 128), 0:512], value=a)", "    return out"]
-    return HEAD + "@nki.jit\ndef kernel(x):\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n" + "\n".join(body) + "\n"
+    return (
+        HEAD
+        + "@nki.jit\ndef kernel(x):\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        + "\n".join(body)
+        + "\n"
+    )

@@ -44,11 +44,14 @@ std::uint64_t peak_bytes() {
 
 /// Text that looks like a kernel: words repeat, numbers do not.
 std::string program_text(std::uint64_t seed, std::size_t bytes) {
-  static constexpr std::array<const char*, 8> lines = {
-      "    for i in nl.affine_range({}):\n",          "        tile = nl.load(x[nl.ds(i * {}, 128), :])\n",
-      "        acc = nl.add(acc, nl.multiply(tile, {}))\n", "        nl.store(out[nl.ds(i * {}, 128), :], value=acc)\n",
-      "    # the tile of {} rows stays in SBUF\n",     "        s = nl.sum(tile, axis=[1], keepdims=True) / {}\n",
-      "    w = nl.load(weight[0:{}, :])\n",            "        y = nisa.activation(op=nl.exp, data=tile, scale={})\n"};
+  static constexpr std::array<const char*, 8> lines = {"    for i in nl.affine_range({}):\n",
+                                                       "        tile = nl.load(x[nl.ds(i * {}, 128), :])\n",
+                                                       "        acc = nl.add(acc, nl.multiply(tile, {}))\n",
+                                                       "        nl.store(out[nl.ds(i * {}, 128), :], value=acc)\n",
+                                                       "    # the tile of {} rows stays in SBUF\n",
+                                                       "        s = nl.sum(tile, axis=[1], keepdims=True) / {}\n",
+                                                       "    w = nl.load(weight[0:{}, :])\n",
+                                                       "        y = nisa.activation(op=nl.exp, data=tile, scale={})\n"};
   std::string text;
   for (std::uint64_t n = seed * 6364136223846793005ULL + 1442695040888963407ULL; text.size() < bytes;
        n = n * 6364136223846793005ULL + 1442695040888963407ULL)
@@ -59,18 +62,37 @@ std::string program_text(std::uint64_t seed, std::size_t bytes) {
 
 /// An episode's records: ten turns, a prompt that its task's replicates share, kernels that now and then come again.
 std::vector<log::Record> episode_records(std::uint64_t episode, std::uint32_t turns) {
-  const log::AttemptId id{{"qwen.agent.rank-aware", fmt::format("L1/{:03}_task", episode % 250), static_cast<std::uint32_t>(episode / 250 + 1)}, "0123456789abcdef", 1};
+  const log::AttemptId id{{"qwen.agent.rank-aware", fmt::format("L1/{:03}_task", episode % 250),
+                           static_cast<std::uint32_t>(episode / 250 + 1)},
+                          "0123456789abcdef",
+                          1};
   std::vector<log::Record> records = {log::Begin{.id = id, .node = "node1", .started = 1.75e9}};
   std::string answer = program_text(episode % 250, 1024), kernel;
   for (std::uint32_t turn = 1; turn <= turns; ++turn) {
     const auto seed = episode * 16 + turn;
     if (turn % 4 != 3) kernel = program_text(seed, 3072);  // every fourth check is of the kernel as it was
-    log::Reply reply{.id = id, .turn = turn, .request = answer, .reply = "{\"message\":\"" + kernel, .llm_s = 2, .tokens_in = 900, .tokens_out = 800, .cost_usd = 0.01};
+    log::Reply reply{.id = id,
+                     .turn = turn,
+                     .request = answer,
+                     .reply = "{\"message\":\"" + kernel,
+                     .llm_s = 2,
+                     .tokens_in = 900,
+                     .tokens_out = 800,
+                     .cost_usd = 0.01};
     records.emplace_back(std::move(reply));
     answer = fmt::format("{{\"ok\":false,\"turn\":{}}}", seed) + program_text(seed ^ 0xabcdef, 1000);
-    records.emplace_back(log::Turn{.id = id, .turn = turn, .tool_calls = 1, .compile_ok = 0, .stage = Stage::verify, .code = Code::oob, .line = 12, .kernel = kernel, .tool_output = answer});
+    records.emplace_back(log::Turn{.id = id,
+                                   .turn = turn,
+                                   .tool_calls = 1,
+                                   .compile_ok = 0,
+                                   .stage = Stage::verify,
+                                   .code = Code::oob,
+                                   .line = 12,
+                                   .kernel = kernel,
+                                   .tool_output = answer});
   }
-  records.emplace_back(log::End{.id = id, .level = "L1", .category = "unary", .outcome = Outcome::mismatch, .turns = turns});
+  records.emplace_back(
+      log::End{.id = id, .level = "L1", .category = "unary", .outcome = Outcome::mismatch, .turns = turns});
   return records;
 }
 
@@ -138,7 +160,8 @@ void generate(const fs::path& folder, std::uint64_t turns) {
   }
   journal.append(batch);
   journal.close();
-  fmt::print("{{\"turns\": {}, \"text_bytes\": {}, \"journal_bytes\": {}}}\n", turns, text, fs::file_size(journal.path()));
+  fmt::print("{{\"turns\": {}, \"text_bytes\": {}, \"journal_bytes\": {}}}\n", turns, text,
+             fs::file_size(journal.path()));
 }
 
 void seal(const fs::path& journal) {
@@ -151,7 +174,8 @@ void seal(const fs::path& journal) {
 void measured(log::Reply& reply, std::uint64_t sequence) {
   const auto draw = sequence * 6364136223846793005ULL >> 20;
   reply.llm_s = 1 + static_cast<double>(draw % 1'000'003) * 1.7e-5;
-  reply.tokens_in = static_cast<std::uint32_t>(500 + draw % 7919), reply.tokens_out = static_cast<std::uint32_t>(100 + draw % 1009);
+  reply.tokens_in = static_cast<std::uint32_t>(500 + draw % 7919),
+  reply.tokens_out = static_cast<std::uint32_t>(100 + draw % 1009);
   reply.cost_usd = reply.tokens_in * 5e-6 + reply.tokens_out * 25e-6;
 }
 
@@ -163,7 +187,8 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
   std::uint64_t sequence = 0, first = 1;
   std::uint32_t part = 0;
   const auto write = [&] {
-    log::SegmentReport about{.header = test::made_header(), .journal = "load", .seq_first = first, .seq_last = sequence};
+    log::SegmentReport about{
+        .header = test::made_header(), .journal = "load", .seq_first = first, .seq_last = sequence};
     write_file_atomic(log::part_path(run.log_folder(), "load", ++part), builder->finish(about));
     builder.emplace();
     first = sequence + 1;
@@ -173,7 +198,10 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
     const auto& task = run.plan.tasks[planned.task];
     const auto draw = (id.episode.replicate * 2654435761u + planned.task * 97 + planned.cell * 31) >> 7;
     const bool pass = draw % 100 < 20 + planned.cell * 7;
-    test::Ended how{.outcome = pass ? Outcome::pass : Outcome::mismatch, .turns = turns, .code = draw % 3 == 0 ? Code::oob : Code::numeric_mismatch, .stage = Stage::verify};
+    test::Ended how{.outcome = pass ? Outcome::pass : Outcome::mismatch,
+                    .turns = turns,
+                    .code = draw % 3 == 0 ? Code::oob : Code::numeric_mismatch,
+                    .stage = Stage::verify};
     for (auto& record : test::attempt_records(id, task.level, task.category, how)) {
       if (auto* reply = std::get_if<log::Reply>(&record)) measured(*reply, sequence);
       builder->add(++sequence, std::move(record));
@@ -181,7 +209,8 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
     if (builder->is_full()) write();
   }
   write();
-  fmt::print("{{\"episodes\": {}, \"turns\": {}, \"parts\": {}}}\n", run.plan.episodes.size(), run.plan.episodes.size() * turns, part);
+  fmt::print("{{\"episodes\": {}, \"turns\": {}, \"parts\": {}}}\n", run.plan.episodes.size(),
+             run.plan.episodes.size() * turns, part);
 }
 
 void fold(const fs::path& folder) {
@@ -194,9 +223,12 @@ void fold(const fs::path& folder) {
   const auto ledger_peak = peak_bytes();
   start = Clock::now();
   std::uint64_t turns = 0, failed = 0;
-  log::read_turn_summaries(run.plan, run.log_folder(), [&](const log::TurnSummary& turn) { ++turns, failed += turn.code != Code::none; });
-  fmt::print("{{\"episodes\": {}, \"scored\": {}, \"load_s\": {}, \"ledger_s\": {}, \"ledger_peak_bytes\": {}, \"turns\": {}, \"failed\": {}, \"turns_s\": {}, \"peak_bytes\": {}}}\n",
-             ledger.states.size(), ledger.scored(), load, ledger_s, ledger_peak, turns, failed, since(start), peak_bytes());
+  log::read_turn_summaries(run.plan, run.log_folder(),
+                           [&](const log::TurnSummary& turn) { ++turns, failed += turn.code != Code::none; });
+  fmt::print(
+      "{{\"episodes\": {}, \"scored\": {}, \"load_s\": {}, \"ledger_s\": {}, \"ledger_peak_bytes\": {}, \"turns\": {}, "
+      "\"failed\": {}, \"turns_s\": {}, \"peak_bytes\": {}}}\n",
+      ledger.states.size(), ledger.scored(), load, ledger_s, ledger_peak, turns, failed, since(start), peak_bytes());
 }
 
 }  // namespace
@@ -205,12 +237,18 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const std::string what = words.empty() ? "" : words[0];
   try {
-    if (what == "append" && words.size() == 4) append(words[1], static_cast<unsigned>(std::stoul(words[2])), static_cast<std::uint32_t>(std::stoul(words[3])));
-    else if (what == "generate" && words.size() == 3) generate(words[1], std::stoull(words[2]));
-    else if (what == "seal" && words.size() == 2) seal(words[1]);
-    else if (what == "segments" && words.size() == 4) segments(words[1], words[2], static_cast<std::uint32_t>(std::stoul(words[3])));
-    else if (what == "fold" && words.size() == 2) fold(words[1]);
-    else return 2;
+    if (what == "append" && words.size() == 4)
+      append(words[1], static_cast<unsigned>(std::stoul(words[2])), static_cast<std::uint32_t>(std::stoul(words[3])));
+    else if (what == "generate" && words.size() == 3)
+      generate(words[1], std::stoull(words[2]));
+    else if (what == "seal" && words.size() == 2)
+      seal(words[1]);
+    else if (what == "segments" && words.size() == 4)
+      segments(words[1], words[2], static_cast<std::uint32_t>(std::stoul(words[3])));
+    else if (what == "fold" && words.size() == 2)
+      fold(words[1]);
+    else
+      return 2;
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -21,5 +21,8 @@ def matmul(lhs_t, rhs, out):
             total = np.zeros((128, 512), np.float32)
             for kk in range(k // 128):
                 contraction = kk * 128 + np.arange(128)[:, None]
-                total += lhs_t[contraction, i * 128 + np.arange(128)[None, :]].T @ rhs[contraction, j * 512 + np.arange(512)[None, :]]
+                total += (
+                    lhs_t[contraction, i * 128 + np.arange(128)[None, :]].T
+                    @ rhs[contraction, j * 512 + np.arange(512)[None, :]]
+                )
             out[i * 128 + np.arange(128)[:, None], j * 512 + np.arange(512)[None, :]] = total

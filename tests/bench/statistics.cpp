@@ -1,12 +1,13 @@
-// Times of the exact statistics on made results, as JSON: milliseconds a call, medians. tests/bench/run holds them against scipy.
+// Times of the exact statistics on made results, as JSON: milliseconds a call, medians. tests/bench/run holds them
+// against scipy.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 
-#include "aggregate/intervals.hpp"
-#include "aggregate/pairs.hpp"
+#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/tables/pairs.hpp"
 #include "jobs/base/draws.hpp"
 #include "tests/aggregate/made_run.hpp"
 
@@ -27,7 +28,8 @@ double median_ms(const std::function<void()>& work) {
 
 // A task's chance of passing, spread widely over tasks and a little over cells.
 test::MadeRun made_grid(const std::vector<std::string>& cells, std::uint32_t replicates) {
-  auto tasks = test::join(test::join(test::made_tasks("L1", 50), test::made_tasks("L2", 50)), test::made_tasks("L3", 50));
+  auto tasks =
+      test::join(test::join(test::made_tasks("L1", 50), test::made_tasks("L2", 50)), test::made_tasks("L3", 50));
   return test::made_run(cells, tasks, replicates, [](const EpisodeId& id) {
     const double hard = Draws(keyed_hash({"task", id.task})).uniform();
     const double chance = std::clamp(hard * hard * 1.1 + (id.cell[0] - 'a') * 0.01, 0.0, 1.0);
@@ -43,7 +45,8 @@ int main() {
   auto made = made_grid(cells, 10);
   for (std::size_t b = 0; b < cells.size(); ++b) {
     for (std::size_t a = b + 1; a < cells.size(); ++a)
-      made.run.grid.contrasts.push_back({cells[a] + cells[b], {{"model", cells[a].substr(0, 1)}}, {{"model", cells[b].substr(0, 1)}}, {"all"}});
+      made.run.grid.contrasts.push_back(
+          {cells[a] + cells[b], {{"model", cells[a].substr(0, 1)}}, {{"model", cells[b].substr(0, 1)}}, {"all"}});
   }
   const auto scores = aggregate::collect_scores(made.run, made.ledger, aggregate::Rule::paper, {});
   std::size_t rows = 0;
@@ -54,9 +57,11 @@ int main() {
   aggregate::Interval interval, plain;
   const double cell = median_ms([&] { interval = aggregate::rate_interval(counts, 0.95); });
   const double one = median_ms([&] { plain = aggregate::rate_interval(flat, 0.95); });
-  fmt::print("{{\"pairs\": {}, \"pairs_ms\": {:.4f}, \"cell_ms\": {:.5f}, \"method\": \"{}\", \"plain_ms\": {:.5f}, \"plain\": [{}, {}], "
-             "\"scores\": [",
-             rows, pairs, cell, interval.method, one, plain.low, plain.high);
+  fmt::print(
+      "{{\"pairs\": {}, \"pairs_ms\": {:.4f}, \"cell_ms\": {:.5f}, \"method\": \"{}\", \"plain_ms\": {:.5f}, "
+      "\"plain\": [{}, {}], "
+      "\"scores\": [",
+      rows, pairs, cell, interval.method, one, plain.low, plain.high);
   for (std::size_t i = 0; i < counts.size(); ++i)
     fmt::print("{}{}", i ? ", " : "", static_cast<double>(counts[i].passed) / counts[i].replicates);
   fmt::print("]}}\n");

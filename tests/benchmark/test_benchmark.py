@@ -35,8 +35,10 @@ def arguments(model, given):
     """What the kernel gets, in the index's order: inputs, parameters, floating buffers."""
     tensors = [g for g in given if isinstance(g, torch.Tensor)] + list(model.parameters())
     tensors += [b for b in model.buffers() if b.is_floating_point()]
-    return [np.ascontiguousarray(t.detach().numpy().astype(np.int32 if not t.is_floating_point() else np.float32))
-            for t in tensors]
+    return [
+        np.ascontiguousarray(t.detach().numpy().astype(np.int32 if not t.is_floating_point() else np.float32))
+        for t in tensors
+    ]
 
 
 def trials(task_id, count=TRIALS):
@@ -50,7 +52,9 @@ def trials(task_id, count=TRIALS):
 
 class Index(unittest.TestCase):
     def test_make_index_gives_the_index_that_is_committed(self):
-        made = subprocess.run([sys.executable, BENCH / "make_index.py", "--print"], capture_output=True, text=True, check=True)
+        made = subprocess.run(
+            [sys.executable, BENCH / "make_index.py", "--print"], capture_output=True, text=True, check=True
+        )
         self.assertEqual(made.stdout, (BENCH / "index.json").read_text())
 
     def test_the_seed_has_twelve_eight_and_four_tasks(self):
@@ -62,8 +66,25 @@ class Index(unittest.TestCase):
 
     def test_every_kind_of_operation_and_rank_is_there(self):
         kinds = {task["category"] for task in TASKS.values()}
-        self.assertLessEqual({"elementwise", "activation", "reduction", "normalisation", "softmax", "matmul", "matmul-epilogue",
-                              "attention", "pooling", "convolution", "transpose", "scan", "mlp", "loss"}, kinds)
+        self.assertLessEqual(
+            {
+                "elementwise",
+                "activation",
+                "reduction",
+                "normalisation",
+                "softmax",
+                "matmul",
+                "matmul-epilogue",
+                "attention",
+                "pooling",
+                "convolution",
+                "transpose",
+                "scan",
+                "mlp",
+                "loss",
+            },
+            kinds,
+        )
         ranks = {len(task["inputs"][0]["shape"]) for task in TASKS.values()}
         self.assertEqual(ranks, {2, 3, 4})
 
@@ -123,6 +144,7 @@ class KnownKernels(unittest.TestCase):
     def judge(self, task_id):
         """Runs the known kernel on all trials; the paper's and the strict rule are asserted."""
         from neuronxcc import nki
+
         kernel = load(BENCH / "kernels" / f"{task_id}.py", "known_kernel").kernel
         for given, wanted in trials(task_id):
             result = nki.simulate_kernel(kernel, *given)
@@ -133,7 +155,9 @@ class KnownKernels(unittest.TestCase):
                 self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
                 self.assertTrue(np.isfinite(got).all(), "not finite")
                 self.assertTrue(np.allclose(got, want, atol=1e-3, rtol=1e-3), f"max error {np.abs(got - want).max():g}")
-                gap = np.linalg.norm((got.astype(np.float64) - want).ravel()) / np.linalg.norm(want.astype(np.float64).ravel())
+                gap = np.linalg.norm((got.astype(np.float64) - want).ravel()) / np.linalg.norm(
+                    want.astype(np.float64).ravel()
+                )
                 self.assertLessEqual(gap, 1e-4)
                 self.assertGreater(np.ptp(got), 0)
 

@@ -15,7 +15,9 @@ SOURCE = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
 NKIGRID = str(BUILD / "nkigrid")
 SMALL = SOURCE / "tests/data/cli/small.yaml"
 MPI_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_btl": "tcp,self",
 }
 INFRASTRUCTURE = {b"api_error", b"verifier_error", b"device_error", b"killed"}
@@ -30,8 +32,14 @@ def environment(**more):
 
 def nkigrid(*args, timeout=280, env=None, prefix=()):
     """Runs the program to its end: returncode, stdout, stderr."""
-    return subprocess.run([*prefix, NKIGRID, *map(str, args)], capture_output=True, text=True, timeout=timeout,
-                          env=env or environment(), stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        [*prefix, NKIGRID, *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=env or environment(),
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def mpirun(ranks):
@@ -39,14 +47,22 @@ def mpirun(ranks):
 
 
 def start(*args, prefix=(), env=None):
-    return subprocess.Popen([*prefix, NKIGRID, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                            env=env or environment(), stdin=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [*prefix, NKIGRID, *map(str, args)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=env or environment(),
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def timeless_tables(run):
     """Everything that `tables` prints without a time in it, as json and csv."""
     names = ("cells", "levels", "pairs", "categories", "errors", "rules")
-    return [nkigrid("tables", run, "--table", name, "--format", form).stdout for name in names for form in ("json", "csv")]
+    return [
+        nkigrid("tables", run, "--table", name, "--format", form).stdout for name in names for form in ("json", "csv")
+    ]
 
 
 def tables_json(run):
@@ -72,6 +88,7 @@ def status(run):
 def scored_rows(run):
     """episode -> number of rows with a scored outcome, over all sealed segments, by stock h5py."""
     import h5py
+
     rows = collections.Counter()
     for path in glob.glob(str(pathlib.Path(run) / "log" / "*.h5")):
         with h5py.File(path, "r") as segment:

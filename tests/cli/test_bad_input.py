@@ -28,7 +28,11 @@ class BadInput(Case):
         self.assertFalse((self.folder / "run").exists())
 
     def test_every_problem_at_once(self):
-        grid = self.grid(a=("seed: 7", "sede: 7\nseed: 7"), b=("replicates: 2", "replicates: -2"), c=("mode: [ss, agent]", "mode: [ss, agnet]"))
+        grid = self.grid(
+            a=("seed: 7", "sede: 7\nseed: 7"),
+            b=("replicates: 2", "replicates: -2"),
+            c=("mode: [ss, agent]", "mode: [ss, agnet]"),
+        )
         done = nkigrid("check", grid, "--json")
         self.assertEqual(done.returncode, 2)
         problems = json.loads(done.stdout)["problems"]
@@ -54,26 +58,47 @@ class BadInput(Case):
         self.check_refused(nkigrid("run", grid, "-o", run), 2, "seed", "7", "8")
 
     def test_dead_endpoint_stops_with_4_and_loses_nothing(self):
-        grid = self.grid(a=("{api: synthetic, profile: novice}", '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice}'))
+        grid = self.grid(
+            a=("{api: synthetic, profile: novice}", '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice}')
+        )
         run = self.folder / "run"
         done = nkigrid("run", grid, "-o", run, "--quiet")
         self.check_refused(done, 4, "http://127.0.0.1:9/v1")
         state = harness.status(run)
         scored = {cell["cell"]: cell["scored"] for cell in state["cells"]}
-        self.assertEqual(scored, {"novice.ss.rank-aware": 0, "novice.agent.rank-aware": 0, "expert.ss.rank-aware": 12, "expert.agent.rank-aware": 12})
+        self.assertEqual(
+            scored,
+            {
+                "novice.ss.rank-aware": 0,
+                "novice.agent.rank-aware": 0,
+                "expert.ss.rank-aware": 12,
+                "expert.agent.rank-aware": 12,
+            },
+        )
         self.assertIn("127.0.0.1:9", state["stopped_by"])
 
     def test_a_full_device_behind_stdout_is_an_io_error(self):
         for words in (["--help"], ["bench", "list"], ["check", harness.SMALL], ["check", harness.SMALL, "--json"]):
             with open("/dev/full", "w") as full:
-                done = subprocess.run([harness.NKIGRID, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True, env=harness.environment())
+                done = subprocess.run(
+                    [harness.NKIGRID, *map(str, words)],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    env=harness.environment(),
+                )
             self.assertEqual(done.returncode, 3, words)
             self.assertIn("standard output", done.stderr)
 
     def test_every_usage_line_is_the_whole_command(self):
         verbs = re.findall(r"^  ([a-z]+) ", nkigrid("--help").stdout.split("Subcommands:")[1], re.M)
         self.assertGreater(len(verbs), 15)
-        for words in [[verb] for verb in verbs] + [["log", "check"], ["bench", "list"], ["bench", "show"], ["bench", "check"]]:
+        for words in [[verb] for verb in verbs] + [
+            ["log", "check"],
+            ["bench", "list"],
+            ["bench", "show"],
+            ["bench", "check"],
+        ]:
             done = nkigrid(*words, "--help")
             self.assertEqual(done.returncode, 0, words)
             self.assertIn(f"Usage: nkigrid {' '.join(words)}", done.stdout)
@@ -83,15 +108,21 @@ class BadInput(Case):
         for _ in range(2):  # the second finds everything done
             done = nkigrid("run", harness.SMALL, "-o", run)
             self.assertEqual(done.returncode, 0, done.stderr)
-            lines = [line.split(" elapsed")[0].rsplit(",", 1)[0] for line in done.stderr.splitlines() if "episodes" in line]
+            lines = [
+                line.split(" elapsed")[0].rsplit(",", 1)[0] for line in done.stderr.splitlines() if "episodes" in line
+            ]
             self.assertIn("48/48 episodes", lines[-1])
             self.assertEqual(len(lines), len(set(lines)), lines)
 
     def test_doctor_misses_only_what_the_grid_uses(self):
         local = self.write("local.yaml", re.sub(r"slurm: .*\n", "", harness.SMALL.read_text()))
-        said = {finding["what"]: finding for finding in json.loads(nkigrid("doctor", local, "--json").stdout)["findings"]}
+        said = {
+            finding["what"]: finding for finding in json.loads(nkigrid("doctor", local, "--json").stdout)["findings"]
+        }
         for what, why in (("neuron", "backend is sim"), ("mpi", "no slurm section"), ("slurm", "no slurm section")):
-            self.assertEqual((said[what]["ok"], said[what]["needed"], said[what]["word"]), (True, False, "-"), said[what])
+            self.assertEqual(
+                (said[what]["ok"], said[what]["needed"], said[what]["word"]), (True, False, "-"), said[what]
+            )
             self.assertIn("not needed here", said[what]["text"])
             self.assertIn(why, said[what]["text"])
         self.assertTrue(said["device"]["ok"] and said["device"]["needed"], said["device"])
@@ -126,8 +157,12 @@ class BadInput(Case):
         self.assertEqual(nkigrid("log", "check", run).returncode, 0)
 
     def test_env_key_that_is_not_set(self):
-        grid = self.grid(a=("{api: synthetic, profile: novice}",
-                            '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice, key: {env: NKIGRID_NO_SUCH_KEY}}'))
+        grid = self.grid(
+            a=(
+                "{api: synthetic, profile: novice}",
+                '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: novice, key: {env: NKIGRID_NO_SUCH_KEY}}',
+            )
+        )
         self.check_refused(nkigrid("run", grid, "-o", self.folder / "run", "--quiet"), 2, "NKIGRID_NO_SUCH_KEY")
 
 
@@ -147,7 +182,9 @@ class BadDisk(Case):
         self.assertEqual(nkigrid("submit", harness.SMALL, "-o", run, "--dry-run").returncode, 0)
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
         self.check_refused(nkigrid("run", run, "--quiet"), 3, str(run), "ead-only")
-        self.check_refused(nkigrid("run", harness.SMALL, "-o", disk / "other", "--quiet"), 3, str(disk / "other"), "ead-only")
+        self.check_refused(
+            nkigrid("run", harness.SMALL, "-o", disk / "other", "--quiet"), 3, str(disk / "other"), "ead-only"
+        )
         self.assertIn('"outstanding": 48', nkigrid("status", run, "--json").stdout)
 
     def test_full_disk_in_mid_run_keeps_what_was_acknowledged(self):

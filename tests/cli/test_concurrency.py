@@ -24,8 +24,14 @@ cells:
   - {{model: [one, two], mode: ss, prompt: rank-aware}}
 slurm: {{shards: {shards}, time: "00:10:00"}}
 """
-ANSWER = json.dumps({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "I have no kernel."}}],
-                     "usage": {"prompt_tokens": 1, "completion_tokens": 1}}).encode()
+ANSWER = json.dumps(
+    {
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "I have no kernel."}}
+        ],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+    }
+).encode()
 
 
 class Endpoint:
@@ -84,8 +90,16 @@ class Concurrency(Case):
             run, done = self.freeze(port=endpoint.port, limit=LIMIT, shards=2)
             script = run / "scripts/elements-0.sh"
             self.assertIn("--elements-at-once 2", script.read_text())
-            elements = [subprocess.Popen(["sh", str(script)], env=environment(SLURM_ARRAY_TASK_ID=str(element), **MPI_ENVIRONMENT),
-                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for element in range(2)]
+            elements = [
+                subprocess.Popen(
+                    ["sh", str(script)],
+                    env=environment(SLURM_ARRAY_TASK_ID=str(element), **MPI_ENVIRONMENT),
+                    stdin=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+                for element in range(2)
+            ]
             said = [element.communicate(timeout=200)[1] for element in elements]
             self.assertEqual([element.returncode for element in elements], [0, 0], said)
             self.assertEqual(status(run)["scored"], 16)

@@ -51,7 +51,19 @@ class Costs(unittest.TestCase):
 
     def test_tables_are_the_same_bytes_whatever_costs_and_ranks(self):
         second = self.path / "second"
-        done = nkigrid("run", GRID, "-o", second, "--quiet", "--lanes", "1", "--costs", self.first, prefix=mpirun(3), env=environment(**MPI_ENVIRONMENT))
+        done = nkigrid(
+            "run",
+            GRID,
+            "-o",
+            second,
+            "--quiet",
+            "--lanes",
+            "1",
+            "--costs",
+            self.first,
+            prefix=mpirun(3),
+            env=environment(**MPI_ENVIRONMENT),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((second / "plan/costs.json").exists())
         self.assertFalse((self.first / "plan/costs.json").exists())
@@ -59,7 +71,10 @@ class Costs(unittest.TestCase):
 
     def test_layouts_are_compared_as_asked(self):
         schedule = self.plan("--shards", "1,2,4", "--ranks", "1,2", "--node-price", "2")["schedule"]
-        self.assertEqual({(row["shards"], row["ranks_per_node"]) for row in schedule["layouts"]}, {(s, r) for s in (1, 2, 4) for r in (1, 2)})
+        self.assertEqual(
+            {(row["shards"], row["ranks_per_node"]) for row in schedule["layouts"]},
+            {(s, r) for s in (1, 2, 4) for r in (1, 2)},
+        )
         for row in schedule["layouts"]:
             self.assertGreaterEqual(row["makespan_s"], row["ideal_s"])
             self.assertAlmostEqual(row["node_usd"], 2 * row["node_hours"])
@@ -77,7 +92,9 @@ class Costs(unittest.TestCase):
 
     def test_layouts_are_printed_shortest_first(self):
         text = nkigrid("plan", GRID, "--shards", "1,4,2").stdout
-        rows = [line[:9].split()[-1] for line in text.split("makespan")[1].split("*: as the grid says")[0].splitlines()[1:]]
+        rows = [
+            line[:9].split()[-1] for line in text.split("makespan")[1].split("*: as the grid says")[0].splitlines()[1:]
+        ]
         self.assertEqual(rows, ["4", "2", "1"])
 
     def test_costs_of_no_run_are_refused_before_anything_is_frozen(self):

@@ -90,36 +90,64 @@ class Hints(harness.Case):
         return answer["verify"]["hints"]
 
     def test_a_forgotten_last_tile_is_counted_and_placed(self):
-        hints = self.failing(FORGETS_THE_LAST_TILE, "NON_FINITE_UNINIT", "output 0: 30800 of 210000 elements were never written, first at [256, 0]")
+        hints = self.failing(
+            FORGETS_THE_LAST_TILE,
+            "NON_FINITE_UNINIT",
+            "output 0: 30800 of 210000 elements were never written, first at [256, 0]",
+        )
         self.assertFalse([h for h in hints if "read before" in h], hints)
 
     def test_a_psum_tile_made_in_the_contraction_loop_is_named(self):
-        self.failing(ACCUMULATOR_INSIDE_THE_LOOP, "NUMERIC_MISMATCH",
-                     "variable `out` (line 8) is overwritten at line 15 in every trip of the loop at line 11 (variable `k`), only the last trip stays; "
-                     "the PSUM tile `acc` (line 12) is made anew in each trip, so nothing accumulates: create it before that loop",
-                     task="L1/008_matmul")
+        self.failing(
+            ACCUMULATOR_INSIDE_THE_LOOP,
+            "NUMERIC_MISMATCH",
+            "variable `out` (line 8) is overwritten at line 15 in every trip of the loop at line 11 (variable `k`), only the last trip stays; "
+            "the PSUM tile `acc` (line 12) is made anew in each trip, so nothing accumulates: create it before that loop",
+            task="L1/008_matmul",
+        )
 
     def test_a_bfloat16_intermediate_is_named_with_its_rounding(self):
-        self.failing(HALF_PRECISION, "NUMERIC_MISMATCH", "variable `short` (line 11) is held in bfloat16, which rounds to 2^-8 relative",
-                     "about one bfloat16 rounding")
+        self.failing(
+            HALF_PRECISION,
+            "NUMERIC_MISMATCH",
+            "variable `short` (line 11) is held in bfloat16, which rounds to 2^-8 relative",
+            "about one bfloat16 rounding",
+        )
 
     def test_an_exponential_that_overflows_is_named_with_the_values_seen(self):
-        self.failing(SOFTMAX_WITHOUT_MAXIMUM, "NON_FINITE_UNINIT", "exp at line 12 overflows above 88.7", "values made of variable `tile` (line 11) lie outside (seen: -",
-                     "subtract the row's maximum first", task="L1/007_softmax")
+        self.failing(
+            SOFTMAX_WITHOUT_MAXIMUM,
+            "NON_FINITE_UNINIT",
+            "exp at line 12 overflows above 88.7",
+            "values made of variable `tile` (line 11) lie outside (seen: -",
+            "subtract the row's maximum first",
+            task="L1/007_softmax",
+        )
 
     def test_functions_outside_of_their_range_are_named(self):
         for expression, code, words in (
-                ("nl.log(nl.multiply(a, 0.0))", "NON_FINITE_UNINIT", "log at line 12 needs values above 0: 210000 of 210000"),
-                ("nl.sqrt(a)", "NON_FINITE_UNINIT", "sqrt at line 12 needs values of at least 0"),
-                ("nl.sin(nl.multiply(a, 100.0))", "NUMERIC_MISMATCH", "sin at line 12 is exact on [-pi, pi] alone")):
+            (
+                "nl.log(nl.multiply(a, 0.0))",
+                "NON_FINITE_UNINIT",
+                "log at line 12 needs values above 0: 210000 of 210000",
+            ),
+            ("nl.sqrt(a)", "NON_FINITE_UNINIT", "sqrt at line 12 needs values of at least 0"),
+            ("nl.sin(nl.multiply(a, 100.0))", "NUMERIC_MISMATCH", "sin at line 12 is exact on [-pi, pi] alone"),
+        ):
             with self.subTest(expression=expression):
                 self.failing(ELEMENTWISE.replace("EXPRESSION", expression), code, words)
 
     def test_masked_off_lanes_that_reach_the_output_are_named_by_variable_and_index(self):
-        self.failing(MASKED_OFF_LANES, "NON_FINITE_UNINIT", "variable `a` (line 11) was read before it was written, first at [50, 0] by line 12")
+        self.failing(
+            MASKED_OFF_LANES,
+            "NON_FINITE_UNINIT",
+            "variable `a` (line 11) was read before it was written, first at [50, 0] by line 12",
+        )
 
     def test_a_dependence_between_affine_trips_is_found_by_another_order(self):
-        words = "affine_range at line 11 (variable `t`) carries a dependence: its result depends on the order of the trips"
+        words = (
+            "affine_range at line 11 (variable `t`) carries a dependence: its result depends on the order of the trips"
+        )
         self.failing(DEPENDENT_TRIPS, "NUMERIC_MISMATCH", words)
         orders = self.check(DEPENDENT_TRIPS, "L1/001_add", "--shuffle-loops")["orders"]
         self.assertEqual(len(orders), 1)
@@ -131,7 +159,9 @@ class Hints(harness.Case):
         self.assertIsNone(self.check(RIGHT)["orders"])
 
     def test_a_kernel_that_passes_has_its_dangerous_calls_noted(self):
-        answer = self.check(RIGHT.replace("nl.add(a,", "nl.add(nl.add(a, nl.multiply(nl.sin(nl.multiply(a, 50.0)), 1e-9)),"))
+        answer = self.check(
+            RIGHT.replace("nl.add(a,", "nl.add(nl.add(a, nl.multiply(nl.sin(nl.multiply(a, 50.0)), 1e-9)),")
+        )
         self.assertEqual(answer["outcome"], "pass")
         self.assertTrue(any("sin at line 12" in note for note in answer["notes"]), answer["notes"])
 

@@ -17,7 +17,9 @@ class Install(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-install-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         first = cls.folder / "first"
-        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", first], capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            ["cmake", "--install", BUILD, "--prefix", first], capture_output=True, text=True, timeout=120
+        )
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         cls.prefix = cls.folder / "moved"
@@ -25,8 +27,15 @@ class Install(unittest.TestCase):
         cls.configs = cls.prefix / "share/nkigrid/configs"
 
     def nkigrid(self, *words, **more):
-        return subprocess.run([self.prefix / "bin/nkigrid", *map(str, words)], capture_output=True, text=True, timeout=200,
-                              env=environment(**more), cwd=self.folder, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            [self.prefix / "bin/nkigrid", *map(str, words)],
+            capture_output=True,
+            text=True,
+            timeout=200,
+            env=environment(**more),
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+        )
 
     def test_a_known_kernel_passes(self):
         done = self.nkigrid("kernel", self.configs / f"nkigen-bench/kernels/{TASK}.py", "--task", TASK, "--json")
@@ -46,18 +55,26 @@ class Install(unittest.TestCase):
         self.assertEqual(json.loads(tables.stdout)["outstanding"], 0)
 
     def test_the_simulator_is_a_package(self):
-        script = ("import numpy, neuronxcc, neuronxcc.nki as nki, neuronxcc.nki.language as nl\n"
-                  "@nki.jit\n"
-                  "def kernel(x):\n"
-                  "    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
-                  "    nl.store(out, nl.load(x) * 2.0)\n"
-                  "    return out\n"
-                  "x = numpy.ones((4, 8), dtype=numpy.float32)\n"
-                  "print(neuronxcc.__file__, nki.simulate_kernel(kernel, x).sum())\n")
+        script = (
+            "import numpy, neuronxcc, neuronxcc.nki as nki, neuronxcc.nki.language as nl\n"
+            "@nki.jit\n"
+            "def kernel(x):\n"
+            "    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+            "    nl.store(out, nl.load(x) * 2.0)\n"
+            "    return out\n"
+            "x = numpy.ones((4, 8), dtype=numpy.float32)\n"
+            "print(neuronxcc.__file__, nki.simulate_kernel(kernel, x).sum())\n"
+        )
         file = self.folder / "use.py"
         file.write_text(script)
         package = self.prefix / "lib/nkigrid/nkisim"
-        done = subprocess.run(["/usr/bin/python3", "-B", file], capture_output=True, text=True, env=environment(PYTHONPATH=str(package)), cwd=self.folder)
+        done = subprocess.run(
+            ["/usr/bin/python3", "-B", file],
+            capture_output=True,
+            text=True,
+            env=environment(PYTHONPATH=str(package)),
+            cwd=self.folder,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.split(), [str(package / "neuronxcc/__init__.py"), "64.0"])
 

@@ -29,6 +29,7 @@ class KillAndResume(Case):
     @classmethod
     def setUpClass(cls):
         import tempfile
+
         folder = tempfile.TemporaryDirectory(prefix="nkigrid-test-")
         cls.addClassCleanup(folder.cleanup)
         run = folder.name + "/run"
@@ -63,7 +64,9 @@ class KillAndResume(Case):
         self.check_resumed(run)
 
     def test_kill_9_of_one_rank_under_mpirun(self):
-        run, launcher = self.start_until(scored=10, prefix=harness.mpirun(3), env=environment(**harness.MPI_ENVIRONMENT))
+        run, launcher = self.start_until(
+            scored=10, prefix=harness.mpirun(3), env=environment(**harness.MPI_ENVIRONMENT)
+        )
         os.kill(max(children_of(launcher.pid)), signal.SIGKILL)
         self.assertNotEqual(launcher.wait(), 0)
         launcher.stderr.close()
@@ -113,7 +116,9 @@ class KillAndResume(Case):
                 segment.write_bytes(damaged)
                 self.assertEqual(nkigrid("tables", run, "--format", "json").returncode, 3)
                 self.assertEqual(nkigrid("seal", run).returncode, 3)
-                self.assertEqual(nkigrid("tables", run, "--format", "json").returncode, 1, "they are outstanding, not failed")
+                self.assertEqual(
+                    nkigrid("tables", run, "--format", "json").returncode, 1, "they are outstanding, not failed"
+                )
                 self.check_resumed(run)
                 self.assertEqual(turns_in(run), turns)
 

@@ -12,6 +12,7 @@ class SameTable(Case):
     @classmethod
     def setUpClass(cls):
         import tempfile
+
         cls.reference_run = tempfile.mkdtemp(prefix="nkigrid-test-") + "/run"
         done = nkigrid("run", harness.SMALL, "-o", cls.reference_run, "--quiet")
         if done.returncode != 0:
@@ -22,6 +23,7 @@ class SameTable(Case):
     def tearDownClass(cls):
         import pathlib
         import shutil
+
         shutil.rmtree(pathlib.Path(cls.reference_run).parent, ignore_errors=True)
 
     def check_same(self, done, run):
@@ -40,12 +42,28 @@ class SameTable(Case):
 
     def test_mpirun_one_rank(self):
         run = self.folder / "run"
-        done = nkigrid("run", harness.SMALL, "-o", run, "--quiet", prefix=harness.mpirun(1), env=environment(**harness.MPI_ENVIRONMENT))
+        done = nkigrid(
+            "run",
+            harness.SMALL,
+            "-o",
+            run,
+            "--quiet",
+            prefix=harness.mpirun(1),
+            env=environment(**harness.MPI_ENVIRONMENT),
+        )
         self.check_same(done, run)
 
     def test_mpirun_four_ranks(self):
         run = self.folder / "run"
-        done = nkigrid("run", harness.SMALL, "-o", run, "--quiet", prefix=harness.mpirun(4), env=environment(**harness.MPI_ENVIRONMENT))
+        done = nkigrid(
+            "run",
+            harness.SMALL,
+            "-o",
+            run,
+            "--quiet",
+            prefix=harness.mpirun(4),
+            env=environment(**harness.MPI_ENVIRONMENT),
+        )
         self.check_same(done, run)
         self.assertEqual(sorted(harness.scored_rows(run).values()), [1] * 48)
 
@@ -60,14 +78,19 @@ class SameTable(Case):
         self.assertEqual(harness.tables_json(run), self.reference)
 
     def test_over_a_socket(self):
-        server = subprocess.Popen([harness.NKIGRID, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment())
+        server = subprocess.Popen(
+            [harness.NKIGRID, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment()
+        )
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
         endpoint = re.search(r"http://\S+/v1", server.stdout.readline()).group(0)
         text = harness.SMALL.read_text()
         for name in ("novice", "expert"):
-            text = text.replace(f"{{api: synthetic, profile: {name}}}", f'{{api: openai, endpoint: "{endpoint}", model: {name}, concurrency: 3}}')
+            text = text.replace(
+                f"{{api: synthetic, profile: {name}}}",
+                f'{{api: openai, endpoint: "{endpoint}", model: {name}, concurrency: 3}}',
+            )
         run = self.folder / "run"
         done = nkigrid("run", self.write("grid.yaml", text), "-o", run, "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -16,8 +16,13 @@ class Tables(Case):
     def setUpClass(cls):
         import pathlib
         import tempfile
+
         cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-test-"))
-        changes = {"one": [], "two": [("seed: 7", "seed: 8")], "old": [('sdk: "2.24"', 'sdk: "2.23"'), ("name: smoke", "name: older")]}
+        changes = {
+            "one": [],
+            "two": [("seed: 7", "seed: 8")],
+            "old": [('sdk: "2.24"', 'sdk: "2.23"'), ("name: smoke", "name: older")],
+        }
         for name, edits in changes.items():
             text = SMOKE.read_text()
             for was, now in edits:
@@ -31,6 +36,7 @@ class Tables(Case):
     @classmethod
     def tearDownClass(cls):
         import shutil
+
         shutil.rmtree(cls.box, ignore_errors=True)
 
     def tables(self, *runs, options=()):
@@ -53,8 +59,11 @@ class Tables(Case):
         self.assertEqual(one.stdout, (self.box / "one/tables/rules.csv").read_text())
 
     def test_names_that_are_not_there_are_refused_with_those_that_are(self):
-        for table, option, says in (("ablation", "--against", "no model, mode or prompt is named 'nope'; there are: "), ("cost", "--relative-to", "nope"),
-                                    ("cells", "--subset", "unknown subset 'nope'")):
+        for table, option, says in (
+            ("ablation", "--against", "no model, mode or prompt is named 'nope'; there are: "),
+            ("cost", "--relative-to", "nope"),
+            ("cells", "--subset", "unknown subset 'nope'"),
+        ):
             done = nkigrid("tables", self.box / "one", "--table", table, option, "nope")
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(says, done.stderr)
@@ -63,7 +72,13 @@ class Tables(Case):
     def test_several_tables_may_be_named_but_csv_holds_one(self):
         done = nkigrid("tables", "--table", "rules", "--table", "errors", self.box / "one", "--table", "rules")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual([done.stdout.count(words) for words in ("by each rule", "how scored episodes ended", "pass rate in percent")], [1, 1, 0])
+        self.assertEqual(
+            [
+                done.stdout.count(words)
+                for words in ("by each rule", "how scored episodes ended", "pass rate in percent")
+            ],
+            [1, 1, 0],
+        )
         both = self.tables("one", options=["--table", "rules", "--table", "errors"])
         self.assertTrue("rules" in both and "errors" in both)
         refused = nkigrid("tables", self.box / "one", "--table", "rules", "--table", "errors", "--format", "csv")
@@ -81,20 +96,29 @@ class Tables(Case):
         self.assertEqual(list(self.tables("one", options=["--table", "methods"])["empty"]), ["methods"])
 
     def test_an_ablation_draws_the_same_interval_each_time(self):
-        one, again = (nkigrid("tables", self.box / "one", "--table", "ablation", "--format", "csv").stdout for _ in range(2))
+        one, again = (
+            nkigrid("tables", self.box / "one", "--table", "ablation", "--format", "csv").stdout for _ in range(2)
+        )
         self.assertEqual(one, again)
         self.assertEqual(one, (self.box / "one/tables/ablation.csv").read_text())
         for row in csv.DictReader(io.StringIO(one)):
             if row["value"] != row["baseline"]:
-                self.assertNotEqual(row["relative_method"] == "bca-drawn", bool(row["relative_reason"]), "an interval, or why none")
+                self.assertNotEqual(
+                    row["relative_method"] == "bca-drawn", bool(row["relative_reason"]), "an interval, or why none"
+                )
 
     def test_the_rate_of_a_run_that_has_ended_is_its_own_whenever_one_asks(self):
         import h5py
+
         first, second = (json.loads(nkigrid("status", self.box / "one", "--json").stdout) for _ in range(2))
         ran = []
         for path in (self.box / "one/log").glob("*.h5"):
             with h5py.File(path) as segment:
-                ran += zip(segment["episodes/started"][:], segment["episodes/started"][:] + segment["episodes/seconds"][:], strict=True)
+                ran += zip(
+                    segment["episodes/started"][:],
+                    segment["episodes/started"][:] + segment["episodes/seconds"][:],
+                    strict=True,
+                )
         self.assertEqual(first["per_hour"], second["per_hour"])
         # Of the time in which one of them ran: a pause between two sessions is none.
         times = sorted({time for episode in ran for time in episode})
@@ -104,7 +128,9 @@ class Tables(Case):
 
     def test_status_after_a_dry_run_asks_no_slurm_that_is_not_there(self):
         run = self.box / "dry"
-        dry = nkigrid("submit", SMOKE, "-o", run, "--dry-run", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf"))
+        dry = nkigrid(
+            "submit", SMOKE, "-o", run, "--dry-run", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf")
+        )
         self.assertEqual(dry.returncode, 0, dry.stderr)
         self.assertTrue((run / "scripts").is_dir())
         status = nkigrid("status", run, "--json", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf"))
@@ -123,10 +149,23 @@ class Tables(Case):
 
     def test_another_key_is_kept_apart_and_compared(self):
         both = self.tables("one", "old", options=["--table", "cost"])
-        self.assertEqual([cell["cell"] for cell in both["cells"]],
-                         ["expert.ss.rank-aware", "expert.agent.rank-aware", "expert.ss.rank-aware@older", "expert.agent.rank-aware@older"])
+        self.assertEqual(
+            [cell["cell"] for cell in both["cells"]],
+            [
+                "expert.ss.rank-aware",
+                "expert.agent.rank-aware",
+                "expert.ss.rank-aware@older",
+                "expert.agent.rank-aware@older",
+            ],
+        )
         runs = [(pair["a"], pair["b"]) for pair in both["pairs"] if pair["contrast"] == "runs"]
-        self.assertEqual(runs, [("expert.ss.rank-aware@older", "expert.ss.rank-aware"), ("expert.agent.rank-aware@older", "expert.agent.rank-aware")])
+        self.assertEqual(
+            runs,
+            [
+                ("expert.ss.rank-aware@older", "expert.ss.rank-aware"),
+                ("expert.agent.rank-aware@older", "expert.agent.rank-aware"),
+            ],
+        )
         self.assertTrue(any("kept apart" in warning for warning in both["warnings"]))
         self.assertEqual(len(both["cost"]), 4)
         self.assertGreater(both["cost"][3]["tokens_out"], 0)
@@ -139,7 +178,11 @@ class Tables(Case):
         self.assertEqual(asked["adjust"], "bh")
         self.assertIn("p_bh", asked["pairs"][0])
         self.assertIn("p_holm", asked["pairs"][0])
-        for option, word, hint in (("--adjust", "hom", "holm"), ("--interval", "clopper", "clopper-pearson"), ("--by", "levels", "level")):
+        for option, word, hint in (
+            ("--adjust", "hom", "holm"),
+            ("--interval", "clopper", "clopper-pearson"),
+            ("--by", "levels", "level"),
+        ):
             refused = nkigrid("tables", self.box / "one", option, word)
             self.assertEqual(refused.returncode, 2)
             self.assertIn(f"unknown word '{word}' of {option}", refused.stderr)

@@ -33,7 +33,9 @@ class ToySession final : public Session {
     return outcome;
   }
 
-  std::span<const std::byte> output(std::size_t slot, std::size_t) const override { return std::as_bytes(std::span(outputs_[slot])); }
+  std::span<const std::byte> output(std::size_t slot, std::size_t) const override {
+    return std::as_bytes(std::span(outputs_[slot]));
+  }
 
  private:
   static std::vector<float> twice_and_add(const TensorFile& arguments) {
@@ -46,9 +48,12 @@ class ToySession final : public Session {
   static std::vector<float> matmul_add(const TensorFile& arguments) {
     const auto a = floats_of(arguments, 0), b = floats_of(arguments, 1);
     auto c = floats_of(arguments, 2);
-    const auto inner = static_cast<std::size_t>(arguments.tensors[0].shape[0]), rows = static_cast<std::size_t>(arguments.tensors[0].shape[1]);
+    const auto inner = static_cast<std::size_t>(arguments.tensors[0].shape[0]),
+               rows = static_cast<std::size_t>(arguments.tensors[0].shape[1]);
     const auto cols = static_cast<std::size_t>(arguments.tensors[1].shape[1]);
-    for (std::size_t k = 0; k < inner; ++k) for (std::size_t m = 0; m < rows; ++m) for (std::size_t n = 0; n < cols; ++n) c[m * cols + n] += a[k * rows + m] * b[k * cols + n];
+    for (std::size_t k = 0; k < inner; ++k)
+      for (std::size_t m = 0; m < rows; ++m)
+        for (std::size_t n = 0; n < cols; ++n) c[m * cols + n] += a[k * rows + m] * b[k * cols + n];
     return c;
   }
 
@@ -62,14 +67,17 @@ class ToyBackend final : public Backend {
  public:
   ToyBackend(bool doubts, bool broken) : doubts_(doubts), broken_(broken) {}
 
-  CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>&, Seconds) override {
+  CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>&,
+                         Seconds) override {
     CompileAttempt attempt;
     const bool canary = task.id.rfind("canary/", 0) == 0;
     const auto manner = !canary ? source : broken_ && canaries_++ > 0 ? "zeros" : "well";
     attempt.result.artifact = std::make_shared<const Artifact>(Artifact{manner, "kernel", {}, 0});
     return attempt;
   }
-  std::unique_ptr<Session> open(const jobs::Task&, const Artifact& artifact) override { return std::make_unique<ToySession>(artifact.bytes); }
+  std::unique_ptr<Session> open(const jobs::Task&, const Artifact& artifact) override {
+    return std::make_unique<ToySession>(artifact.bytes);
+  }
   bool doubts_the_device() const override { return doubts_; }
   std::string name() const override { return "toy"; }
   std::string compiler() const override { return "toy 1"; }

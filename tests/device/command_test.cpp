@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/command_backend.hpp"
-#include "runner/device/command_process.hpp"
+#include "runner/device/command/backend.hpp"
+#include "runner/device/command/process.hpp"
 #include "runner/proc/frame.hpp"
 #include "tests/device/small_task.hpp"
 
@@ -42,7 +42,8 @@ jobs::DeviceSpec shell(const std::string& compile, const std::string& verify = "
 }
 
 CompileAttempt compile_by(const std::string& script, double seconds = 30) {
-  return make_command_backend(shell("read request; " + script), keeper())->compile(small_task(), "source\n", std::nullopt, Seconds(seconds));
+  return make_command_backend(shell("read request; " + script), keeper())
+      ->compile(small_task(), "source\n", std::nullopt, Seconds(seconds));
 }
 
 /// Two inputs of [128, 64] in one file: 0, 1, 2, ...
@@ -65,7 +66,9 @@ struct Running {
   explicit Running(const std::string& script)
       : backend(make_command_backend(shell("exit 1", "read request; " + script), keeper())),
         session(backend->open(small_task(), Artifact{"made", "kernel", "", 0})) {}
-  RunOutcome run(std::size_t slot = 0, double seconds = 30) { return session->run(arguments(), slot, {}, Seconds(seconds)); }
+  RunOutcome run(std::size_t slot = 0, double seconds = 30) {
+    return session->run(arguments(), slot, {}, Seconds(seconds));
+  }
 };
 
 bool is_gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
@@ -77,7 +80,8 @@ pid_t read_pid(const fs::path& file) {
 }
 
 TEST(CommandCompile, TheReplysFileIsTheArtifact) {
-  const auto attempt = compile_by(R"(cp kernel.py made; echo '{"ok": true, "artifact": "made", "entry": "k", "estimate_us": 2.5, "warnings": ["odd"]}')");
+  const auto attempt = compile_by(
+      R"(cp kernel.py made; echo '{"ok": true, "artifact": "made", "entry": "k", "estimate_us": 2.5, "warnings": ["odd"]}')");
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
   EXPECT_EQ(attempt.result.artifact->bytes, "source\n");
   EXPECT_EQ(attempt.result.artifact->entry, "k");
@@ -87,15 +91,18 @@ TEST(CommandCompile, TheReplysFileIsTheArtifact) {
 }
 
 TEST(CommandCompile, AProgramMayReadItsInputToTheEndAndLeaveOutTheLastLineBreak) {
-  const auto backend = make_command_backend(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"), keeper());
+  const auto backend =
+      make_command_backend(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"), keeper());
   const auto attempt = backend->compile(small_task(), "source\n", "main", Seconds(30));
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
-  EXPECT_THAT(attempt.result.artifact->bytes, AllOf(HasSubstr("\"op\":\"compile\""), HasSubstr("\"entry\":\"main\""), HasSubstr("\"version\":1"),
-                                                    HasSubstr("\"timeout_s\":30"), HasSubstr("T1/two_x_plus_weight"), EndsWith("\n")));
+  EXPECT_THAT(attempt.result.artifact->bytes,
+              AllOf(HasSubstr("\"op\":\"compile\""), HasSubstr("\"entry\":\"main\""), HasSubstr("\"version\":1"),
+                    HasSubstr("\"timeout_s\":30"), HasSubstr("T1/two_x_plus_weight"), EndsWith("\n")));
 }
 
 TEST(CommandCompile, AFailureThatTheProgramTellsIsTheKernels) {
-  const auto attempt = compile_by(R"(echo "{\"ok\": false, \"code\": \"PARTITION_LIMIT\", \"stage\": \"backend\", \"line\": 12, \"message\": \"in $PWD/kernel.py: 256 rows\"}")");
+  const auto attempt = compile_by(
+      R"(echo "{\"ok\": false, \"code\": \"PARTITION_LIMIT\", \"stage\": \"backend\", \"line\": 12, \"message\": \"in $PWD/kernel.py: 256 rows\"}")");
   const auto& why = attempt.result.diagnostic;
   EXPECT_EQ(why.code, Code::partition_limit);
   EXPECT_EQ(why.stage, Stage::backend);
@@ -105,7 +112,9 @@ TEST(CommandCompile, AFailureThatTheProgramTellsIsTheKernels) {
 }
 
 TEST(CommandCompile, WhatBreaksTheProtocolIsTheMachinesFaultInOneClearMessage) {
-  const auto made = [](const std::string& artifact) { return "echo '{\"ok\": true, \"artifact\": \"" + artifact + "\"}'"; };
+  const auto made = [](const std::string& artifact) {
+    return "echo '{\"ok\": true, \"artifact\": \"" + artifact + "\"}'";
+  };
   const auto failed = [](const std::string& rest) { return "echo '{\"ok\": false, " + rest + "}'"; };
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"echo hello", "gave a reply that is no JSON object: 'hello'"},
@@ -116,15 +125,20 @@ TEST(CommandCompile, WhatBreaksTheProtocolIsTheMachinesFaultInOneClearMessage) {
       {"echo '{\"ok\": 1}'", "gave a reply that has no 'ok' that is true or false"},
       {"echo '{\"ok\": true}'", "no 'artifact'"},
       {failed("\"message\": \"x\""), "no 'code'"},
-      {failed("\"code\": \"OOPS\", \"message\": \"x\""), "gave a reply whose code 'OOPS' is none that a compile may answer"},
+      {failed("\"code\": \"OOPS\", \"message\": \"x\""),
+       "gave a reply whose code 'OOPS' is none that a compile may answer"},
       {failed("\"code\": \"NUMERIC_MISMATCH\", \"message\": \"x\""), "is none that a compile may answer"},
       {failed("\"code\": \"DTYPE\""), "no 'message'"},
       {failed("\"code\": \"DTYPE\", \"message\": 7"), "gave a reply whose 'message' is no text"},
-      {failed("\"code\": \"DTYPE\", \"message\": \"x\", \"line\": -1"), "gave a reply whose 'line' is no whole number of at least 0"},
-      {failed("\"code\": \"DTYPE\", \"message\": \"x\", \"stage\": \"verify\""), "gave a reply whose stage 'verify' is none of parse, trace, backend"},
+      {failed("\"code\": \"DTYPE\", \"message\": \"x\", \"line\": -1"),
+       "gave a reply whose 'line' is no whole number of at least 0"},
+      {failed("\"code\": \"DTYPE\", \"message\": \"x\", \"stage\": \"verify\""),
+       "gave a reply whose stage 'verify' is none of parse, trace, backend"},
       {failed("\"code\": \"INFRA\", \"message\": \"the licence server is down\""), "the licence server is down"},
-      {"echo '{\"ok\": true, \"artifact\": \"kernel.py\", \"estimate_us\": -3}'", "gave a reply whose 'estimate_us' is no number of at least 0"},
-      {"echo '{\"ok\": true, \"artifact\": \"kernel.py\", \"warnings\": \"w\"}'", "gave a reply whose 'warnings' is no list of texts"},
+      {"echo '{\"ok\": true, \"artifact\": \"kernel.py\", \"estimate_us\": -3}'",
+       "gave a reply whose 'estimate_us' is no number of at least 0"},
+      {"echo '{\"ok\": true, \"artifact\": \"kernel.py\", \"warnings\": \"w\"}'",
+       "gave a reply whose 'warnings' is no list of texts"},
       {"exit 0", "ended without a reply"},
       {"echo one; echo two", "answered more than one line"},
       {"head -c 3000000 /dev/zero", "more than a line may hold"},
@@ -152,12 +166,14 @@ TEST(CommandCompile, AProgramThatIsNotThereIsTheMachinesFault) {
   spec.compile = {"no-such-program-anywhere"};
   const auto attempt = make_command_backend(spec, keeper())->compile(small_task(), "x", std::nullopt, Seconds(30));
   EXPECT_EQ(attempt.result.diagnostic.code, Code::infra);
-  EXPECT_THAT(attempt.result.diagnostic.message, HasSubstr("cannot start no-such-program-anywhere: No such file or directory"));
+  EXPECT_THAT(attempt.result.diagnostic.message,
+              HasSubstr("cannot start no-such-program-anywhere: No such file or directory"));
 }
 
 TEST(CommandCompile, ACrashOrExit70IsDoubted) {
-  for (const auto& [script, words] : {std::pair{"echo dying >&2; kill -SEGV $$", "killed by signal 11 (Segmentation fault); it last said: dying"},
-                                      std::pair{"echo '[F134] no' >&2; exit 70", "exited with status 70; it last said: [F134] no"}}) {
+  for (const auto& [script, words] :
+       {std::pair{"echo dying >&2; kill -SEGV $$", "killed by signal 11 (Segmentation fault); it last said: dying"},
+        std::pair{"echo '[F134] no' >&2; exit 70", "exited with status 70; it last said: [F134] no"}}) {
     const auto attempt = compile_by(script);
     EXPECT_EQ(attempt.result.diagnostic.code, Code::compiler_internal);
     EXPECT_THAT(attempt.result.diagnostic.message, HasSubstr(words));
@@ -180,11 +196,13 @@ TEST(CommandCompile, AHangingOneIsATimeoutInDoubtAndLeavesNobodyBehind) {
 TEST(CommandCompile, TheProgramGetsAFolderThatGoesAndNothingOfOurs) {
   ::setenv("SECRET_API_KEY", "hush", 1);
   ::setenv("NKIGRID_DEVICE_OPTION", "7", 1);
-  const auto attempt = compile_by(R"({ pwd; ls -l /proc/self/fd | grep -c ' -> '; env; } > made; echo '{"ok": true, "artifact": "made"}')");
+  const auto attempt = compile_by(
+      R"({ pwd; ls -l /proc/self/fd | grep -c ' -> '; env; } > made; echo '{"ok": true, "artifact": "made"}')");
   ::unsetenv("SECRET_API_KEY");
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
   const auto& text = attempt.result.artifact->bytes;
-  EXPECT_THAT(text, AllOf(HasSubstr("NKIGRID_DEVICE_OPTION=7\n"), HasSubstr("OMP_NUM_THREADS=1\n"), Not(HasSubstr("hush"))));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("NKIGRID_DEVICE_OPTION=7\n"), HasSubstr("OMP_NUM_THREADS=1\n"), Not(HasSubstr("hush"))));
   const auto folder = text.substr(0, text.find('\n'));
   EXPECT_THAT(text, HasSubstr("TMPDIR=" + folder + "\n"));
   EXPECT_FALSE(fs::exists(folder));
@@ -192,7 +210,8 @@ TEST(CommandCompile, TheProgramGetsAFolderThatGoesAndNothingOfOurs) {
 }
 
 TEST(CommandRun, OutputsAreWhatStandsInTheFilesThatWerePoisoned) {
-  Running running(R"(head -c 4 run1.output0 > /dev/null; tail -c +32769 run1.inputs > run1.output0; echo '{"ok": true, "hints": ["slow"]}'
+  Running running(
+      R"(head -c 4 run1.output0 > /dev/null; tail -c +32769 run1.inputs > run1.output0; echo '{"ok": true, "hints": ["slow"]}'
                      read request; ls run1.* 2>/dev/null && exit 1; head -c 32768 /dev/zero > run2.output0; echo '{"ok": true}'; read end)");
   const auto first = running.run(0);
   ASSERT_EQ(first.kind, RunOutcome::Kind::ran) << first.words;
@@ -203,7 +222,8 @@ TEST(CommandRun, OutputsAreWhatStandsInTheFilesThatWerePoisoned) {
   const auto second = running.run(1);
   ASSERT_EQ(second.kind, RunOutcome::Kind::ran) << second.words;
   EXPECT_EQ(running.session->output(1, 0)[5], std::byte{0});
-  EXPECT_EQ(std::memcmp(running.session->output(0, 0).data(), given.bytes_of(1).data(), 32768), 0) << "the other slot stays";
+  EXPECT_EQ(std::memcmp(running.session->output(0, 0).data(), given.bytes_of(1).data(), 32768), 0)
+      << "the other slot stays";
 }
 
 TEST(CommandRun, ElementsThatStillHoldThePoisonWereNeverWritten) {
@@ -230,7 +250,8 @@ TEST(CommandRun, WhatBreaksTheProtocolIsTheMachinesFault) {
       {"echo hello", "gave a reply that is no JSON object: 'hello'"},
       {"printf '{\"ok\": tr'", "gave a reply that is no JSON object"},
       {"echo '{\"ok\": false, \"code\": \"NUMERIC_MISMATCH\", \"message\": \"x\"}'", "is none that a run may answer"},
-      {"echo '{\"ok\": false, \"code\": \"INFRA\", \"message\": \"the core is busy\"}'", "reports a fault of the machine: the core is busy"},
+      {"echo '{\"ok\": false, \"code\": \"INFRA\", \"message\": \"the core is busy\"}'",
+       "reports a fault of the machine: the core is busy"},
       {"head -c 3000000 /dev/zero; read end", "more than a line may hold"},
       {"echo x > run1.output0; echo '{\"ok\": true}'", "its file 'run1.output0' has 2 bytes, 32768 are wanted"},
       {"rm run1.output0; echo '{\"ok\": true}'", "its file 'run1.output0' is not there"},
@@ -248,7 +269,8 @@ TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", "echo 'no runtime' >&2; exit 5"};
   const auto backend = make_command_backend(spec, keeper());
-  const auto outcome = backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
+  const auto outcome =
+      backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
   EXPECT_THAT(outcome.words, HasSubstr("exited with status 5 before it was ready; it last said: no runtime"));
 }
@@ -257,16 +279,19 @@ TEST(CommandRun, AProgramThatIsNotReadySaysWhy) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", R"(echo '{"ok": false, "code": "INFRA", "message": "no device is free"}'; read end)"};
   const auto backend = make_command_backend(spec, keeper());
-  const auto outcome = backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
+  const auto outcome =
+      backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
   EXPECT_THAT(outcome.words, HasSubstr("says that it is not ready: no device is free"));
 }
 
 TEST(CommandProcess, ALineThatCameBeforeItWasAskedForIsTakenAtOnce) {
   const TemporaryDirectory folder;
-  CommandProcess process({keeper(), {"sh", "-c", "echo ready; touch said; read end"}, folder.path(), command_environment(folder.path())});
+  CommandProcess process(
+      {keeper(), {"sh", "-c", "echo ready; touch said; read end"}, folder.path(), command_environment(folder.path())});
   const auto patience = proc::deadline_after(20);
-  while (!std::filesystem::exists(folder.path() / "said") && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  while (!std::filesystem::exists(folder.path() / "said") && std::chrono::steady_clock::now() < patience)
+    std::this_thread::yield();
   const auto answer = process.ask("", CommandProcess::Then::more, proc::deadline_after(20));
   EXPECT_EQ(answer.got, CommandProcess::Got::line);
   EXPECT_EQ(answer.line, "ready");
@@ -274,9 +299,11 @@ TEST(CommandProcess, ALineThatCameBeforeItWasAskedForIsTakenAtOnce) {
 }
 
 TEST(CommandRun, ADeathOrALostDeviceInARunIsACrash) {
-  for (const auto& [script, words] : {std::pair{"kill -9 $$", "killed by signal 9"}, std::pair{"echo gone >&2; exit 1", "exited with status 1; it last said: gone"},
-                                      std::pair{"printf '{\"ok\": tr'; exit 1", "exited with status 1"},
-                                      std::pair{R"(echo '{"ok": false, "code": "RUNTIME_DEVICE", "message": "NRT 1204"}'; read end)", "NRT 1204"}}) {
+  for (const auto& [script, words] :
+       {std::pair{"kill -9 $$", "killed by signal 9"},
+        std::pair{"echo gone >&2; exit 1", "exited with status 1; it last said: gone"},
+        std::pair{"printf '{\"ok\": tr'; exit 1", "exited with status 1"},
+        std::pair{R"(echo '{"ok": false, "code": "RUNTIME_DEVICE", "message": "NRT 1204"}'; read end)", "NRT 1204"}}) {
     SCOPED_TRACE(script);
     Running running(script);
     const auto outcome = running.run();
@@ -306,7 +333,9 @@ jobs::DeviceSpec example() {
   return spec;
 }
 
-std::unique_ptr<Device> make(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check = {}) { return make_device(spec, check, 7, nullptr, test_paths()); }
+std::unique_ptr<Device> make(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check = {}) {
+  return make_device(spec, check, 7, nullptr, test_paths());
+}
 
 TEST(CommandDevice, GivesTheVerdictsOfTheSimulatorItWraps) {
   TestDevice simulator;
@@ -315,14 +344,16 @@ TEST(CommandDevice, GivesTheVerdictsOfTheSimulatorItWraps) {
   EXPECT_EQ(device->compiler(), "example 1");
   for (const char* file : {"good.py", "wrong_sign.py", "half_stored.py", "wrong_shape.py", "invented_name.py"}) {
     SCOPED_TRACE(file);
-    const auto here = device->compile(small_task(), data_file(file), std::nullopt), there = simulator.compile(data_file(file));
+    const auto here = device->compile(small_task(), data_file(file), std::nullopt),
+               there = simulator.compile(data_file(file));
     ASSERT_EQ(here.ok(), there.ok()) << here.diagnostic.message;
     EXPECT_EQ(here.diagnostic.code, there.diagnostic.code);
     EXPECT_EQ(here.diagnostic.line, there.diagnostic.line);
     EXPECT_EQ(here.diagnostic.message, there.diagnostic.message);
     if (!here.ok()) continue;
     EXPECT_EQ(here.estimate_us, there.estimate_us);
-    const auto a = device->final_check(small_task(), *here.artifact), b = simulator.device->final_check(small_task(), *there.artifact);
+    const auto a = device->final_check(small_task(), *here.artifact),
+               b = simulator.device->final_check(small_task(), *there.artifact);
     EXPECT_EQ(a.paper_ok, b.paper_ok) << a.diagnostic.message;
     EXPECT_EQ(a.strict_ok, b.strict_ok);
     EXPECT_EQ(a.diagnostic.code, b.diagnostic.code) << a.diagnostic.message;
@@ -348,7 +379,9 @@ TEST(CommandDevice, TheCanaryTellsAKernelThatKillsItsCompilerFromACompilerThatDi
   auto spec = example();
   const TemporaryDirectory folder;
   const auto broken = (folder.path() / "broken").native();
-  spec.compile = {"sh", "-c", "if [ -e " + broken + " ] || grep -q KILL kernel.py; then kill -9 $$; fi; exec python3 " + example().compile[1] + " compile"};
+  spec.compile = {"sh", "-c",
+                  "if [ -e " + broken + " ] || grep -q KILL kernel.py; then kill -9 $$; fi; exec python3 " +
+                      example().compile[1] + " compile"};
   spec.compile.back().replace(spec.compile.back().find("exec python3"), 12, "exec /usr/bin/python3");
   const auto device = make(spec);
   const auto killer = device->compile(small_task(), "# KILL\n", std::nullopt);

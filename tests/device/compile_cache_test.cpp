@@ -36,8 +36,9 @@ TEST(CompileCache, SecondAskIsNotCompiled) {
 
 TEST(CompileCache, CompilerErrorsLastAndPassingTroubleDoesNot) {
   CompileCache cache(8);
-  for (const auto& [code, lasts] : {std::pair{Code::partition_limit, true}, std::pair{Code::rule_violation, true}, std::pair{Code::infra, false},
-                                    std::pair{Code::compile_timeout, false}, std::pair{Code::compiler_internal, false}}) {
+  for (const auto& [code, lasts] :
+       {std::pair{Code::partition_limit, true}, std::pair{Code::rule_violation, true}, std::pair{Code::infra, false},
+        std::pair{Code::compile_timeout, false}, std::pair{Code::compiler_internal, false}}) {
     int compiles = 0;
     const auto compile = [&, code = code] { return ++compiles, bad(code); };
     const std::string key(to_string(code));

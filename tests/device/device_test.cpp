@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/fork_servers.hpp"
+#include "runner/device/sim/fork_servers.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -43,9 +43,13 @@ TEST(SimDevice, GoodKernelPassesBothRules) {
 
 TEST(SimDevice, WrongKernelsAreToldApart) {
   TestDevice test;
-  struct Case { const char* file; Code code; };
-  for (const auto& [file, code] : {Case{"wrong_sign.py", Code::numeric_mismatch}, Case{"half_stored.py", Code::non_finite_uninit},
-                                   Case{"wrong_shape.py", Code::wrong_output_shape_dtype}, Case{"zeros.py", Code::numeric_mismatch}}) {
+  struct Case {
+    const char* file;
+    Code code;
+  };
+  for (const auto& [file, code] :
+       {Case{"wrong_sign.py", Code::numeric_mismatch}, Case{"half_stored.py", Code::non_finite_uninit},
+        Case{"wrong_shape.py", Code::wrong_output_shape_dtype}, Case{"zeros.py", Code::numeric_mismatch}}) {
     SCOPED_TRACE(file);
     const auto compiled = test.compile(data_file(file));
     ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
@@ -79,8 +83,9 @@ TEST(SimDevice, InventedNameIsACompileFailureWithItsLine) {
 
 TEST(SimDevice, SourcesThatAreNoTextAreRefusedAsSyntax) {
   TestDevice test;
-  for (const auto& [source, words] : {std::pair{std::string("x = 1\ny = '\0'\n", 14), "null bytes"}, std::pair{std::string("x = '\xff'\n"), "not valid UTF-8"},
-                                      std::pair{std::string(65537, '#'), "65537 bytes"}}) {
+  for (const auto& [source, words] :
+       {std::pair{std::string("x = 1\ny = '\0'\n", 14), "null bytes"},
+        std::pair{std::string("x = '\xff'\n"), "not valid UTF-8"}, std::pair{std::string(65537, '#'), "65537 bytes"}}) {
     const auto compiled = test.compile(source);
     EXPECT_EQ(compiled.diagnostic.code, Code::py_syntax);
     EXPECT_THAT(compiled.diagnostic.message, HasSubstr(words));
@@ -127,7 +132,8 @@ std::string with_constants(int columns_a, int columns_b) {
   auto source = data_file("good.py");
   std::string loads;
   for (const int columns : {columns_a, columns_b}) {
-    loads += fmt::format("    nl.load(nl.shared_constant(np.arange({}, dtype=np.float32).reshape(128, {})))\n", 128 * columns, columns);
+    loads += fmt::format("    nl.load(nl.shared_constant(np.arange({}, dtype=np.float32).reshape(128, {})))\n",
+                         128 * columns, columns);
   }
   source.insert(source.find("    out ="), loads);
   return "import numpy as np\n" + source;
@@ -142,7 +148,8 @@ TEST(SimDevice, ConstantsOverTheLimitAreWarnedOfAtCompileAndRefusedAtTheEnd) {
   EXPECT_TRUE(test.device->final_check(small_task(), *fits.artifact).strict_ok);
   const auto over = test.compile(with_constants(64, 65));
   ASSERT_TRUE(over.ok()) << over.diagnostic.message;
-  EXPECT_THAT(over.warnings, testing::ElementsAre(AllOf(testing::StartsWith("warning (not blocking): "), HasSubstr("66048 bytes of constants"), HasSubstr("65536"))));
+  EXPECT_THAT(over.warnings, testing::ElementsAre(AllOf(testing::StartsWith("warning (not blocking): "),
+                                                        HasSubstr("66048 bytes of constants"), HasSubstr("65536"))));
   const auto last = test.device->final_check(small_task(), *over.artifact);
   EXPECT_EQ(last.diagnostic.code, Code::rule_violation);
   EXPECT_THAT(last.diagnostic.message, HasSubstr("66048 bytes of constants"));

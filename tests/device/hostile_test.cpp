@@ -22,20 +22,28 @@ jobs::CheckSpec short_timeout() {
 
 /// After whatever a kernel did, the device must still work.
 void expect_unharmed(TestDevice& test) {
-  const auto compiled = test.compile(data_file("good.py") + "# " + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "\n");
+  const auto compiled = test.compile(data_file("good.py") + "# " +
+                                     std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "\n");
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
   EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
 }
 
 TEST(HostileKernel, DeniedActIsEvidenceAndIsNamed) {
   TestDevice test;
-  struct Case { const char* file; const char* words; };
-  for (const auto& [file, words] : {
-           Case{"opens_socket.py", "using a socket"}, Case{"runs_a_program.py", "starting a program"}, Case{"runs_a_shell.py", "starting a program"},
-           Case{"writes_a_file.py", "opening '/tmp/nkigrid-hostile' for writing"}, Case{"writes_a_file_by_open.py", "for writing"},
-           Case{"removes_a_file.py", "removing a file"}, Case{"reads_passwd.py", "opening '/etc/passwd' for reading"}, Case{"lists_root.py", "listing '/'"},
-           Case{"reads_its_own_process.py", "opening '/proc/self/maps' for reading"}, Case{"kills_its_parent.py", "signal to another process"},
-           Case{"kills_by_system_call.py", "a system call that is denied"}, Case{"ptraces_its_parent.py", "a system call that is denied"}}) {
+  struct Case {
+    const char* file;
+    const char* words;
+  };
+  for (const auto& [file, words] :
+       {Case{"opens_socket.py", "using a socket"}, Case{"runs_a_program.py", "starting a program"},
+        Case{"runs_a_shell.py", "starting a program"},
+        Case{"writes_a_file.py", "opening '/tmp/nkigrid-hostile' for writing"},
+        Case{"writes_a_file_by_open.py", "for writing"}, Case{"removes_a_file.py", "removing a file"},
+        Case{"reads_passwd.py", "opening '/etc/passwd' for reading"}, Case{"lists_root.py", "listing '/'"},
+        Case{"reads_its_own_process.py", "opening '/proc/self/maps' for reading"},
+        Case{"kills_its_parent.py", "signal to another process"},
+        Case{"kills_by_system_call.py", "a system call that is denied"},
+        Case{"ptraces_its_parent.py", "a system call that is denied"}}) {
     SCOPED_TRACE(file);
     const auto compiled = test.compile(data_file(std::string("hostile/") + file));
     EXPECT_FALSE(compiled.ok());
@@ -49,15 +57,20 @@ TEST(HostileKernel, DeniedActIsEvidenceAndIsNamed) {
 
 TEST(HostileKernel, HonestCodeThatMakesPythonOpenFilesIsNoCheat) {
   TestDevice test;
-  struct Case { const char* text; Code code; };
-  for (const auto& [text, code] : {
-           Case{"import statistics\n", Code::py_syntax},
-           Case{"import numpy as np\nimport numpy.fft\nC = np.linalg.inv(np.eye(3)) @ np.random.default_rng(1).normal(size=3)\n", Code::none},
-           Case{"import typing, math, functools, itertools\n", Code::none},
-           Case{"x = [\n", Code::py_syntax},               // Python looks for kernel.py to show the line
-           Case{"return 3\n", Code::py_syntax},
-           Case{"try:\n    exec('return 1')\nexcept SyntaxError:\n    pass\n", Code::none},  // and for <string>
-           Case{"1 / 0\n", Code::py_exception}}) {
+  struct Case {
+    const char* text;
+    Code code;
+  };
+  for (const auto& [text, code] :
+       {Case{"import statistics\n", Code::py_syntax},
+        Case{"import numpy as np\nimport numpy.fft\nC = np.linalg.inv(np.eye(3)) @ "
+             "np.random.default_rng(1).normal(size=3)\n",
+             Code::none},
+        Case{"import typing, math, functools, itertools\n", Code::none},
+        Case{"x = [\n", Code::py_syntax},  // Python looks for kernel.py to show the line
+        Case{"return 3\n", Code::py_syntax},
+        Case{"try:\n    exec('return 1')\nexcept SyntaxError:\n    pass\n", Code::none},  // and for <string>
+        Case{"1 / 0\n", Code::py_exception}}) {
     SCOPED_TRACE(text);
     const auto compiled = test.compile(text + data_file("good.py"));
     EXPECT_EQ(compiled.diagnostic.code, code) << compiled.diagnostic.message;
@@ -66,12 +79,13 @@ TEST(HostileKernel, HonestCodeThatMakesPythonOpenFilesIsNoCheat) {
 
 TEST(HostileKernel, WhatItDoesToItselfIsACompileFailure) {
   TestDevice test(short_timeout());
-  for (const char* file : {"fork_bomb.py", "leaves_with_status_0.py", "system_exit.py", "crashes.py", "writes_to_descriptors.py",
-                           "patches_the_tracer.py", "patches_the_reply.py"}) {
+  for (const char* file : {"fork_bomb.py", "leaves_with_status_0.py", "system_exit.py", "crashes.py",
+                           "writes_to_descriptors.py", "patches_the_tracer.py", "patches_the_reply.py"}) {
     SCOPED_TRACE(file);
     const auto compiled = test.compile(data_file(std::string("hostile/") + file));
     EXPECT_FALSE(compiled.ok());
-    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail) << compiled.diagnostic.message;
+    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail)
+        << compiled.diagnostic.message;
   }
   expect_unharmed(test);
 }
@@ -86,7 +100,8 @@ TEST(HostileKernel, ChildThatDiesIsCompilerInternalWhileTheCanaryCompiles) {
 TEST(HostileKernel, MemoryHogEndsWithItself) {
   TestDevice test;
   const auto compiled = test.compile(data_file("hostile/takes_all_memory.py"));
-  EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail) << compiled.diagnostic.message;
+  EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail)
+      << compiled.diagnostic.message;
   expect_unharmed(test);
 }
 

@@ -12,9 +12,11 @@ DTYPES = {"float32": np.float32, "int32": np.int32, "uint8": np.uint8}
 
 def spell(array):
     """JSON has no NaN and no infinity: they are words. float32 is written as the double of the same value."""
+
     def one(v):
         v = float(v)
         return v if np.isfinite(v) else ("nan" if np.isnan(v) else "inf" if v > 0 else "-inf")
+
     return [one(v) for v in array.reshape(-1)]
 
 
@@ -26,12 +28,26 @@ def case(name, got, want, atol=1e-3, rtol=1e-3):
         both = np.isfinite(gd) & np.isfinite(wd)
         agree = both | (gd == wd)
     result = {
-        "name": name, "dtype": str(want.dtype), "shape": list(want.shape), "got": spell(got), "want": spell(want), "atol": atol, "rtol": rtol,
-        "allclose": bool(torch.allclose(g, w, atol=atol, rtol=rtol)), "mismatches": int((~close).sum()),
+        "name": name,
+        "dtype": str(want.dtype),
+        "shape": list(want.shape),
+        "got": spell(got),
+        "want": spell(want),
+        "atol": atol,
+        "rtol": rtol,
+        "allclose": bool(torch.allclose(g, w, atol=atol, rtol=rtol)),
+        "mismatches": int((~close).sum()),
         "first": int(torch.nonzero(~close.reshape(-1))[0]) if not bool(close.all()) else None,
         "non_finite": int((~np.isfinite(gd) & np.isfinite(wd)).sum()),
-        "max_abs_err": float(np.abs(gd[both] - wd[both]).max()) if agree.all() and both.any() else None if not agree.all() else 0.0,
-        "rel_l2": float(np.linalg.norm(gd[both] - wd[both]) / np.linalg.norm(wd[both])) if agree.all() and np.linalg.norm(wd[both]) > 0 else None}
+        "max_abs_err": float(np.abs(gd[both] - wd[both]).max())
+        if agree.all() and both.any()
+        else None
+        if not agree.all()
+        else 0.0,
+        "rel_l2": float(np.linalg.norm(gd[both] - wd[both]) / np.linalg.norm(wd[both]))
+        if agree.all() and np.linalg.norm(wd[both]) > 0
+        else None,
+    }
     return result
 
 
@@ -45,13 +61,25 @@ def main():
     big = (x * 1e4).astype(np.float32)
     cases.append(case("relative_part", big * np.float32(1.0009), big))
     cases.append(case("relative_part_outside", big * np.float32(1.0012), big))
-    cases.append(case("tolerance_is_of_the_reference", np.array([1000.0, 1001.0], np.float32), np.array([1001.0011, 1000.0], np.float32), atol=0, rtol=1e-3))
+    cases.append(
+        case(
+            "tolerance_is_of_the_reference",
+            np.array([1000.0, 1001.0], np.float32),
+            np.array([1001.0011, 1000.0], np.float32),
+            atol=0,
+            rtol=1e-3,
+        )
+    )
     nan = x.copy()
     nan[2, 3] = np.nan
     cases += [case("nan_output", nan, x), case("nan_reference", x, nan), case("nan_both", nan, nan.copy())]
     inf = x.copy()
     inf[0, 0], inf[5, 4] = np.inf, -np.inf
-    cases += [case("inf_both", inf, inf.copy()), case("inf_output", inf, x), case("inf_other_sign", inf, (-inf).astype(np.float32))]
+    cases += [
+        case("inf_both", inf, inf.copy()),
+        case("inf_output", inf, x),
+        case("inf_other_sign", inf, (-inf).astype(np.float32)),
+    ]
     zero = np.zeros((3, 4), np.float32)
     cases += [case("zeros", zero, zero.copy()), case("only_reference_zero", zero + np.float32(5e-4), zero)]
     small = (x * 1e-4).astype(np.float32)
@@ -66,7 +94,17 @@ def main():
     cases += [case("uint8_equal", u.copy(), u), case("uint8_last_differs", v, u)]
     large = np.array([2147483647, -2147483648], np.int32)
     cases.append(case("int_extremes", large, np.array([-2147483648, 2147483647], np.int32)))
-    print(json.dumps({"made_by": "tests/device/make_verdict_cases.py", "torch": torch.__version__, "numpy": np.__version__, "cases": cases}, indent=1))
+    print(
+        json.dumps(
+            {
+                "made_by": "tests/device/make_verdict_cases.py",
+                "torch": torch.__version__,
+                "numpy": np.__version__,
+                "cases": cases,
+            },
+            indent=1,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ double deviation(const std::vector<float>& values) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) { return {test_paths().reference_worker, folder / "cache", seed}; }
+ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) {
+  return {test_paths().reference_worker, folder / "cache", seed};
+}
 
 std::set<std::string> files_in(const fs::path& folder) {
   std::set<std::string> names;
@@ -55,7 +57,8 @@ TEST(ReferenceCache, ExpectedIsWhatTheTaskComputesFromTheGivenValues) {
   auto cache = cache_in(folder.path());
   const auto trials = cache.trials(small_task(), Stream::tool, 5);
   for (std::size_t t = 0; t < 5; ++t) {
-    const auto x = floats(trials[t]->arguments, 0), weight = floats(trials[t]->arguments, 1), out = floats(trials[t]->expected, 0);
+    const auto x = floats(trials[t]->arguments, 0), weight = floats(trials[t]->arguments, 1),
+               out = floats(trials[t]->expected, 0);
     ASSERT_EQ(x.size(), 128U * 64U);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_FLOAT_EQ(out[i], 2 * x[i] + weight[i]);
     // torch.randn has mean 0 and deviation 1; trials 3 and 4 are 1.5 x + 0.25 and 0.5 x - 0.5. Weights are never moved.
@@ -72,7 +75,8 @@ TEST(ReferenceCache, DrawsDependOnSeedAndStreamOnly) {
   const TemporaryDirectory a, b;
   auto first = cache_in(a.path()), second = cache_in(b.path()), other = cache_in(a.path(), 8);
   const auto one = floats(first.trials(small_task(), Stream::tool, 1)[0]->arguments, 0);
-  EXPECT_EQ(floats(second.trials(small_task(), Stream::tool, 2)[0]->arguments, 0), one) << "another folder, another count";
+  EXPECT_EQ(floats(second.trials(small_task(), Stream::tool, 2)[0]->arguments, 0), one)
+      << "another folder, another count";
   EXPECT_NE(floats(first.trials(small_task(), Stream::final_check, 1)[0]->arguments, 0), one);
   EXPECT_NE(floats(other.trials(small_task(), Stream::tool, 1)[0]->arguments, 0), one);
 }
@@ -154,7 +158,8 @@ TEST(TensorFile, AnyCutAndAnyFlippedByteIsNoticed) {
     return open_tensor_file(copy).has_value();
   };
   EXPECT_TRUE(opens(whole));
-  for (std::size_t cut = 0; cut < whole.size(); cut += cut < 300 ? 7 : 4001) EXPECT_FALSE(opens(whole.substr(0, cut))) << cut;
+  for (std::size_t cut = 0; cut < whole.size(); cut += cut < 300 ? 7 : 4001)
+    EXPECT_FALSE(opens(whole.substr(0, cut))) << cut;
   for (std::size_t at = 0; at < whole.size(); at += at < 300 ? 1 : 3001) {
     auto damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x40);

@@ -17,33 +17,39 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::string kernel_of(const std::string& body) {
-  return "import neuronxcc.nki as nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef kernel(x, weight):\n"
-         "    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n" + body + "    return out\n";
+  return "import neuronxcc.nki as nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as "
+         "nl\n\n\n@nki.jit\ndef kernel(x, weight):\n"
+         "    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n" +
+         body + "    return out\n";
 }
 
 /// Copies 268 MB of HBM onto itself one row further: the copy is held aside whole, beside the 271 MB it comes from.
 std::string copies_onto_itself() {
-  return kernel_of("    far = nl.ndarray((129, 524288), dtype=nl.float32, buffer=nl.private_hbm)\n"
-                   "    nisa.dma_copy(dst=far[1:129, :], src=far[0:128, :])\n"
-                   "    nl.store(out, nl.load(far[1:129, 0:64]))\n");
+  return kernel_of(
+      "    far = nl.ndarray((129, 524288), dtype=nl.float32, buffer=nl.private_hbm)\n"
+      "    nisa.dma_copy(dst=far[1:129, :], src=far[0:128, :])\n"
+      "    nl.store(out, nl.load(far[1:129, 0:64]))\n");
 }
 
 /// 4e10 additions in a short program: minutes on any machine, within what a program may do.
 std::string adds_for_minutes() {
-  return kernel_of("    t, w = nl.load(x), nl.load(weight)\n"
-                   "    for i in nl.sequential_range(5000000):\n"
-                   "        t[...] = nl.add(t, w)\n"
-                   "    nl.store(out, t)\n");
+  return kernel_of(
+      "    t, w = nl.load(x), nl.load(weight)\n"
+      "    for i in nl.sequential_range(5000000):\n"
+      "        t[...] = nl.add(t, w)\n"
+      "    nl.store(out, t)\n");
 }
 
 /// The run server with an address space of `mebibytes` for a run.
 struct SmallRuns {
-  std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / fmt::format("nkigrid-small-runs-{}", ::getpid());
+  std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("nkigrid-small-runs-{}", ::getpid());
   DevicePaths paths = test_paths();
   explicit SmallRuns(int mebibytes) {
     std::filesystem::create_directories(folder);
     const auto script = folder / "run_server";
-    write_file_atomic(script, fmt::format("#!/bin/sh\nexec {} \"$1\" {}\n", paths.run_server.string(), std::uint64_t(mebibytes) << 20));
+    write_file_atomic(script, fmt::format("#!/bin/sh\nexec {} \"$1\" {}\n", paths.run_server.string(),
+                                          std::uint64_t(mebibytes) << 20));
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     paths.run_server = script;
   }
@@ -69,7 +75,8 @@ TEST(RunEnd, MemoryThatRunsOutTwiceWhileTheCanaryPassesIsTheKernelsRunFail) {
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
   const auto result = test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1);
   expect_run_fail(result);
-  EXPECT_THAT(result.diagnostic.message, AllOf(HasSubstr("the kernel's run ended twice"), HasSubstr("out of memory (a run has 500 MiB)")));
+  EXPECT_THAT(result.diagnostic.message,
+              AllOf(HasSubstr("the kernel's run ended twice"), HasSubstr("out of memory (a run has 500 MiB)")));
   expect_still_checks(test);
 }
 

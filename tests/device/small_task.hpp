@@ -10,7 +10,9 @@
 
 namespace nkigrid::device {
 
-inline std::string data_file(const std::string& name) { return read_file(std::filesystem::path(NKIGRID_TEST_DATA) / "device" / name); }
+inline std::string data_file(const std::string& name) {
+  return read_file(std::filesystem::path(NKIGRID_TEST_DATA) / "device" / name);
+}
 
 /// out = scale * (2 x + weight) over [128, 64]; `weight` is a parameter of the module.
 inline jobs::Task small_task(const std::string& scale = "1.0") {
@@ -25,7 +27,9 @@ inline jobs::Task small_task(const std::string& scale = "1.0") {
       "        super().__init__()\n"
       "        self.weight = nn.Parameter(torch.randn(128, 64))\n\n"
       "    def forward(self, x):\n"
-      "        return " + scale + " * (2.0 * x + self.weight)\n\n\n"
+      "        return " +
+      scale +
+      " * (2.0 * x + self.weight)\n\n\n"
       "def get_inputs():\n    return [torch.randn(128, 64)]\n\n\n"
       "def get_init_inputs():\n    return []\n";
   task.inputs = {{"x", {128, 64}, "float32", "input"}, {"weight", {128, 64}, "float32", "parameter"}};
@@ -55,7 +59,9 @@ struct TestDevice {
     servers = start_fork_servers(paths, check, 2);
     device = make_device({}, check, 7, servers, paths);
   }
-  CompileResult compile(const std::string& source, const jobs::Task& task = small_task()) { return device->compile(task, source, std::nullopt); }
+  CompileResult compile(const std::string& source, const jobs::Task& task = small_task()) {
+    return device->compile(task, source, std::nullopt);
+  }
 };
 
 }  // namespace nkigrid::device

@@ -19,7 +19,15 @@ class CommandGrid(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def tables_of(self, grid, name):
-        done = nkigrid("run", grid, "-o", self.folder / name, "--lanes", 2, env=environment(NKIGRID_DEVICE_NKISIM=str(BUILD / "nkisim")))
+        done = nkigrid(
+            "run",
+            grid,
+            "-o",
+            self.folder / name,
+            "--lanes",
+            2,
+            env=environment(NKIGRID_DEVICE_NKISIM=str(BUILD / "nkisim")),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         tables = {}
         for table in TABLES:
@@ -42,7 +50,11 @@ class CommandGrid(unittest.TestCase):
         text = EXAMPLE.read_text()
         begin, end = text.index("device:\n"), text.index("models:\n")
         broken = self.folder / "broken.yaml"
-        broken.write_text(text[:begin] + "device: {backend: command, name: broken, compile: ['false'], verify: ['false']}\n" + text[end:])
+        broken.write_text(
+            text[:begin]
+            + "device: {backend: command, name: broken, compile: ['false'], verify: ['false']}\n"
+            + text[end:]
+        )
         done = nkigrid("run", broken, "-o", self.folder / "run", "--quiet")
         self.assertEqual(done.returncode, 4, done.stderr)
         status = json.loads(nkigrid("status", self.folder / "run", "--json").stdout)
@@ -51,20 +63,37 @@ class CommandGrid(unittest.TestCase):
 
     def test_the_log_names_the_sites_compiler(self):
         import h5py
+
         self.tables_of(EXAMPLE, "command")
         self.assertEqual(nkigrid("seal", self.folder / "command").returncode, 0)
         segments = list((self.folder / "command/log").glob("*.h5"))
         self.assertTrue(segments)
         for segment in segments:
             with h5py.File(segment) as file:
-                self.assertEqual(file.attrs["backend"].decode() if isinstance(file.attrs["backend"], bytes) else str(file.attrs["backend"]), "command")
+                self.assertEqual(
+                    file.attrs["backend"].decode()
+                    if isinstance(file.attrs["backend"], bytes)
+                    else str(file.attrs["backend"]),
+                    "command",
+                )
                 compiler = file.attrs["compiler"]
-                self.assertEqual(compiler.decode() if isinstance(compiler, bytes) else str(compiler), "nkisim through site_device.py 1")
+                self.assertEqual(
+                    compiler.decode() if isinstance(compiler, bytes) else str(compiler),
+                    "nkisim through site_device.py 1",
+                )
 
     def test_one_kernel_by_hand_on_the_device_of_a_grid(self):
         kernel = SOURCE / "configs/nkigen-bench/kernels/L1/001_add.py"
-        done = nkigrid("kernel", kernel, "--task", "L1/001_add", "--device-grid", EXAMPLE, "--json",
-                       env=environment(NKIGRID_DEVICE_NKISIM=str(BUILD / "nkisim")))
+        done = nkigrid(
+            "kernel",
+            kernel,
+            "--task",
+            "L1/001_add",
+            "--device-grid",
+            EXAMPLE,
+            "--json",
+            env=environment(NKIGRID_DEVICE_NKISIM=str(BUILD / "nkisim")),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["outcome"], "pass")
         self.assertGreater(json.loads(done.stdout)["estimate_us"], 0)
@@ -77,8 +106,11 @@ class CommandGrid(unittest.TestCase):
 
     def test_a_missing_program_is_one_clear_error(self):
         grid = self.folder / "missing.yaml"
-        grid.write_text(EXAMPLE.read_text().replace("[/usr/bin/python3, ./site_device.py, compile]", "[no-such-compiler]")
-                        .replace("./site_device.py", str(SOURCE / "configs/command-example/site_device.py")))
+        grid.write_text(
+            EXAMPLE.read_text()
+            .replace("[/usr/bin/python3, ./site_device.py, compile]", "[no-such-compiler]")
+            .replace("./site_device.py", str(SOURCE / "configs/command-example/site_device.py"))
+        )
         done = nkigrid("run", grid, "-o", self.folder / "run")
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cannot start no-such-compiler: No such file or directory", done.stderr)

@@ -49,7 +49,10 @@ Tensor tensor(std::string dtype, std::vector<std::int64_t> shape, const std::vec
 Tensor tensor_of(const json& values, const json& test_case) {
   std::vector<double> numbers;
   for (const auto& value : values) {
-    numbers.push_back(value.is_number() ? value.get<double>() : value == "nan" ? std::nan("") : value == "inf" ? HUGE_VAL : -HUGE_VAL);
+    numbers.push_back(value.is_number() ? value.get<double>()
+                      : value == "nan"  ? std::nan("")
+                      : value == "inf"  ? HUGE_VAL
+                                        : -HUGE_VAL);
   }
   return tensor(test_case.at("dtype"), test_case.at("shape"), numbers);
 }
@@ -141,7 +144,8 @@ TEST(Verdict, ZerosUnderTheToleranceArePaperButNotStrict) {
 }
 
 TEST(Verdict, ConstantOutputWhereTheReferenceVariesIsNotStrict) {
-  const auto want = tensor("float32", {3}, {100, 100.001, 100.002}), got = tensor("float32", {3}, {100.001, 100.001, 100.001});
+  const auto want = tensor("float32", {3}, {100, 100.001, 100.002}),
+             got = tensor("float32", {3}, {100.001, 100.001, 100.001});
   const auto verdict = judge_one(got, want);
   EXPECT_TRUE(verdict.paper_ok);
   EXPECT_LT(verdict.rel_l2, 1e-4);
@@ -207,7 +211,8 @@ TEST(Hints, BfloatRoundingIsRecognised) {
 TEST(Hints, ZerosAndNansAreNamed) {
   const auto want = tensor("float32", {4}, ramp(4));
   EXPECT_THAT(hints(tensor("float32", {4}, {0, 0, 0, 0}), want), Contains(HasSubstr("every element is zero")));
-  EXPECT_THAT(hints(tensor("float32", {4}, {1, std::nan(""), 2, std::nan("")}), want), Contains(HasSubstr("2 of 4 elements are NaN")));
+  EXPECT_THAT(hints(tensor("float32", {4}, {1, std::nan(""), 2, std::nan("")}), want),
+              Contains(HasSubstr("2 of 4 elements are NaN")));
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ void replay(const std::string& bytes) {
 
 }  // namespace
 
-/// Feeds every file of the given folders to the fuzzer's entry, which traps where the fuzzer would. usage: nkigrid_fuzz_replay FOLDER...
+/// Feeds every file of the given folders to the fuzzer's entry, which traps where the fuzzer would. usage:
+/// nkigrid_fuzz_replay FOLDER...
 int main(int argc, char** argv) {
   std::size_t files = 0;
   for (int k = 1; k < argc; ++k) {

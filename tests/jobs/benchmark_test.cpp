@@ -32,8 +32,7 @@ TEST(Benchmark, HoldsTasksSortedWithSpecs) {
   EXPECT_EQ(task->outputs[0].role, "output");
   EXPECT_EQ(task->constants[0].value, "0.5");
   EXPECT_THAT(task->source, testing::StartsWith("import torch\n"));
-  EXPECT_THAT(benchmark.known_kernel("L1/001_add"),
-              testing::StartsWith("# the known kernel of L1/001_add\n"));
+  EXPECT_THAT(benchmark.known_kernel("L1/001_add"), testing::StartsWith("# the known kernel of L1/001_add\n"));
   EXPECT_EQ(benchmark.find("L1/001"), nullptr);
   EXPECT_EQ(benchmark.subsets.at("ones").size(), 2U);
 }
@@ -42,8 +41,7 @@ TEST(Benchmark, TheHashIsThatOfThePage) {
   // python3: d=json.dumps(entry, sort_keys=True, separators=(',',':')).encode(); s=source bytes
   //          sha256(len(s).to_bytes(8,'little') + s + len(d).to_bytes(8,'little') + d).hexdigest()
   const auto benchmark = load_benchmark(NKIGRID_TEST_DATA "/jobs/bench");
-  EXPECT_EQ(benchmark.find("L1/001_add")->hash,
-            "4c85713062424ddecb8ea9742fd4cd22381f78c71ed7bedcf5ba34c5924eec76");
+  EXPECT_EQ(benchmark.find("L1/001_add")->hash, "4c85713062424ddecb8ea9742fd4cd22381f78c71ed7bedcf5ba34c5924eec76");
   EXPECT_EQ(
       benchmark.find("L1/002_relu")->index_entry,
       R"({"category":"activation","constants":[],"id":"L1/002_relu","inputs":[{"bound":0,"domain":"real","dtype":"float32","name":"x","role":"input","shape":[8,16]}],"outputs":[{"dtype":"float32","shape":[8,16]}]})");
@@ -58,8 +56,7 @@ TEST(Benchmark, FaultsNameWhereTheyStand) {
   EXPECT_EQ(fault("\"dtype\": \"float32\"", "\"dtype\": \"float64\""),
             "index.json: task L1/001_add.inputs[0].dtype is 'float64' (one of float32, bfloat16, int32, "
             "uint8 is wanted)");
-  EXPECT_EQ(fault("\"category\"", "\"categorie\""),
-            "index.json: task L1/001_add has an unknown key 'categorie'");
+  EXPECT_EQ(fault("\"category\"", "\"categorie\""), "index.json: task L1/001_add has an unknown key 'categorie'");
   EXPECT_EQ(fault("\"ones\": [\"L1/001_add\"", "\"ones\": [\"L1/001_ad\""),
             "index.json: subset ones names \"L1/001_ad\", which is no task");
   EXPECT_EQ(fault("L1/002_relu\", \"category", "L1/001_add\", \"category"),
@@ -78,8 +75,7 @@ TEST(Benchmark, FaultsNameWhereTheyStand) {
 TEST(Benchmark, AMissingTaskFileIsNamed) {
   const Sandbox box;
   std::filesystem::remove(box.path() / "bench/tasks/L2/001_add_relu.py");
-  EXPECT_THAT(fault_of(box),
-              testing::HasSubstr("bench/tasks/L2/001_add_relu.py': No such file or directory"));
+  EXPECT_THAT(fault_of(box), testing::HasSubstr("bench/tasks/L2/001_add_relu.py': No such file or directory"));
 }
 
 TEST(Benchmark, AMissingKnownKernelIsEmpty) {

@@ -9,16 +9,17 @@
 #include "fixture.hpp"
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/costs.hpp"
 #include "jobs/element_lanes.hpp"
-#include "jobs/layouts.hpp"
+#include "jobs/forecast/costs.hpp"
+#include "jobs/forecast/layouts.hpp"
+#include "jobs/forecast/simulation.hpp"
 #include "jobs/run_directory.hpp"
-#include "jobs/simulation.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
-/// `cells` x `tasks` x `replicates` by hand, with an expected cost for each (cell, task) drawn from a heavy-tailed distribution.
+/// `cells` x `tasks` x `replicates` by hand, with an expected cost for each (cell, task) drawn from a heavy-tailed
+/// distribution.
 struct Work {
   Grid grid;
   Plan plan;
@@ -26,7 +27,8 @@ struct Work {
 
   Work(std::uint32_t cells, std::uint32_t tasks, std::uint32_t replicates, double sigma = 1.0) {
     grid.models.push_back({.name = "m", .api = "openai"});
-    for (std::uint32_t c = 0; c < cells; ++c) plan.cells.push_back({.id = "m.s.p" + std::to_string(c), .model = "m", .mode = "s", .prompt = "p"});
+    for (std::uint32_t c = 0; c < cells; ++c)
+      plan.cells.push_back({.id = "m.s.p" + std::to_string(c), .model = "m", .mode = "s", .prompt = "p"});
     grid.cells = plan.cells;
     grid.slurm.cpus_per_rank = 64;  // cores enough, where a test does not say otherwise
     for (std::uint32_t t = 0; t < tasks; ++t) plan.tasks.push_back({"L1/" + std::to_string(t), "L1", "c"});
@@ -165,7 +167,8 @@ TEST(Simulation, LanesThatANodesCoresDoNotBearChangeNothing) {
   work.costs.endpoint_share.assign(2, 0.5);
   work.grid.slurm.cpus_per_rank = 4;
   const double compute = 0.5 * RunSimulator(work.grid, work.plan, work.costs, 1).work();
-  const auto few = work.simulate({.shards = 1, .lanes = 4}), enough = work.simulate({.shards = 1, .lanes = 8}), many = work.simulate({.shards = 1, .lanes = 32});
+  const auto few = work.simulate({.shards = 1, .lanes = 4}), enough = work.simulate({.shards = 1, .lanes = 8}),
+             many = work.simulate({.shards = 1, .lanes = 32});
   EXPECT_NEAR(few.cores_busy, 0.5, 0.02);
   EXPECT_NEAR(few.makespan, 2 * enough.makespan, 0.05 * few.makespan);
   EXPECT_NEAR(many.makespan, compute / 4, 0.05 * many.makespan);
@@ -217,9 +220,10 @@ TEST(Simulation, AMillionEpisodesOn1024RanksEndWithinTwoPercentOfIdeal) {
 }
 
 TEST(Layouts, TheCheapestOfTheFastIsRecommended) {
-  const std::vector<LayoutResult> results = {{{.shards = 1}, {.makespan = 100, .longest_element = 100, .node_seconds = 100}},
-                                             {{.shards = 2}, {.makespan = 51, .longest_element = 51, .node_seconds = 103}},
-                                             {{.shards = 4}, {.makespan = 50, .longest_element = 50, .node_seconds = 150}}};
+  const std::vector<LayoutResult> results = {
+      {{.shards = 1}, {.makespan = 100, .longest_element = 100, .node_seconds = 100}},
+      {{.shards = 2}, {.makespan = 51, .longest_element = 51, .node_seconds = 103}},
+      {{.shards = 4}, {.makespan = 50, .longest_element = 50, .node_seconds = 150}}};
   EXPECT_EQ(recommend(results, 1000).index, 1U);
   EXPECT_EQ(recommend(results, 50).index, 2U);
   const auto none = recommend(results, 10);

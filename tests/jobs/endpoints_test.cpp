@@ -20,10 +20,12 @@ TEST(EndpointPart, AnyElementsThatWorkAtOnceKeepToTheLimitAndNoneGetsNothing) {
   for (std::uint32_t limit = 1; limit < 20; ++limit) {
     for (std::uint32_t at_once = 1; at_once <= limit; ++at_once) {
       std::vector<std::uint32_t> parts;
-      for (std::uint32_t shard = 0; shard < 2 * at_once + 3; ++shard) parts.push_back(EndpointPart{shard, at_once}.of(limit));
+      for (std::uint32_t shard = 0; shard < 2 * at_once + 3; ++shard)
+        parts.push_back(EndpointPart{shard, at_once}.of(limit));
       EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1U);
       std::sort(parts.begin(), parts.end(), std::greater());
-      EXPECT_EQ(std::accumulate(parts.begin(), parts.begin() + at_once, 0U), limit) << "whichever of the shards work: these have most";
+      EXPECT_EQ(std::accumulate(parts.begin(), parts.begin() + at_once, 0U), limit)
+          << "whichever of the shards work: these have most";
     }
   }
 }
@@ -31,7 +33,11 @@ TEST(EndpointPart, AnyElementsThatWorkAtOnceKeepToTheLimitAndNoneGetsNothing) {
 TEST(Endpoints, AreModelsOfOneServerAndKeyThatACellUses) {
   auto grid = grid_of({{.name = "a", .api = "openai", .endpoint = "http://h", .concurrency = 4},
                        {.name = "b", .api = "openai", .endpoint = "http://h", .concurrency = 9},
-                       {.name = "other-key", .api = "openai", .endpoint = "http://h", .concurrency = 2, .key = {.kind = KeySource::Kind::file, .value = "k"}},
+                       {.name = "other-key",
+                        .api = "openai",
+                        .endpoint = "http://h",
+                        .concurrency = 2,
+                        .key = {.kind = KeySource::Kind::file, .value = "k"}},
                        {.name = "free", .api = "openai", .endpoint = "http://h"},
                        {.name = "unused", .api = "openai", .endpoint = "http://h2", .concurrency = 1}});
   grid.cells.pop_back();

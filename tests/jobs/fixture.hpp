@@ -5,16 +5,14 @@
 #include <string>
 
 #include "jobs/base/files.hpp"
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::jobs {
 
 /// A copy of tests/data/jobs that a test may spoil: bench/, prompts/, profiles/, grid.yaml.
 class Sandbox {
  public:
-  Sandbox() {
-    std::filesystem::copy(NKIGRID_TEST_DATA "/jobs", path(), std::filesystem::copy_options::recursive);
-  }
+  Sandbox() { std::filesystem::copy(NKIGRID_TEST_DATA "/jobs", path(), std::filesystem::copy_options::recursive); }
 
   const std::filesystem::path& path() const { return folder_.path(); }
   std::filesystem::path grid() const { return path() / "grid.yaml"; }

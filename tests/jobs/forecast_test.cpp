@@ -1,4 +1,4 @@
-#include "jobs/forecast.hpp"
+#include "jobs/forecast/forecast.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,7 @@ TEST(Forecast, CountsRequestsAndPricesThem) {
   const auto benchmark = load_benchmark(grid.benchmark);
   // By hand: prompts of 1 byte a token, replies of 100 (max_tokens), feedback of 50; agent has 4 turns, 4
   // tasks x 2 replicates.
-  const TurnPrior prior{
-      .bytes_per_token = 1, .reply_tokens = 1000, .feedback_tokens = 50, .task_text_bytes = 0};
+  const TurnPrior prior{.bytes_per_token = 1, .reply_tokens = 1000, .feedback_tokens = 50, .task_text_bytes = 0};
   const auto cells = forecast(grid, benchmark, make_plan(grid, benchmark), prior);
   ASSERT_EQ(cells.size(), 4U);
   EXPECT_EQ(cells[0].requests, 8U);

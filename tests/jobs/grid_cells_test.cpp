@@ -19,10 +19,9 @@ Grid with_cells(const Sandbox& box, const std::string& cells) {
 
 TEST(Cells, EntriesAreProductsAndSameIdsAreUnited) {
   const Sandbox box;
-  const auto grid =
-      with_cells(box,
-                 "  - {model: weak, mode: ss, prompt: [plain, careful], tasks: ones}\n"
-                 "  - {model: weak, mode: ss, prompt: plain, tasks: [\"L3/*\"], replicates: 7}\n");
+  const auto grid = with_cells(box,
+                               "  - {model: weak, mode: ss, prompt: [plain, careful], tasks: ones}\n"
+                               "  - {model: weak, mode: ss, prompt: plain, tasks: [\"L3/*\"], replicates: 7}\n");
   ASSERT_EQ(grid.cells.size(), 2U);
   EXPECT_EQ(grid.cells[0].id, "weak.ss.plain");
   EXPECT_THAT(grid.cells[0].tasks, ElementsAre("L1/001_add", "L1/002_relu", "L3/001_softmax_norm"));
@@ -43,8 +42,7 @@ TEST(Cells, AUnionKeepsTheNameOfTheSubsetThatHoldsAll) {
 
 TEST(Cells, GlobsMatchWholeIds) {
   const Sandbox box;
-  const auto grid =
-      with_cells(box, "  - {model: weak, mode: ss, prompt: plain, tasks: [\"*/001_a*\", L1/002_relu]}\n");
+  const auto grid = with_cells(box, "  - {model: weak, mode: ss, prompt: plain, tasks: [\"*/001_a*\", L1/002_relu]}\n");
   EXPECT_THAT(grid.cells[0].tasks, ElementsAre("L1/001_add", "L1/002_relu", "L2/001_add_relu"));
 }
 
@@ -72,9 +70,8 @@ TEST(Cells, AnEmptyListIsAProblem) {
 
 TEST(Cells, AGridOfTooManyEpisodesIsRefused) {
   const Sandbox box;
-  EXPECT_THAT(
-      lines_of(box.read_edited("replicates: 2", "replicates: 1000000")),
-      ElementsAre("15:3 the grid has 16000000 episodes (at most 10000000); split it into several runs"));
+  EXPECT_THAT(lines_of(box.read_edited("replicates: 2", "replicates: 1000000")),
+              ElementsAre("15:3 the grid has 16000000 episodes (at most 10000000); split it into several runs"));
 }
 
 TEST(Contrasts, DefaultIsEachModelAndModeAgainstTheFirst) {
@@ -96,37 +93,43 @@ TEST(Contrasts, ValuesAndScopesMustExist) {
                                       "  - {name: tools, a: {mode: ss}, b: {mode: ss}}\n"
                                       "  - {name: p, a: {prompt: plain}, b: {prompt: careful}}\n"
                                       "slurm:");
-  EXPECT_THAT(lines_of(result), ElementsAre("17:29 no cell has mode 'agnt' (did you mean 'agent'?)",
-                                            testing::AllOf(testing::StartsWith("17:64 no scope 'L4'"),
-                                                           testing::HasSubstr("(all, or a level that a cell's tasks have, or category:NAME of theirs)")),
-                                            "18:5 contrasts[1] compares a thing with itself",
-                                            "18:5 two contrasts are named 'tools'; name each apart",
-                                            "19:27 no cell has prompt 'plain'"));
+  EXPECT_THAT(
+      lines_of(result),
+      ElementsAre(
+          "17:29 no cell has mode 'agnt' (did you mean 'agent'?)",
+          testing::AllOf(testing::StartsWith("17:64 no scope 'L4'"),
+                         testing::HasSubstr("(all, or a level that a cell's tasks have, or category:NAME of theirs)")),
+          "18:5 contrasts[1] compares a thing with itself", "18:5 two contrasts are named 'tools'; name each apart",
+          "19:27 no cell has prompt 'plain'"));
 }
 
 TEST(Contrasts, AScopeMayBeACategoryOfTheCellsTasks) {
   const auto with = [](const char* scope) {
     const Sandbox box;
-    return box.read_edited("slurm:", fmt::format("contrasts:\n  - {{name: tools, a: {{mode: agent}}, b: {{mode: ss}}, scope: [all, \"{}\"]}}\nslurm:", scope));
+    return box.read_edited(
+        "slurm:",
+        fmt::format(
+            "contrasts:\n  - {{name: tools, a: {{mode: agent}}, b: {{mode: ss}}, scope: [all, \"{}\"]}}\nslurm:",
+            scope));
   };
   const auto good = with("category:fused");
   EXPECT_THAT(lines_of(good), testing::IsEmpty());
   EXPECT_THAT(good.grid->contrasts.at(0).scope, ElementsAre("all", "category:fused"));
-  EXPECT_THAT(lines_of(with("category:fusd")), ElementsAre(testing::HasSubstr("no scope 'category:fusd' (did you mean 'category:fused'?)")));
-  EXPECT_THAT(lines_of(with("fused")), ElementsAre(testing::HasSubstr("no scope 'fused'"))) << "levels and categories share no names";
+  EXPECT_THAT(lines_of(with("category:fusd")),
+              ElementsAre(testing::HasSubstr("no scope 'category:fusd' (did you mean 'category:fused'?)")));
+  EXPECT_THAT(lines_of(with("fused")), ElementsAre(testing::HasSubstr("no scope 'fused'")))
+      << "levels and categories share no names";
 }
 
 TEST(Contrasts, FactorsNameATwoByTwo) {
   const Sandbox box;
-  const auto result =
-      box.read_edited("slurm:", "factors: {tools: [ss, agent], strength: [weak, strong]}\nslurm:");
+  const auto result = box.read_edited("slurm:", "factors: {tools: [ss, agent], strength: [weak, strong]}\nslurm:");
   ASSERT_TRUE(result.grid) << to_text(result.problems);
   EXPECT_THAT(result.grid->factors.at("tools").at("mode"), ElementsAre("ss", "agent"));
   EXPECT_THAT(result.grid->factors.at("strength").at("model"), ElementsAre("weak", "strong"));
   const Sandbox other;
-  EXPECT_THAT(
-      lines_of(other.read_edited("slurm:", "factors: {tools: [ss, agent], more: [agent, ss]}\nslurm:")).at(0),
-      testing::HasSubstr("factors.more: 'agent' and 'ss' must be two models, two modes or two prompts"));
+  EXPECT_THAT(lines_of(other.read_edited("slurm:", "factors: {tools: [ss, agent], more: [agent, ss]}\nslurm:")).at(0),
+              testing::HasSubstr("factors.more: 'agent' and 'ss' must be two models, two modes or two prompts"));
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ bool survives(const Sandbox& box, const std::string& text) {
   const auto result = read_grid(box.path() / "damaged.yaml", {});
   EXPECT_NE(result.grid.has_value(), !result.problems.empty()) << text;
   const auto lines = static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-  for (const auto& problem : result.problems)
-    EXPECT_LE(problem.line, lines) << problem.message << "\n" << text;
+  for (const auto& problem : result.problems) EXPECT_LE(problem.line, lines) << problem.message << "\n" << text;
   return result.grid.has_value();
 }
 
@@ -73,23 +72,48 @@ TEST(Grid, OneMistakeIsOneProblem) {
   const Sandbox box;
   box.write("referring.yaml", kReferring);
   ASSERT_THAT(lines_of(read_grid(box.path() / "referring.yaml", {})), testing::IsEmpty());
-  struct Slip { const char *what, *by; };
-  for (const auto& [what, by] : {
-           Slip{"kind: single-shot", "kind: single-shoot"}, Slip{"kind: multi-turn", "kind: multi_turn"}, Slip{"kind: tool-agent", "kind: agent"},
-           Slip{"kind: tool-agent", "kind: [tool-agent]"}, Slip{"kind: multi-turn, ", ""}, Slip{"kind: tool-agent, ", ""},
-           Slip{"feedback: verify", "feedback: verfy"}, Slip{"on_full: stop", "on_full: stp"}, Slip{"api: openai", "api: opnai"},
-           Slip{"api: openai, ", ""}, Slip{"api: synthetic, profile: weak", "api: synthetik, profile: weak"},
-           Slip{"profile: strong", "profile: strang"}, Slip{"profile: strong", "profile: [strong]"}, Slip{"backend: neuron", "backend: neurn"},
-           Slip{"backend: neuron", "backend: {}"}, Slip{"sdk: \"2.24\"", "sdk: \"2.42\""}, Slip{"target: trn1", "target: trn9"},
-           Slip{"sandbox: relaxed", "sandbox: off"}, Slip{"benchmark: bench", "benchmark: bnch"}, Slip{"benchmark: bench", "benchmark: {path: bench, format: kernelbnch}"},
-           Slip{"tasks: all-four", "tasks: all-for"}, Slip{"tasks: all-four", "tasks: [L1/999_none]"}, Slip{"tasks: all-four\n", ""},
-           Slip{"mode: [ss, agent, multi]", "mode: [ss, agnet, multi]"}, Slip{"model: [weak, strong]", "model: [weak, strang]"},
-           Slip{"prompt: [plain, careful]}\ncontrasts", "prompt: [plain, carful]}\ncontrasts"}, Slip{"prompts/careful.md", "prompts/carful.md"},
-           Slip{"  - {model: [weak, strong], mode: [ss, agent, multi], prompt: [plain, careful]}", "  []"},
-           Slip{"  - {model: [weak, strong], mode: [ss, agent, multi], prompt: [plain, careful]}", "  - weak"},
-           Slip{"a: {mode: agent}", "a: {mode: agnet}"}, Slip{"a: {mode: agent}", "a: agent"}, Slip{"name: tools, a:", "a:"},
-           Slip{"scope: [all, L1]", "scope: [all, L7]"}, Slip{"tools: [ss, agent]", "tools: [ss, agnet]"}, Slip{"mem: 64 GiB", "mem: [64]"},
-           Slip{"time: \"00:01:00\"", "time: 60"}, Slip{"warn: 30 s", "warn: soon"}, Slip{"warn: 30 s", "warn: 90 s"}}) {
+  struct Slip {
+    const char *what, *by;
+  };
+  for (const auto& [what, by] :
+       {Slip{"kind: single-shot", "kind: single-shoot"},
+        Slip{"kind: multi-turn", "kind: multi_turn"},
+        Slip{"kind: tool-agent", "kind: agent"},
+        Slip{"kind: tool-agent", "kind: [tool-agent]"},
+        Slip{"kind: multi-turn, ", ""},
+        Slip{"kind: tool-agent, ", ""},
+        Slip{"feedback: verify", "feedback: verfy"},
+        Slip{"on_full: stop", "on_full: stp"},
+        Slip{"api: openai", "api: opnai"},
+        Slip{"api: openai, ", ""},
+        Slip{"api: synthetic, profile: weak", "api: synthetik, profile: weak"},
+        Slip{"profile: strong", "profile: strang"},
+        Slip{"profile: strong", "profile: [strong]"},
+        Slip{"backend: neuron", "backend: neurn"},
+        Slip{"backend: neuron", "backend: {}"},
+        Slip{"sdk: \"2.24\"", "sdk: \"2.42\""},
+        Slip{"target: trn1", "target: trn9"},
+        Slip{"sandbox: relaxed", "sandbox: off"},
+        Slip{"benchmark: bench", "benchmark: bnch"},
+        Slip{"benchmark: bench", "benchmark: {path: bench, format: kernelbnch}"},
+        Slip{"tasks: all-four", "tasks: all-for"},
+        Slip{"tasks: all-four", "tasks: [L1/999_none]"},
+        Slip{"tasks: all-four\n", ""},
+        Slip{"mode: [ss, agent, multi]", "mode: [ss, agnet, multi]"},
+        Slip{"model: [weak, strong]", "model: [weak, strang]"},
+        Slip{"prompt: [plain, careful]}\ncontrasts", "prompt: [plain, carful]}\ncontrasts"},
+        Slip{"prompts/careful.md", "prompts/carful.md"},
+        Slip{"  - {model: [weak, strong], mode: [ss, agent, multi], prompt: [plain, careful]}", "  []"},
+        Slip{"  - {model: [weak, strong], mode: [ss, agent, multi], prompt: [plain, careful]}", "  - weak"},
+        Slip{"a: {mode: agent}", "a: {mode: agnet}"},
+        Slip{"a: {mode: agent}", "a: agent"},
+        Slip{"name: tools, a:", "a:"},
+        Slip{"scope: [all, L1]", "scope: [all, L7]"},
+        Slip{"tools: [ss, agent]", "tools: [ss, agnet]"},
+        Slip{"mem: 64 GiB", "mem: [64]"},
+        Slip{"time: \"00:01:00\"", "time: 60"},
+        Slip{"warn: 30 s", "warn: soon"},
+        Slip{"warn: 30 s", "warn: 90 s"}}) {
     SCOPED_TRACE(fmt::format("{} -> {}", what, by));
     std::string text = kReferring;
     const auto at = text.find(what);

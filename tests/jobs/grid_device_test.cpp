@@ -35,8 +35,10 @@ TEST(GridDevice, NeuronFindsItsPartsItselfWhenNoneAreNamed) {
 
 TEST(GridDevice, NeuronKeepsWhatIsNamed) {
   const Sandbox box;
-  const auto device = through_text(box, "{backend: neuron, python: /opt/venv/bin/python3, libnrt: /opt/lib/libnrt.so.1, cores: [3, 0], "
-                                        "compiler_flags: [\"-O1\", \"--opt=a b, c\"]}");
+  const auto device =
+      through_text(box,
+                   "{backend: neuron, python: /opt/venv/bin/python3, libnrt: /opt/lib/libnrt.so.1, cores: [3, 0], "
+                   "compiler_flags: [\"-O1\", \"--opt=a b, c\"]}");
   EXPECT_EQ(device.python, "/opt/venv/bin/python3");
   EXPECT_EQ(device.libnrt, "/opt/lib/libnrt.so.1");
   EXPECT_THAT(device.cores, ElementsAre(3U, 0U));
@@ -46,7 +48,9 @@ TEST(GridDevice, NeuronKeepsWhatIsNamed) {
 TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
   const Sandbox box;
   box.write("tools/cc.py", "");
-  const auto device = through_text(box, "{backend: command, name: \"cc 1.0\", compile: [python3, ./tools/cc.py, -x, a/b], verify: [./tools/cc.py, \"\"]}");
+  const auto device = through_text(box,
+                                   "{backend: command, name: \"cc 1.0\", compile: [python3, ./tools/cc.py, -x, a/b], "
+                                   "verify: [./tools/cc.py, \"\"]}");
   const auto tool = (box.path() / "tools/cc.py").native();
   EXPECT_EQ(device.name, "cc 1.0");
   EXPECT_THAT(device.compile, ElementsAre("python3", tool, "-x", "a/b"));
@@ -54,41 +58,52 @@ TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
 }
 
 TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {
-  EXPECT_THAT(problems_of("{backend: sim, cores: [0]}"), ElementsAre("6:24 device.cores means nothing for backend sim (it belongs to neuron); leave it out"));
-  EXPECT_THAT(problems_of("{backend: neuron, compile: [x]}"),
-              ElementsAre("6:27 device.compile means nothing for backend neuron (it belongs to command); leave it out"));
+  EXPECT_THAT(problems_of("{backend: sim, cores: [0]}"),
+              ElementsAre("6:24 device.cores means nothing for backend sim (it belongs to neuron); leave it out"));
+  EXPECT_THAT(
+      problems_of("{backend: neuron, compile: [x]}"),
+      ElementsAre("6:27 device.compile means nothing for backend neuron (it belongs to command); leave it out"));
   EXPECT_THAT(problems_of("{backend: command, name: n, compile: [x], verify: [x], libnrt: auto}"),
               ElementsAre("6:64 device.libnrt means nothing for backend command (it belongs to neuron); leave it out"));
-  EXPECT_THAT(problems_of("{backend: neurn, cores: [0]}"),
-              ElementsAre("6:19 device.backend is 'neurn' (one of sim, neuron, command is wanted) (did you mean 'neuron'?)"));
+  EXPECT_THAT(
+      problems_of("{backend: neurn, cores: [0]}"),
+      ElementsAre("6:19 device.backend is 'neurn' (one of sim, neuron, command is wanted) (did you mean 'neuron'?)"));
 }
 
 TEST(GridDevice, NeuronValuesAreCheckedWhereTheyStand) {
   EXPECT_THAT(problems_of("{backend: neuron, python: venv/python3}"),
               ElementsAre("6:35 device.python is 'venv/python3' (an absolute path, or auto, is wanted)"));
   EXPECT_THAT(problems_of("{backend: neuron, cores: [0, -1, 2, 0]}"),
-              ElementsAre("6:38 device.cores is '-1' (a whole number of at least 0 is wanted)", "6:45 device.cores names core 0 twice; name each once"));
+              ElementsAre("6:38 device.cores is '-1' (a whole number of at least 0 is wanted)",
+                          "6:45 device.cores names core 0 twice; name each once"));
   EXPECT_THAT(problems_of("{backend: neuron, cores: 2}"),
               ElementsAre("6:34 device.cores is '2' (auto, or a list of core numbers, is wanted); write e.g. [0, 1]"));
-  EXPECT_THAT(problems_of("{backend: neuron, cores: []}"),
-              ElementsAre("6:34 device.cores is an empty list (auto, or a list of core numbers, is wanted); write e.g. [0, 1]"));
+  EXPECT_THAT(
+      problems_of("{backend: neuron, cores: []}"),
+      ElementsAre(
+          "6:34 device.cores is an empty list (auto, or a list of core numbers, is wanted); write e.g. [0, 1]"));
   EXPECT_THAT(problems_of("{backend: neuron, compiler_flags: -O1}"),
               ElementsAre("6:43 device.compiler_flags is '-O1' (a list of words is wanted); write e.g. [\"-O1\"]"));
 }
 
 TEST(GridDevice, CommandValuesAreCheckedWhereTheyStand) {
-  EXPECT_THAT(problems_of("{backend: command}"),
-              ElementsAre("6:9 device.name is missing", "6:9 device.compile is missing", "6:9 device.verify is missing"));
+  EXPECT_THAT(
+      problems_of("{backend: command}"),
+      ElementsAre("6:9 device.name is missing", "6:9 device.compile is missing", "6:9 device.verify is missing"));
   EXPECT_THAT(problems_of("{backend: command, name: n, compile: python3 cc.py, verify: [x]}"),
-              ElementsAre("6:46 device.compile is 'python3 cc.py' (a list of words is wanted); write e.g. [/usr/bin/python3, ./site_compile.py]"));
+              ElementsAre("6:46 device.compile is 'python3 cc.py' (a list of words is wanted); write e.g. "
+                          "[/usr/bin/python3, ./site_compile.py]"));
   EXPECT_THAT(problems_of("{backend: command, name: n, compile: [bin/cc], verify: []}"),
-              ElementsAre("6:47 device.compile begins with 'bin/cc' (the name of a program on PATH, an absolute path, or one that begins with ./ is wanted)",
+              ElementsAre("6:47 device.compile begins with 'bin/cc' (the name of a program on PATH, an absolute path, "
+                          "or one that begins with ./ is wanted)",
                           "6:64 device.verify is an empty list (nothing would run); name at least one"));
-  EXPECT_THAT(problems_of("{backend: command, name: \"\", compile: [x], verify: [x]}"),
-              ElementsAre("6:34 device.name has 0 bytes (one line of 1 to 100 is wanted: what compiles, and its version)"));
+  EXPECT_THAT(
+      problems_of("{backend: command, name: \"\", compile: [x], verify: [x]}"),
+      ElementsAre("6:34 device.name has 0 bytes (one line of 1 to 100 is wanted: what compiles, and its version)"));
   const Sandbox box;
   const auto missing = (box.path() / "cc.py").native();
-  EXPECT_THAT(lines_of(box.read_edited("seed: 11", "device: {backend: command, name: n, compile: [python3, ./cc.py], verify: [x]}")),
+  EXPECT_THAT(lines_of(box.read_edited(
+                  "seed: 11", "device: {backend: command, name: n, compile: [python3, ./cc.py], verify: [x]}")),
               ElementsAre("6:56 device.compile names './cc.py' (there is no file '" + missing + "')"));
 }
 

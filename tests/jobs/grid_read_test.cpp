@@ -61,33 +61,32 @@ slurm: {mem: 64, time: 4}
   const auto in = " (looked in " + box.path().native() + ")";
   EXPECT_THAT(
       lines_of(result),
-      ElementsAre(
-          "3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are "
-          "written as a list, e.g. [L1/*]",
-          "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
-          "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
-          "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
-          "7:1 duplicate key 'seed' (first at line 6); keep one",
-          "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
-          "HH:MM:SS, at most ten years); write e.g. 120 s",
-          "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
-          "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
-          "10:35 no profile 'week': profiles/week.yaml is missing" + in,
-          "11:9 models.gpt.endpoint is missing",
-          "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
-          "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
-          "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did "
-          "you mean 'single-shot'?)",
-          "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
-          "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
-          "16:18 no prompt file 'prompts/plane.md'" + in, "18:20 no model 'strong' in this grid",
-          "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
-          "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
-          "19:63 no task matches 'L9/*' in benchmark tiny-bench",
-          "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
-          "64 GiB",
-          "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most ten years); write "
-          "e.g. 120 s"));
+      ElementsAre("3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are "
+                  "written as a list, e.g. [L1/*]",
+                  "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
+                  "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
+                  "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
+                  "7:1 duplicate key 'seed' (first at line 6); keep one",
+                  "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
+                  "HH:MM:SS, at most ten years); write e.g. 120 s",
+                  "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
+                  "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
+                  "10:35 no profile 'week': profiles/week.yaml is missing" + in, "11:9 models.gpt.endpoint is missing",
+                  "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
+                  "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
+                  "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did "
+                  "you mean 'single-shot'?)",
+                  "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
+                  "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
+                  "16:18 no prompt file 'prompts/plane.md'" + in, "18:20 no model 'strong' in this grid",
+                  "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
+                  "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
+                  "19:63 no task matches 'L9/*' in benchmark tiny-bench",
+                  "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
+                  "64 GiB",
+                  "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most "
+                  "ten years); write "
+                  "e.g. 120 s"));
 }
 
 TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
@@ -113,8 +112,7 @@ TEST(Grid, MissingSectionsAreNamed) {
               ElementsAre("1:1 benchmark is missing", "1:1 models is missing", "1:1 modes is missing",
                           "1:1 prompts is missing", "1:1 cells is missing"));
   box.write("grid.yaml", "- a\n- b\n");
-  EXPECT_THAT(lines_of(read_grid(box.grid(), {})),
-              ElementsAre("1:1 the file is a list (a map of keys is wanted)"));
+  EXPECT_THAT(lines_of(read_grid(box.grid(), {})), ElementsAre("1:1 the file is a list (a map of keys is wanted)"));
   box.write("grid.yaml", "");
   EXPECT_EQ(lines_of(read_grid(box.grid(), {})).size(), 1U);
 }
@@ -143,9 +141,9 @@ TEST(Grid, PathsAreLookedForBesideTheFileThenInConfigs) {
 TEST(Grid, ABrokenBenchmarkDoesNotHideOtherProblems) {
   const Sandbox box;
   box.edit("grid.yaml", "benchmark: bench", "benchmark: bensch");
-  EXPECT_THAT(lines_of(box.read_edited("seed: 11", "seed: x")),
-              ElementsAre(HasSubstr("3:12 no benchmark 'bensch'"),
-                          "6:7 seed is 'x' (a whole number of at least 0 is wanted)"));
+  EXPECT_THAT(
+      lines_of(box.read_edited("seed: 11", "seed: x")),
+      ElementsAre(HasSubstr("3:12 no benchmark 'bensch'"), "6:7 seed is 'x' (a whole number of at least 0 is wanted)"));
 }
 
 TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
@@ -157,11 +155,10 @@ TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   box.edit("grid.yaml", "benchmark: bench", "benchmark: {path: bench, format: kernelbench}");
   EXPECT_THAT(
       lines_of(read_grid(box.grid(), {})),
-      ElementsAre(
-          "3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-          "8:15 api 'anthropic' is not in this version; use openai or synthetic",
-          "9:50 models.strong.server is not in this version; start the server yourself and name its "
-          "endpoint"));
+      ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
+                  "8:15 api 'anthropic' is not in this version; use openai or synthetic",
+                  "9:50 models.strong.server is not in this version; start the server yourself and name its "
+                  "endpoint"));
 }
 
 TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
@@ -186,10 +183,9 @@ TEST(Grid, KeysAndPricesAreWholeOrRefused) {
   const auto result =
       box.read_edited("strong: {api: synthetic, profile: strong}",
                       "strong: {api: openai, endpoint: ftp://h, key: {env: A, file: b}, price: {input: 1}}");
-  EXPECT_THAT(lines_of(result),
-              ElementsAre("9:35 models.strong.endpoint is 'ftp://h' (http:// or https:// is wanted)",
-                          "9:49 models.strong.key must have exactly one of env, file and command",
-                          "9:75 models.strong.price.output is missing"));
+  EXPECT_THAT(lines_of(result), ElementsAre("9:35 models.strong.endpoint is 'ftp://h' (http:// or https:// is wanted)",
+                                            "9:49 models.strong.key must have exactly one of env, file and command",
+                                            "9:75 models.strong.price.output is missing"));
 }
 
 TEST(Grid, KeysOfAnotherApiMeanNothing) {
@@ -218,14 +214,20 @@ TEST(Grid, WhatReachesTerminalsScriptsAndServersIsChecked) {
 }
 
 TEST(Grid, AnEndpointIsACompleteAddressWithoutSecrets) {
-  for (const auto& [endpoint, words] : std::vector<std::pair<std::string, std::string>>{
-           {"http://", "host is missing"}, {"http://h:99999/v1", "port"}, {"http://h:x/v1", "port"}, {"ftp://h/v1", "http://"},
-           {"http://u:p@h:1/v1", "use key:"}, {"http://h /v1", "blanks"}, {"http://h/v1?key=x", "query"}}) {
+  for (const auto& [endpoint, words] :
+       std::vector<std::pair<std::string, std::string>>{{"http://", "host is missing"},
+                                                        {"http://h:99999/v1", "port"},
+                                                        {"http://h:x/v1", "port"},
+                                                        {"ftp://h/v1", "http://"},
+                                                        {"http://u:p@h:1/v1", "use key:"},
+                                                        {"http://h /v1", "blanks"},
+                                                        {"http://h/v1?key=x", "query"}}) {
     Sandbox box;
     box.edit("grid.yaml", "models:", "models:\n  far: {api: openai, endpoint: \"" + endpoint + "\"}");
     EXPECT_THAT(to_text(read_grid(box.grid(), {}).problems), testing::HasSubstr(words)) << endpoint;
   }
-  for (const char* endpoint : {"http://h/v1", "https://gpu01.site:8000/v1", "http://[::1]:8000/v1", "http://127.0.0.1:1"}) {
+  for (const char* endpoint :
+       {"http://h/v1", "https://gpu01.site:8000/v1", "http://[::1]:8000/v1", "http://127.0.0.1:1"}) {
     Sandbox box;
     box.edit("grid.yaml", "models:", std::string("models:\n  far: {api: openai, endpoint: \"") + endpoint + "\"}");
     EXPECT_THAT(to_text(read_grid(box.grid(), {}).problems), testing::Not(testing::HasSubstr("endpoint"))) << endpoint;

@@ -20,7 +20,8 @@ TEST(GridWriter, ReadsBackToTheSameText) {
   box.edit("grid.yaml", "slurm: {shards: 3}",
            "check: {atol: 1.0e-5, rtol: 0, sandbox: relaxed}\nlanes: 7\nbudget: {tokens: 5}\nfactors: {t: "
            "[ss, agent], m: [weak, strong]}\n"
-           "contrasts:\n  - {name: \"a: b\", a: {model: weak, mode: ss}, b: {mode: agent}, scope: [L1, \"category:activation\"]}\n"
+           "contrasts:\n  - {name: \"a: b\", a: {model: weak, mode: ss}, b: {mode: agent}, scope: [L1, "
+           "\"category:activation\"]}\n"
            "slurm: {shards: 3, mem: 64 GiB, partition: p-1, gres: \"neuron:4\", extra: [\"--foo=1 2\"], "
            "time: 1-00:00:00, exclude: \"n[1-3]\"}");
   const auto grid = load_grid(box.grid(), {});

@@ -56,8 +56,7 @@ TEST(Plan, ShardsAreBalancedWithinOneEpisode) {
 
 TEST(Plan, ShardsDoNotDependOnTheOrderInTheFile) {
   const Sandbox box, other;
-  other.edit("grid.yaml", "model: [weak, strong], mode: [ss, agent]",
-             "model: [strong, weak], mode: [agent, ss]");
+  other.edit("grid.yaml", "model: [weak, strong], mode: [ss, agent]", "model: [strong, weak], mode: [agent, ss]");
   EXPECT_EQ(shards_of(plan_of(box)), shards_of(plan_of(other)));
 }
 

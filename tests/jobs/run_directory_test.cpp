@@ -33,8 +33,7 @@ std::pair<ErrorCode, std::string> error_of(Act act) {
 TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   const Sandbox box;
   const auto run = freeze(box);
-  for (const auto* gone : {"bench", "prompts", "profiles", "grid.yaml"})
-    std::filesystem::remove_all(box.path() / gone);
+  for (const auto* gone : {"bench", "prompts", "profiles", "grid.yaml"}) std::filesystem::remove_all(box.path() / gone);
   const auto again = load_run(box.path() / "RUN");
   EXPECT_EQ(again.grid_hash, run.grid_hash);
   EXPECT_EQ(again.run_id, run.run_id);
@@ -52,8 +51,7 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
 TEST(RunDirectory, HoldsKnownKernelsOnlyForSyntheticModels) {
   const Sandbox box;
   box.edit("grid.yaml", "model: [weak, strong]", "model: strong");
-  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
-           "strong: {api: openai, endpoint: \"http://h\"}");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}", "strong: {api: openai, endpoint: \"http://h\"}");
   freeze(box);
   EXPECT_FALSE(std::filesystem::exists(box.path() / "RUN/inputs/benchmark/kernels"));
   EXPECT_TRUE(std::filesystem::exists(box.path() / "RUN/inputs/benchmark/tasks/L1/001_add.py"));
@@ -145,9 +143,8 @@ TEST(RunDirectory, RefusesToShrink) {
 }
 
 TEST(RunDirectory, NoticesEveryChangedInput) {
-  for (const auto* name :
-       {"inputs/prompts/careful.md", "inputs/profiles/weak.yaml", "inputs/benchmark/tasks/L1/001_add.py",
-        "inputs/benchmark/kernels/L1/001_add.py"}) {
+  for (const auto* name : {"inputs/prompts/careful.md", "inputs/profiles/weak.yaml",
+                           "inputs/benchmark/tasks/L1/001_add.py", "inputs/benchmark/kernels/L1/001_add.py"}) {
     const Sandbox box;
     freeze(box);
     box.write(std::filesystem::path("RUN") / name, box.read(std::filesystem::path("RUN") / name) + "#");
@@ -185,8 +182,10 @@ TEST(RunDirectory, ALostPlanIsRefusedAndMadeAnewByTheNextFreeze) {
     const auto before = freeze(box);
     const auto file = box.path() / "RUN/plan/plan.json";
     const auto plan = read_file(file);
-    if (emptied) write_file_atomic(file, "");
-    else std::filesystem::remove(file);
+    if (emptied)
+      write_file_atomic(file, "");
+    else
+      std::filesystem::remove(file);
     const auto [code, message] = error_of([&] { load_run(box.path() / "RUN"); });
     EXPECT_EQ(code, ErrorCode::corrupt);
     EXPECT_THAT(message, HasSubstr("`run GRID -o"));
@@ -279,9 +278,7 @@ class Mount {
     if (mounted_) ::umount2(at_.c_str(), MNT_DETACH);
   }
   explicit operator bool() const { return mounted_; }
-  bool make_read_only() const {
-    return ::mount(nullptr, at_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
-  }
+  bool make_read_only() const { return ::mount(nullptr, at_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
 
  private:
   std::filesystem::path at_;

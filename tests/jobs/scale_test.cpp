@@ -11,8 +11,7 @@ namespace {
 
 /// 250 tasks x 40 cells x 10 replicates = 10^5 episodes.
 void write_large_grid(const Sandbox& box) {
-  std::string index =
-      R"({"format": "nkigrid-benchmark", "version": 1, "name": "large", "subsets": {}, "tasks": [)";
+  std::string index = R"({"format": "nkigrid-benchmark", "version": 1, "name": "large", "subsets": {}, "tasks": [)";
   const auto source = box.read("bench/tasks/L1/001_add.py");
   for (int i = 0; i < 250; ++i) {
     const auto id = fmt::format("L{}/{:03}_task_of_some_length", 1 + i % 3, i);

@@ -36,7 +36,9 @@ class Verbs(unittest.TestCase):
     def test_check_json_has_the_contracts_keys(self):
         done = run("check", self.grid, "--json")
         answer = json.loads(done.stdout)
-        self.assertEqual([answer[key] for key in ("version", "cells", "episodes", "shards", "problems")], [1, 4, 32, 3, []])
+        self.assertEqual(
+            [answer[key] for key in ("version", "cells", "episodes", "shards", "problems")], [1, 4, 32, 3, []]
+        )
         self.assertRegex(answer["grid_hash"], "^[0-9a-f]{64}$")
 
     def test_check_reports_every_problem_and_exits_2(self):
@@ -46,8 +48,12 @@ class Verbs(unittest.TestCase):
         done = run("check", self.grid, "--json")
         self.assertEqual(done.returncode, 2)
         problems = json.loads(done.stdout)["problems"]
-        places = [(str(self.grid), number, line.index(word) + 1) for number, line in enumerate(self.grid.read_text().splitlines(), 1)
-                  for word in ("sede", "week", "carefull") if word in line]
+        places = [
+            (str(self.grid), number, line.index(word) + 1)
+            for number, line in enumerate(self.grid.read_text().splitlines(), 1)
+            for word in ("sede", "week", "carefull")
+            if word in line
+        ]
         self.assertEqual([(p["file"], p["line"], p["col"]) for p in problems], places)
         self.assertEqual(problems[0]["message"], "unknown key 'sede' (did you mean 'seed'?)")
         lines = done.stderr.splitlines()
@@ -66,12 +72,17 @@ class Verbs(unittest.TestCase):
         self.assertEqual(done.stderr, f"nkigrid: cannot open '{self.box}/none.yaml': No such file or directory\n")
 
     def test_costs_appear_where_a_model_has_a_price(self):
-        self.edit("strong: {api: synthetic, profile: strong}", 'strong: {api: openai, endpoint: "http://h", price: {input: 5, output: 25}}')
+        self.edit(
+            "strong: {api: synthetic, profile: strong}",
+            'strong: {api: openai, endpoint: "http://h", price: {input: 5, output: 25}}',
+        )
         self.assertRegex(run("check", self.grid).stdout, r"about \d+\.\d\d USD for the models with a price")
         cells = {cell["cell"]: cell for cell in json.loads(run("plan", self.grid, "--json").stdout)["cells"]}
         self.assertIsNone(cells["weak.ss.careful"]["usd_at_most"])
         priced = cells["strong.agent.careful"]
-        self.assertAlmostEqual(priced["usd_at_most"], (5 * priced["tokens_in_at_most"] + 25 * priced["tokens_out_at_most"]) / 1e6)
+        self.assertAlmostEqual(
+            priced["usd_at_most"], (5 * priced["tokens_in_at_most"] + 25 * priced["tokens_out_at_most"]) / 1e6
+        )
 
     def test_plan_lists_cells_and_what_differences_they_can_show(self):
         done = run("plan", self.grid)
@@ -84,8 +95,14 @@ class Verbs(unittest.TestCase):
         self.assertTrue(power["pairs"])
         for pair in power["pairs"]:
             # (z_0.975 + z_0.8) sqrt((omega^2 + sigma_a^2/K_a + sigma_b^2/K_b)/n)
-            variance = pair["variance_between_tasks"] + pair["variance_replicate_a"] / pair["replicates_a"] + pair["variance_replicate_b"] / pair["replicates_b"]
-            self.assertAlmostEqual(pair["smallest_by_normal_approximation"], 2.801585218 * (variance / pair["tasks"]) ** 0.5, places=5)
+            variance = (
+                pair["variance_between_tasks"]
+                + pair["variance_replicate_a"] / pair["replicates_a"]
+                + pair["variance_replicate_b"] / pair["replicates_b"]
+            )
+            self.assertAlmostEqual(
+                pair["smallest_by_normal_approximation"], 2.801585218 * (variance / pair["tasks"]) ** 0.5, places=5
+            )
             self.assertEqual(pair["basis"], "prior")
         refused = run("plan", self.grid, "--difference", "0")
         self.assertEqual(refused.returncode, 2)
@@ -95,11 +112,16 @@ class Verbs(unittest.TestCase):
         done = run("bench", "list", "--benchmark", self.box / "bench", "--subset", "ones")
         self.assertEqual([line.split()[0] for line in done.stdout.splitlines()[:2]], ["L1/001_add", "L1/002_relu"])
         shown = json.loads(run("bench", "show", "L1/001_add", "--json", "--benchmark", self.box / "bench").stdout)
-        self.assertEqual(shown["inputs"][1], {"name": "y", "shape": [8, 16], "dtype": "float32", "role": "input", "domain": "real"})
+        self.assertEqual(
+            shown["inputs"][1], {"name": "y", "shape": [8, 16], "dtype": "float32", "role": "input", "domain": "real"}
+        )
         self.assertEqual(shown["source"], (self.box / "bench/tasks/L1/001_add.py").read_text())
         wrong = run("bench", "show", "L1/001_ad", "--benchmark", self.box / "bench")
         self.assertEqual(wrong.returncode, 2)
-        self.assertEqual(wrong.stderr, "nkigrid: no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?); `bench list` names them\n")
+        self.assertEqual(
+            wrong.stderr,
+            "nkigrid: no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?); `bench list` names them\n",
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "jobs/units.hpp"
+#include "jobs/grid/units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,10 +29,8 @@ TEST(Units, ClockFormsAreSlurms) {
 }
 
 TEST(Units, FormattedDurationsReadBackExactly) {
-  for (const double seconds :
-       {0.001, 0.1, 0.25, 1.0, 59.9, 60.0, 90.0, 120.0, 3600.0, 14400.0, 86400.0, 1e9 / 3}) {
-    EXPECT_EQ(parse_duration(format_duration(Seconds(seconds))), Seconds(seconds))
-        << format_duration(Seconds(seconds));
+  for (const double seconds : {0.001, 0.1, 0.25, 1.0, 59.9, 60.0, 90.0, 120.0, 3600.0, 14400.0, 86400.0, 1e9 / 3}) {
+    EXPECT_EQ(parse_duration(format_duration(Seconds(seconds))), Seconds(seconds)) << format_duration(Seconds(seconds));
   }
   EXPECT_EQ(format_duration(Seconds(120)), "2 min");
   EXPECT_EQ(format_duration(Seconds(14400)), "4 h");

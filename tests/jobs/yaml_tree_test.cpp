@@ -1,9 +1,9 @@
-#include "jobs/yaml_tree.hpp"
+#include "jobs/grid/yaml_tree.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobs/yaml_reader.hpp"
+#include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -36,16 +36,14 @@ TEST(YamlTree, ReportsDuplicateKeysAtTheSecond) {
 TEST(YamlTree, BrokenYamlIsOneProblemWithItsPlace) {
   EXPECT_THAT(problems_of("a: 1\nb: [1, 2\nc: 3\n"), testing::StartsWith("f.yaml:3:2: broken YAML: "));
   EXPECT_EQ(problems_of("a: \"un\\\"closed\n"), "f.yaml:1:4: broken YAML: a quote that nothing closes");
-  EXPECT_EQ(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"),
-            "f.yaml:1:5: broken YAML: a quote that nothing closes");
+  EXPECT_EQ(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"), "f.yaml:1:5: broken YAML: a quote that nothing closes");
   EXPECT_EQ(problems_of("a: 'it''s'\nb: \"\\\\\"\nc: !!str 'x'\nd: ''\n"), "");
   EXPECT_THAT(problems_of("\tb: 1\n"), testing::HasSubstr("broken YAML"));
   EXPECT_THAT(problems_of("a: *nobody\n"), testing::HasSubstr("f.yaml:1:4: broken YAML"));
 }
 
 TEST(YamlTree, RefusesWhatIsNoText) {
-  EXPECT_EQ(problems_of("a: \xff\xfe\n"),
-            "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  EXPECT_EQ(problems_of("a: \xff\xfe\n"), "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
   EXPECT_EQ(problems_of(std::string("a: \0b\n", 6)),
             "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
 }
@@ -86,8 +84,8 @@ TEST(YamlReader, IntegersAreDecimalAndPlain) {
   EXPECT_EQ(read("7"), "7");
   EXPECT_EQ(read("010"), "n is '010' (a leading zero reads as octal; write it without)");
   EXPECT_EQ(read("\"7\""), "n is the text '7' (a whole number from 1 to 100 is wanted)");
-  for (const auto* bad : {"0x10", "1_000", "7.0", "1e1", "-3", "+3", "0", "101", "99999999999999999999999",
-                          "seven", "[7]", "~"}) {
+  for (const auto* bad :
+       {"0x10", "1_000", "7.0", "1e1", "-3", "+3", "0", "101", "99999999999999999999999", "seven", "[7]", "~"}) {
     EXPECT_THAT(read(bad), testing::EndsWith("(a whole number from 1 to 100 is wanted)")) << bad;
   }
 }

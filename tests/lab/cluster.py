@@ -97,9 +97,18 @@ class Cluster:
         base = self.ports.base
         user = "root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")
         # Job ids differ between clusters too: a test finds a stepd by its job's.
-        self.configuration = CONFIGURATION.format(dir=self.dir, controller_port=base, first_node_port=base + 1, last_node_port=base + 4,
-                                                  first_job=1 + 1000 * (base - FIRST_PORT), user=user, max_array=max_array, kill_wait=kill_wait,
-                                                  min_job_age=min_job_age, max_jobs=max_jobs)
+        self.configuration = CONFIGURATION.format(
+            dir=self.dir,
+            controller_port=base,
+            first_node_port=base + 1,
+            last_node_port=base + 4,
+            first_job=1 + 1000 * (base - FIRST_PORT),
+            user=user,
+            max_array=max_array,
+            kill_wait=kill_wait,
+            min_job_age=min_job_age,
+            max_jobs=max_jobs,
+        )
 
     def __enter__(self):
         try:
@@ -117,8 +126,16 @@ class Cluster:
         key = self.dir / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        self._run("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.dir}/munge.socket",
-                  f"--pid-file={self.dir}/munged.pid", f"--seed-file={self.dir}/munged.seed", f"--log-file={self.dir}/munged.log")
+        self._run(
+            "munged",
+            "--foreground",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={self.dir}/munge.socket",
+            f"--pid-file={self.dir}/munged.pid",
+            f"--seed-file={self.dir}/munged.seed",
+            f"--log-file={self.dir}/munged.log",
+        )
         self._wait(lambda: (self.dir / "munge.socket").exists(), "munged")
         self.start_controller()
         for node in NODES:
@@ -136,9 +153,15 @@ class Cluster:
 
     def environment(self, **more):
         """What a user's shell on this cluster holds."""
-        env = {"PATH": os.environ["PATH"] + ":/usr/sbin", "HOME": os.environ.get("HOME", "/"), "SLURM_CONF": str(self.dir / "slurm.conf"),
-               "OMPI_MCA_btl": "tcp,self", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        env = {
+            "PATH": os.environ["PATH"] + ":/usr/sbin",
+            "HOME": os.environ.get("HOME", "/"),
+            "SLURM_CONF": str(self.dir / "slurm.conf"),
+            "OMPI_MCA_btl": "tcp,self",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        }
         env.update({name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ})
         env.update(more)
         return env
@@ -169,8 +192,14 @@ class Cluster:
         if path is None:
             raise RuntimeError(f"{program} is not installed")
         log = open(self.dir / f"{program}.out", "a")
-        process = subprocess.Popen([path, *args], env=self.environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                                   start_new_session=True)
+        process = subprocess.Popen(
+            [path, *args],
+            env=self.environment(),
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         log.close()
         self.processes.append(process)
         return process
@@ -191,5 +220,8 @@ class Cluster:
             if condition():
                 return
             time.sleep(0.1)
-        logs = "\n".join(f"== {p.name}\n{p.read_text()[-1500:]}" for p in sorted(self.dir.glob("*.log")) + sorted(self.dir.glob("*.out")))
+        logs = "\n".join(
+            f"== {p.name}\n{p.read_text()[-1500:]}"
+            for p in sorted(self.dir.glob("*.log")) + sorted(self.dir.glob("*.out"))
+        )
         raise RuntimeError(f"the lab cluster did not come up: no {what} within {seconds} s\n{logs}")

@@ -34,16 +34,20 @@ def ranks_of(run):
 def rows_of(run, *columns):
     """Rows of /episodes over all sealed segments, by stock h5py: tuples of the columns asked for."""
     import h5py
+
     rows = []
     for path in sorted(pathlib.Path(run, "log").glob("*.h5")):
         with h5py.File(path) as segment:
             values = [segment["episodes/" + column][:] for column in columns]
-            rows += zip(*[[v.rstrip(b"\0").decode() if isinstance(v, bytes) else v.item() for v in column] for column in values])
+            rows += zip(
+                *[[v.rstrip(b"\0").decode() if isinstance(v, bytes) else v.item() for v in column] for column in values]
+            )
     return rows
 
 
 class DisturbedCase(Case):
     """A run of the small grid over a slow wire, disturbed in some way, must end with the tables of an undisturbed one."""
+
     cluster_options = {}
     delay = 0.4
 
@@ -87,15 +91,21 @@ class DisturbedCase(Case):
         return [int(n) for n in re.findall(r"submitted array (\d+)", done.stdout)]
 
     def wait_for_scored(self, count, run=None):
-        harness.wait_until(lambda: harness.status(run or self.run_folder).get("scored", 0) >= count, what=f"{count} scored episodes")
+        harness.wait_until(
+            lambda: harness.status(run or self.run_folder).get("scored", 0) >= count, what=f"{count} scored episodes"
+        )
 
     def wait_for_queue(self, seconds=200):
-        harness.wait_until(lambda: not self.cluster.squeue().strip(), seconds, "an empty queue\n" + self.cluster.squeue())
+        harness.wait_until(
+            lambda: not self.cluster.squeue().strip(), seconds, "an empty queue\n" + self.cluster.squeue()
+        )
 
     def job_state(self, job):
         """{"0": ["FAILED", "1:0"], ...} of an array's elements, while the controller remembers them."""
         shown = self.cluster.command("scontrol", "show", "job", "--oneliner", str(job)).stdout
-        return {m[1]: [m[2], m[3]] for m in re.finditer(r"ArrayTaskId=(\d+) .*?JobState=(\S+) .*?ExitCode=(\S+)", shown)}
+        return {
+            m[1]: [m[2], m[3]] for m in re.finditer(r"ArrayTaskId=(\d+) .*?JobState=(\S+) .*?ExitCode=(\S+)", shown)
+        }
 
     def finish(self, run=None):
         """What is left runs here, fast."""
@@ -113,7 +123,9 @@ class DisturbedCase(Case):
         self.assertEqual(len(attempts), len(set(attempts)), "one attempt, two owners")
 
     def logs(self, run=None):
-        return "\n".join(f"== {p.name}\n{p.read_text()[-2000:]}" for p in pathlib.Path(run or self.run_folder, "log").glob("*.out"))
+        return "\n".join(
+            f"== {p.name}\n{p.read_text()[-2000:]}" for p in pathlib.Path(run or self.run_folder, "log").glob("*.out")
+        )
 
     def counted_rows(self, run=None):
         rows = harness.scored_rows(run or self.run_folder)

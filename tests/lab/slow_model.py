@@ -21,8 +21,13 @@ class SlowModel:
         self._lock = threading.Lock()
 
     def __enter__(self):
-        self.server = subprocess.Popen([harness.NKIGRID, "serve", "--port", "0", "--threads", "64", "--quiet"], stdout=subprocess.PIPE,
-                                       text=True, env=harness.environment(), stdin=subprocess.DEVNULL)
+        self.server = subprocess.Popen(
+            [harness.NKIGRID, "serve", "--port", "0", "--threads", "64", "--quiet"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=harness.environment(),
+            stdin=subprocess.DEVNULL,
+        )
         self.upstream = int(self.server.stdout.readline().rsplit(":", 1)[1].split("/")[0])
         outer = self
 
@@ -74,8 +79,10 @@ class SlowModel:
         """The small grid asked over this wire, one lane a rank: enough turns to be disturbed in."""
         text = SMALL.read_text()
         for profile in ("novice", "expert"):
-            text = text.replace(f"{{api: synthetic, profile: {profile}}}",
-                                f'{{api: openai, endpoint: "http://127.0.0.1:{self.port}/v1", model: {profile}, temperature: 0}}')
+            text = text.replace(
+                f"{{api: synthetic, profile: {profile}}}",
+                f'{{api: openai, endpoint: "http://127.0.0.1:{self.port}/v1", model: {profile}, temperature: 0}}',
+            )
         lines = [line for line in text.splitlines() if not line.startswith("slurm:")]
         if tasks is not None:
             lines = [f"tasks: {tasks}" if line.startswith("tasks:") else line for line in lines]

@@ -32,7 +32,10 @@ class BadNode(DisturbedCase):
     def make_grid(cls, slurm):
         text = harness.SMALL.read_text()
         text = re.sub(r"(?m)^slurm:.*$", f"slurm: {slurm}", text)
-        return text + f"lanes: 1\ndevice: {{backend: command, name: a test's, compile: [{cls.device}, compile], verify: [{cls.device}, verify]}}\n"
+        return (
+            text
+            + f"lanes: 1\ndevice: {{backend: command, name: a test's, compile: [{cls.device}, compile], verify: [{cls.device}, verify]}}\n"
+        )
 
     @classmethod
     def prepare(cls, folder):
@@ -82,7 +85,7 @@ class BadNode(DisturbedCase):
 
     def test_a_node_on_which_no_element_can_begin_is_left_out(self):
         self.break_nodes(dead="trn2")
-        array, = self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
+        (array,) = self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
         self.wait_for_queue()
         # A node that fails at once is free at once: it would eat all that waits. Once another node has scored, what waits keeps away.
         shown = self.cluster.command("scontrol", "show", "job", "--oneliner", str(array)).stdout.splitlines()

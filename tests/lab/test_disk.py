@@ -25,7 +25,13 @@ class FullDisk(Case):
     def small_disk(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(disk)], capture_output=True).returncode != 0:
+        if (
+            os.geteuid() != 0
+            or subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(disk)], capture_output=True
+            ).returncode
+            != 0
+        ):
             self.skipTest("mounting a small disk takes root and a container that may mount")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
         return disk

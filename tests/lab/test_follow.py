@@ -20,8 +20,13 @@ class Follower:
     def __init__(self, run, env, *options, terminal=False):
         self.text = b""
         out, theirs = pty.openpty() if terminal else os.pipe()
-        self.process = subprocess.Popen([harness.NKIGRID, "status", str(run), "--follow", *options], stdout=theirs, stderr=subprocess.PIPE,
-                                        env={**env, "TERM": "xterm"}, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [harness.NKIGRID, "status", str(run), "--follow", *options],
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            env={**env, "TERM": "xterm"},
+            stdin=subprocess.DEVNULL,
+        )
         os.close(theirs)
         self.started = time.monotonic()
         self.reader = threading.Thread(target=self.read, args=(out,), daemon=True)
@@ -50,10 +55,15 @@ class Follow(DisturbedCase):
 
     def job_questions(self):
         """How often the controller was asked for its job table, by its own count."""
-        return int(re.search(r"REQUEST_JOB_INFO\s+\( *2003\) count:(\d+)", self.cluster.command("sdiag").stdout + "REQUEST_JOB_INFO ( 2003) count:0")[1])
+        return int(
+            re.search(
+                r"REQUEST_JOB_INFO\s+\( *2003\) count:(\d+)",
+                self.cluster.command("sdiag").stdout + "REQUEST_JOB_INFO ( 2003) count:0",
+            )[1]
+        )
 
     def test_it_ends_with_the_run_and_outlives_its_controller(self):
-        array, = self.submit()
+        (array,) = self.submit()
         before = self.job_questions()
         pipe, terminal, lines = self.follow(), self.follow(terminal=True), self.follow("--json")
         started = time.monotonic()
@@ -64,7 +74,11 @@ class Follow(DisturbedCase):
         self.model.delay = 2  # the run outlasts the questions' pause
         self.cluster.stop_controller()
         scored = harness.status(self.run_folder)["scored"]
-        harness.wait_until(lambda: any('"warning":"Slurm' in line for line in lines.text.decode().split("\n")), 60, "a look without a controller")
+        harness.wait_until(
+            lambda: any('"warning":"Slurm' in line for line in lines.text.decode().split("\n")),
+            60,
+            "a look without a controller",
+        )
         self.model.delay = 0
         self.wait_for_scored(scored + 2)
         self.cluster.start_controller()
@@ -84,7 +98,9 @@ class Follow(DisturbedCase):
         self.assertEqual(counts, sorted(counts))
         self.assertGreater(len(set(counts)), 3)
         self.assertRegex(looks, "elements: 3 (PENDING|RUNNING)")
-        self.assertTrue(report.startswith("small: 48 of 48 episodes scored, 0 outstanding\n") and report.endswith("\n"), report)
+        self.assertTrue(
+            report.startswith("small: 48 of 48 episodes scored, 0 outstanding\n") and report.endswith("\n"), report
+        )
         self.assertEqual(said.count("warning"), 1, said)
 
     def check_terminal(self, code, shown, said):
@@ -96,7 +112,9 @@ class Follow(DisturbedCase):
             self.assertRegex(drawing, r"^small: \d+ of 48 episodes scored")
             self.assertIn("\x1b[K", drawing)
         self.assertIn("small: 48 of 48", drawings[-1])
-        self.assertTrue(any("Slurm" in drawing for drawing in drawings), "the controller's absence stands in the picture")
+        self.assertTrue(
+            any("Slurm" in drawing for drawing in drawings), "the controller's absence stands in the picture"
+        )
 
     def check_json(self, array, code, shown, said):
         self.assertEqual(code, 0, said)

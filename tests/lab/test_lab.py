@@ -62,6 +62,7 @@ class Lab(Case):
         self.wait_for_queue()
         self.check_table(run, DEMO)
         import h5py
+
         nodes, ranks = set(), set()
         for path in pathlib.Path(run, "log").glob("*.h5"):
             with h5py.File(path) as segment:
@@ -137,10 +138,14 @@ class Lab(Case):
         self.assertEqual(harness.tables_json(run), self.reference[SMALL], self.logs(run))
 
     def test_a_key_from_the_environment_is_refused_and_none_travels(self):
-        text = SMALL.read_text().replace("{api: synthetic, profile: novice}",
-                                         '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: m, key: {env: SECRET_KEY}}')
+        text = SMALL.read_text().replace(
+            "{api: synthetic, profile: novice}",
+            '{api: openai, endpoint: "http://127.0.0.1:9/v1", model: m, key: {env: SECRET_KEY}}',
+        )
         grid = self.write("grid.yaml", text)
-        self.check_refused(self.nkigrid("submit", grid, "-o", self.folder / "r", SECRET_KEY="s3cr3t"), 2, "SECRET_KEY", "file")
+        self.check_refused(
+            self.nkigrid("submit", grid, "-o", self.folder / "r", SECRET_KEY="s3cr3t"), 2, "SECRET_KEY", "file"
+        )
         self.assertFalse((self.folder / "r").exists())
         run, arrays, _ = self.submit(SMALL)
         shown = self.cluster.command("scontrol", "show", "job", "-d", str(arrays[0])).stdout

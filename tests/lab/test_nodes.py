@@ -14,7 +14,11 @@ def stepd_of(job):
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                if pathlib.Path("/proc", entry, "cmdline").read_bytes().startswith(f"slurmstepd: [{job}.batch]".encode()):
+                if (
+                    pathlib.Path("/proc", entry, "cmdline")
+                    .read_bytes()
+                    .startswith(f"slurmstepd: [{job}.batch]".encode())
+                ):
                     return int(entry)
             except OSError:
                 pass
@@ -24,11 +28,13 @@ def stepd_of(job):
 class Nodes(DisturbedCase):
     def element_job(self, array, element):
         """The job id that an element of an array has of its own once it runs."""
-        lines = self.cluster.command("squeue", "-h", "-r", "-t", "R", "-o", "%i %A", "-j", str(array)).stdout.split("\n")
+        lines = self.cluster.command("squeue", "-h", "-r", "-t", "R", "-o", "%i %A", "-j", str(array)).stdout.split(
+            "\n"
+        )
         return next((int(line.split()[1]) for line in lines if line.startswith(f"{array}_{element} ")), None)
 
     def test_an_owner_that_lost_its_stepd_keeps_its_shard_to_itself(self):
-        array, = self.submit('{shards: 1, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
+        (array,) = self.submit('{shards: 1, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
         self.wait_for_scored(4)
         stepd = stepd_of(self.element_job(array, 0))
         self.assertIsNotNone(stepd)
@@ -67,11 +73,13 @@ class Nodes(DisturbedCase):
 
     def submit_nothing(self):
         """Freezes the run without starting it."""
-        done = self.nkigrid("submit", self.write("grid.yaml", self.model.grid("{shards: 1}")), "-o", self.run_folder, "--dry-run")
+        done = self.nkigrid(
+            "submit", self.write("grid.yaml", self.model.grid("{shards: 1}")), "-o", self.run_folder, "--dry-run"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_node_that_goes_down_loses_no_turn(self):
-        array, = self.submit()
+        (array,) = self.submit()
         self.wait_for_scored(4)
         node = self.cluster.command("squeue", "-h", "-r", "-t", "R", "-o", "%N", "-j", f"{array}_0").stdout.split()[0]
         self.cluster.command("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
@@ -84,7 +92,7 @@ class Nodes(DisturbedCase):
         self.assertTrue({row[0] for row in rows_of(self.run_folder, "node")} <= {"trn1", "trn2", "trn3", "trn4"})
 
     def test_a_requeued_element_continues_and_the_others_run_on(self):
-        array, = self.submit()
+        (array,) = self.submit()
         self.wait_for_scored(4)
         self.cluster.command("scontrol", "requeue", f"{array}_1")
         self.wait_for_queue()
@@ -96,8 +104,14 @@ class Nodes(DisturbedCase):
 
     def doctor(self, slurm, *options):
         grid = self.write("grid.yaml", self.model.grid(slurm))
-        done = subprocess.run([harness.NKIGRID, "doctor", str(grid), "--json", *options], env=self.cluster.environment(), capture_output=True,
-                              text=True, timeout=280, cwd=self.folder)
+        done = subprocess.run(
+            [harness.NKIGRID, "doctor", str(grid), "--json", *options],
+            env=self.cluster.environment(),
+            capture_output=True,
+            text=True,
+            timeout=280,
+            cwd=self.folder,
+        )
         return done.returncode, json.loads(done.stdout)["findings"], done.stderr
 
     def test_doctor_looks_at_the_site_and_at_its_nodes_from_the_inside(self):
@@ -111,7 +125,10 @@ class Nodes(DisturbedCase):
         self.assertEqual(list(self.folder.glob("nkigrid-probe-*")), [], "nothing is left behind")
 
     def test_doctor_names_a_partition_that_does_not_fit(self):
-        for slurm, words in (("{partition: gpu}", "no partition 'gpu' (legal: trn1)"), ("{nodes: 9}", "has 4 nodes, a shard asks for 9")):
+        for slurm, words in (
+            ("{partition: gpu}", "no partition 'gpu' (legal: trn1)"),
+            ("{nodes: 9}", "has 4 nodes, a shard asks for 9"),
+        ):
             _, findings, _ = self.doctor(slurm)
             text = next(finding["text"] for finding in findings if finding["what"] == "partition")
             self.assertIn(words, text)

@@ -15,7 +15,7 @@ class Stops(DisturbedCase):
         meanwhile is noticed: that element runs on to its end."""
         self.model.delay = 2.5
         runs = {"warned": 35, "unwarned": 1}
-        longer, = self.submit(ONE_MINUTE.format(warn=1), self.folder / "longer")
+        (longer,) = self.submit(ONE_MINUTE.format(warn=1), self.folder / "longer")
         arrays = {name: self.submit(ONE_MINUTE.format(warn=warn), self.folder / name)[0] for name, warn in runs.items()}
         self.wait_for_scored(1, self.folder / "longer")
         self.assertEqual(self.cluster.command("scontrol", "update", f"job={longer}", "TimeLimit=10").returncode, 0)
@@ -50,7 +50,7 @@ class Stops(DisturbedCase):
 
     def test_signals_of_every_reach(self):
         """scancel -b USR1 reaches the script, -f everything, plain scancel ends the job: none loses a durable turn."""
-        array, = self.submit()
+        (array,) = self.submit()
         self.wait_for_scored(3)
         self.cluster.command("scancel", "--batch", "--signal=USR1", f"{array}_0")
         self.cluster.command("scancel", "--full", "--signal=USR1", f"{array}_1")
@@ -69,7 +69,7 @@ class Stops(DisturbedCase):
         self.assertLessEqual(self.model.requests, self.reference_requests + 2)
 
     def test_a_rank_that_dies_takes_at_most_one_turn_a_lane(self):
-        array, = self.submit('{shards: 1, nodes: 2, ranks_per_node: 2, time: "00:10:00"}')
+        (array,) = self.submit('{shards: 1, nodes: 2, ranks_per_node: 2, time: "00:10:00"}')
         self.wait_for_scored(4)
         self.assertEqual(len(ranks_of(self.run_folder)), 4)
         victim = max(ranks_of(self.run_folder))

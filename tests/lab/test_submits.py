@@ -24,8 +24,16 @@ class Submits(DisturbedCase):
     def test_two_submits_at_once_give_one_array(self):
         self.model.delay = 0.3
         grid = self.write("grid.yaml", self.model.grid(self.shards(3)))
-        both = [subprocess.Popen([harness.NKIGRID, "submit", str(grid), "-o", str(self.run_folder)], env=self.cluster.environment(),
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        both = [
+            subprocess.Popen(
+                [harness.NKIGRID, "submit", str(grid), "-o", str(self.run_folder)],
+                env=self.cluster.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
         said = [process.communicate(timeout=60) for process in both]
         self.assertEqual([process.returncode for process in both], [0, 0], said)
         self.assertEqual(sum(out.count("submitted array") for out, _ in said), 1, said)
@@ -42,7 +50,7 @@ class Submits(DisturbedCase):
         died = self.nkigrid("submit", grid, "-o", self.run_folder, LD_PRELOAD=shim)
         self.assertEqual(died.returncode, -signal.SIGKILL, died.stderr)
         self.assertFalse((self.run_folder / "jobs.json").exists())
-        array, = self.arrays_in_queue()
+        (array,) = self.arrays_in_queue()
         again = self.nkigrid("submit", grid, "-o", self.run_folder)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("already submitted", again.stdout)
@@ -53,7 +61,7 @@ class Submits(DisturbedCase):
 
     def test_a_controller_that_is_away_stops_neither_elements_nor_status(self):
         self.model.delay = 0.3
-        array, = self.submit(self.shards(3))
+        (array,) = self.submit(self.shards(3))
         self.wait_for_scored(2)
         self.cluster.stop_controller()
         started = time.monotonic()
@@ -83,15 +91,19 @@ class Submits(DisturbedCase):
                 self.check_undisturbed(run)
 
     def test_a_run_without_room_is_refused_with_the_numbers(self):
-        blocker = self.cluster.command("sbatch", "--parsable", "--array=0-2", "--hold", "--output=/dev/null", "--wrap", "true").stdout.strip()
+        blocker = self.cluster.command(
+            "sbatch", "--parsable", "--array=0-2", "--hold", "--output=/dev/null", "--wrap", "true"
+        ).stdout.strip()
         self.addCleanup(self.cluster.command, "scancel", blocker)
-        refused = self.nkigrid("submit", self.write("grid.yaml", self.model.grid(self.shards(99), replicates=5)), "-o", self.run_folder)
+        refused = self.nkigrid(
+            "submit", self.write("grid.yaml", self.model.grid(self.shards(99), replicates=5)), "-o", self.run_folder
+        )
         self.check_refused(refused, 2, "elements and the aggregation are more jobs", "MaxJobCount 100", "in use")
         self.assertEqual(self.arrays_in_queue(), {blocker})
 
     def test_tables_of_a_failed_and_purged_array_tell_what_is_missing(self):
         self.model.delay = 0.3
-        array, = self.submit(self.shards(3))
+        (array,) = self.submit(self.shards(3))
         self.wait_for_scored(3)
         self.cluster.command("scancel", f"{array}_1")
         self.model.delay = 0
@@ -101,7 +113,9 @@ class Submits(DisturbedCase):
         self.assertTrue(all(cell["rate"] is None for cell in written["cells"] if cell["outstanding"] > 0))
         printed = harness.nkigrid("tables", self.run_folder)
         self.assertEqual(printed.returncode, 1)
-        harness.wait_until(lambda: "JobId" not in self.cluster.command("scontrol", "show", "job").stdout, what="purged jobs")
+        harness.wait_until(
+            lambda: "JobId" not in self.cluster.command("scontrol", "show", "job").stdout, what="purged jobs"
+        )
         self.assertEqual({e["state"] for e in self.status()["elements"]}, {"ENDED"})
         done = self.nkigrid("resume", self.run_folder)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -115,7 +129,9 @@ class Submits(DisturbedCase):
             self.cluster.command("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
         try:
             self.submit(grid)
-            harness.wait_until(lambda: all(e["reason"] for e in self.status()["elements"]), what="a reason for each element")
+            harness.wait_until(
+                lambda: all(e["reason"] for e in self.status()["elements"]), what="a reason for each element"
+            )
             text = self.nkigrid("status", self.run_folder).stdout
             self.assertIn("PENDING, ", text)
             self.assertIn("submitted ", text)

@@ -8,16 +8,24 @@ import sys
 import h5py
 import numpy as np
 
-ATTRIBUTES = ("format version grid_hash run_id nkigrid_version sdk backend compiler host journal seq_first seq_last").split()
-EPISODES = ("episode key cell task level category replicate attempt inherited_turns superseded outcome ended_by nudged passed "
-            "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds tokens_in "
-            "tokens_out tokens_cached cost_usd api_retries estimate_us node rank").split()
+ATTRIBUTES = (
+    "format version grid_hash run_id nkigrid_version sdk backend compiler host journal seq_first seq_last"
+).split()
+EPISODES = (
+    "episode key cell task level category replicate attempt inherited_turns superseded outcome ended_by nudged passed "
+    "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds tokens_in "
+    "tokens_out tokens_cached cost_usd api_retries estimate_us node rank"
+).split()
 TEXTS = ("request", "reply", "kernel", "tool_output")
-TURNS = ("episode attempt turn event nudged flags tool_calls compile_ok verify_ok stage code group line llm_s wait_s compile_s "
-         "verify_s tokens_in tokens_out api_retries max_abs_err rel_l2 estimate_us").split()
+TURNS = (
+    "episode attempt turn event nudged flags tool_calls compile_ok verify_ok stage code group line llm_s wait_s compile_s "
+    "verify_s tokens_in tokens_out api_retries max_abs_err rel_l2 estimate_us"
+).split()
 TURNS += [f"{text}_{part}" for text in TEXTS for part in ("offset", "length")]
 WORDS = set("episode key cell task level category outcome ended_by stage code group node event flags".split())
-FLAGS = set("passed strict_passed best_passed best_strict_passed compile_ok verify_ok nudged superseded answered".split())
+FLAGS = set(
+    "passed strict_passed best_passed best_strict_passed compile_ok verify_ok nudged superseded answered".split()
+)
 REALS = set("max_abs_err rel_l2 started seconds cost_usd estimate_us llm_s wait_s compile_s verify_s".split())
 
 
@@ -53,7 +61,7 @@ def check_lengths(file):
 
 def text_of(file, row, name):
     at, size = (int(file[f"turns/{name}_{part}"][row]) for part in ("offset", "length"))
-    return file["text"][at:at + size].tobytes()
+    return file["text"][at : at + size].tobytes()
 
 
 def check_values(file):

@@ -64,8 +64,7 @@ TEST(Codec, LeavesTextsUnreadWhenAsked) {
 TEST(Codec, CutPayloadsAreRefusedOrWholeFields) {
   for (const auto& record : test::some_records(60)) {
     const auto bytes = encode(record);
-    for (std::size_t length = 0; length < bytes.size(); ++length)
-      decode(bytes.substr(0, length));  // sanitizers watch
+    for (std::size_t length = 0; length < bytes.size(); ++length) decode(bytes.substr(0, length));  // sanitizers watch
   }
   EXPECT_FALSE(decode(""));
   EXPECT_FALSE(decode("\x05"));

@@ -1,5 +1,5 @@
-// Files of a log damaged at random: bits, bytes, zeroed and repeated blocks, cuts, junk. Nothing crashes, nothing is altered, what is lost is told.
-// NKIGRID_DAMAGE_CASES=N makes N cases of each test instead of a few.
+// Files of a log damaged at random: bits, bytes, zeroed and repeated blocks, cuts, junk. Nothing crashes, nothing is
+// altered, what is lost is told. NKIGRID_DAMAGE_CASES=N makes N cases of each test instead of a few.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -33,15 +33,23 @@ int cases(int few) {
 /// Damages `bytes` in one of the ways of disks, memories and copies. @returns what was done
 std::string damage(std::string& bytes, Draws& draws) {
   const auto at = draws.below(bytes.size());
-  const auto many = std::min<std::uint64_t>(std::array<std::uint64_t, 4>{4, 64, 512, 4096}[draws.below(4)], bytes.size() - at);
+  const auto many =
+      std::min<std::uint64_t>(std::array<std::uint64_t, 4>{4, 64, 512, 4096}[draws.below(4)], bytes.size() - at);
   const auto where = fmt::format("{} bytes at {}", many, at);
   switch (draws.below(8)) {
-    case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << draws.below(8))); return fmt::format("a bit at {}", at);
+    case 0:
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << draws.below(8)));
+      return fmt::format("a bit at {}", at);
     case 1:
-      for (auto n = 2 + draws.below(30); n > 0; --n) bytes[draws.below(bytes.size())] ^= static_cast<char>(1 << draws.below(8));
+      for (auto n = 2 + draws.below(30); n > 0; --n)
+        bytes[draws.below(bytes.size())] ^= static_cast<char>(1 << draws.below(8));
       return "many bits";
-    case 2: bytes.replace(at, many, many, '\0'); return "zeroed " + where;
-    case 3: bytes.replace(at, many, many, '\xff'); return "all ones in " + where;
+    case 2:
+      bytes.replace(at, many, many, '\0');
+      return "zeroed " + where;
+    case 3:
+      bytes.replace(at, many, many, '\xff');
+      return "all ones in " + where;
     case 4:
       for (std::size_t i = 0; i < many; ++i) bytes[at + i] = static_cast<char>(draws.below(256));
       return "junk in " + where;
@@ -50,8 +58,12 @@ std::string damage(std::string& bytes, Draws& draws) {
       bytes.replace(at, many, bytes.substr(from, many));
       return fmt::format("{} come from {}", where, from);
     }
-    case 6: bytes.resize(at); return fmt::format("cut at {}", at);
-    default: bytes.append(many, draws.below(2) == 0 ? '\0' : '\x5a'); return fmt::format("{} bytes more", many);
+    case 6:
+      bytes.resize(at);
+      return fmt::format("cut at {}", at);
+    default:
+      bytes.append(many, draws.below(2) == 0 ? '\0' : '\x5a');
+      return fmt::format("{} bytes more", many);
   }
 }
 
@@ -90,16 +102,22 @@ class Damage : public testing::Test {
   }
   static Records in_segment(const fs::path& file) {
     Records found;
-    read_segment(file, {}, [&](std::uint64_t sequence, Record&& record) { EXPECT_TRUE(found.emplace(sequence, std::move(record)).second) << sequence; });
+    read_segment(file, {}, [&](std::uint64_t sequence, Record&& record) {
+      EXPECT_TRUE(found.emplace(sequence, std::move(record)).second) << sequence;
+    });
     return found;
   }
   static Records in_journal(const fs::path& file) {
     Records found;
-    read_journal(file, [&](std::uint64_t sequence, Record&& record) { EXPECT_TRUE(found.emplace(sequence, std::move(record)).second) << sequence; });
+    read_journal(file, [&](std::uint64_t sequence, Record&& record) {
+      EXPECT_TRUE(found.emplace(sequence, std::move(record)).second) << sequence;
+    });
     return found;
   }
   static bool same_as(const Records& got, const Records& all) {
-    return std::all_of(got.begin(), got.end(), [&](const auto& item) { return all.count(item.first) != 0 && test::same(item.second, all.at(item.first)); });
+    return std::all_of(got.begin(), got.end(), [&](const auto& item) {
+      return all.count(item.first) != 0 && test::same(item.second, all.at(item.first));
+    });
   }
   static Record without_texts(Record record) {
     if (auto* reply = std::get_if<Reply>(&record)) reply->request = reply->reply = reply->raw = {};
@@ -148,7 +166,8 @@ TEST_F(Damage, OfASegmentIsSeenAndWhatIsSavedOfItIsTrue) {
       const auto notes = read_notes(folder);
       ASSERT_EQ(notes.size(), 1U);
       ASSERT_EQ(notes[0].records, got.size());
-      const bool counted = notes[0].reason.find("attributes lost") == std::string::npos && notes[0].reason.find("everything lost") == std::string::npos;
+      const bool counted = notes[0].reason.find("attributes lost") == std::string::npos &&
+                           notes[0].reason.find("everything lost") == std::string::npos;
       ASSERT_TRUE(!counted || notes[0].records + notes[0].missing_records == all.size()) << notes[0].reason;
       saved += got.empty() ? 0 : 1;
     }
@@ -176,7 +195,8 @@ TEST_F(Damage, OfAJournalCostsWhatItTouchedAndIsCounted) {
     if (found.error.empty()) {
       got = in_journal(folder / "a.journal");
       ASSERT_TRUE(same_as(got, all));
-      ASSERT_TRUE(found.damaged() || found.torn_tail_bytes > 0 || got.size() == all.size()) << "a loss that nobody tells";
+      ASSERT_TRUE(found.damaged() || found.torn_tail_bytes > 0 || got.size() == all.size())
+          << "a loss that nobody tells";
       // Each gap is counted; what was lost behind the last whole record left no trace but its bytes.
       const auto last = got.empty() ? 0 : got.rbegin()->first;
       ASSERT_EQ(got.size() + found.missing_records, last) << found.damaged_bytes;

@@ -48,8 +48,7 @@ std::vector<Record> append_until_failure(Journal& journal, std::string& why) {
 
 void expect_exactly(const fs::path& file, const std::vector<Record>& expected) {
   std::vector<Record> got;
-  const auto report =
-      read_journal(file, [&](std::uint64_t, Record&& record) { got.push_back(std::move(record)); });
+  const auto report = read_journal(file, [&](std::uint64_t, Record&& record) { got.push_back(std::move(record)); });
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(test::same(got[i], expected[i])) << i;
   EXPECT_FALSE(report.damaged());
@@ -137,8 +136,7 @@ TEST_F(SmallDisk, AFullDiskIsOneClearErrorAndLosesNothing) {
     EXPECT_THAT(error.what(), testing::HasSubstr("a.h5"));
   }
   expect_exactly(journal.path(), acknowledged);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1)
-      << "litter was left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1) << "litter was left";
 
   // With room again, a new file goes on.
   remount(0, "size=8m");
@@ -164,8 +162,7 @@ TEST_F(SmallDisk, AReadOnlyDiskIsReadableAndRefusesAWriterByName) {
     FAIL() << "opened a journal on a read-only disk";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::io);
-    EXPECT_THAT(error.what(),
-                testing::AllOf(testing::HasSubstr("b.journal"), testing::HasSubstr("Read-only")));
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("b.journal"), testing::HasSubstr("Read-only")));
   }
   expect_exactly(folder_.path() / "a.journal", {numbered(1, 1)});
   EXPECT_THROW(seal_all(folder_.path()), Error);

@@ -1,4 +1,5 @@
-// Fits the costs of lines "model mode cell level task log_ratio" on stdin and prints the model as it is frozen: the other side of test_costs.py.
+// Fits the costs of lines "model mode cell level task log_ratio" on stdin and prints the model as it is frozen: the
+// other side of test_costs.py.
 #include <iostream>
 #include <map>
 

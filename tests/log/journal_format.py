@@ -23,8 +23,8 @@ def fragments(data):
         head_crc, data_crc, sequence, length, kind, _, index = struct.unpack_from("<IIQIBBH", data, at)
         if not any(data[at:]):
             return  # a file that was extended before its data came
-        assert head_crc == zlib.crc32(data[at + 4:at + HEAD]) and 1 <= length <= room - HEAD, f"damage at {at}"
-        part = data[at + HEAD:at + HEAD + length]
+        assert head_crc == zlib.crc32(data[at + 4 : at + HEAD]) and 1 <= length <= room - HEAD, f"damage at {at}"
+        part = data[at + HEAD : at + HEAD + length]
         if len(part) < length:
             return
         assert data_crc == zlib.crc32(part), f"damage at {at}"
@@ -56,8 +56,12 @@ def segment_parts(folder, stem):
 def turns_of_log(folder):
     """Counts every (R or T, episode, attempt, turn) of a log folder, in segments and journals, each record once. The episode is its replicate."""
     import h5py
+
     found = collections.Counter()
-    stems = {os.path.basename(p).rsplit(".", 1)[0].split(".part")[0] for p in glob.glob(folder + "/*.journal") + glob.glob(folder + "/*.h5")}
+    stems = {
+        os.path.basename(p).rsplit(".", 1)[0].split(".part")[0]
+        for p in glob.glob(folder + "/*.journal") + glob.glob(folder + "/*.h5")
+    }
     for stem in sorted(stems):
         first = last = 0
         carried = set()
@@ -66,7 +70,9 @@ def turns_of_log(folder):
                 turns = file["turns"]
                 episodes = [int(e.rsplit(b"#", 1)[1]) for e in turns["episode"][:]]
                 for letter, column in (("R", "reply_seq"), ("T", "turn_seq")):
-                    for episode, attempt, turn, seq in zip(episodes, turns["attempt"][:], turns["turn"][:], turns[column][:]):
+                    for episode, attempt, turn, seq in zip(
+                        episodes, turns["attempt"][:], turns["turn"][:], turns[column][:]
+                    ):
                         if seq:
                             found[letter, episode, int(attempt), int(turn)] += 1
                 if int(file.attrs["seq_last"]):

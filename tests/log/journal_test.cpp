@@ -274,8 +274,8 @@ TEST_F(JournalFile, AReaderWrittenFromTheFormatPageFindsTheSame) {
   for (auto& record : some_records(10, 2)) records.push_back(record);
   const auto path = write("a", records);
   const auto out = folder_.path() / "out";
-  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR +
-                       "/tests/log/read_journal.py " + path.native() + " > " + out.native();
+  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR + "/tests/log/read_journal.py " +
+                       path.native() + " > " + out.native();
   ASSERT_EQ(std::system(command.c_str()), 0);
   const char* kinds[] = {"begin", "reply", "turn", "end"};
   std::istringstream lines(read_file(out));
@@ -284,8 +284,8 @@ TEST_F(JournalFile, AReaderWrittenFromTheFormatPageFindsTheSame) {
   EXPECT_EQ(line, "0 header made-grid-hash");
   for (std::size_t i = 0; i < records.size(); ++i) {
     ASSERT_TRUE(std::getline(lines, line));
-    const auto prefix = std::to_string(i + 1) + " " + kinds[records[i].index()] +
-                        " novice.ss.naive L1/012_gelu " + std::to_string(i / 4 + 1) + " 0123456789abcdef 1 ";
+    const auto prefix = std::to_string(i + 1) + " " + kinds[records[i].index()] + " novice.ss.naive L1/012_gelu " +
+                        std::to_string(i / 4 + 1) + " 0123456789abcdef 1 ";
     EXPECT_TRUE(line.starts_with(prefix)) << line;
     EXPECT_GT(std::stoul(line.substr(prefix.size())), i == 2 ? 80'000u : 30u);
   }
@@ -304,8 +304,7 @@ TEST_F(JournalFile, ASecondWriterOfTheSameNameIsRefused) {
   first.append(some_records(1).front());
   first.close();
   EXPECT_EQ(read(first.path()).records.size(), 1u);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1)
-      << "litter was left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1) << "litter was left";
 }
 
 TEST_F(JournalFile, TheNextOwnerCannotReopenAnOldFile) {
@@ -335,8 +334,7 @@ TEST_F(JournalFile, ManyThreadsAreEachAcknowledgedOnceAndInTheirOwnOrder) {
     for (int lane = 0; lane < kThreads; ++lane) {
       lanes.emplace_back([&, lane] {
         for (int n = 1; n <= kEach; ++n) {
-          Turn turn{.id = test::some_id(static_cast<std::uint32_t>(lane + 1)),
-                    .turn = static_cast<std::uint32_t>(n)};
+          Turn turn{.id = test::some_id(static_cast<std::uint32_t>(lane + 1)), .turn = static_cast<std::uint32_t>(n)};
           turn.kernel.assign(static_cast<std::size_t>(n * 37 % 5000), 'k');
           journal.append(turn);
         }

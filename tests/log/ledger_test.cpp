@@ -27,9 +27,7 @@ class LedgerOfOne : public testing::Test {
   void begun(std::uint32_t attempt, const std::string& node = "node1") {
     log({Begin{.id = id(attempt), .node = node}});
   }
-  AttemptId id(std::uint32_t attempt) const {
-    return {plan_.id_of(plan_.episodes[0]), plan_.keys[0], attempt};
-  }
+  AttemptId id(std::uint32_t attempt) const { return {plan_.id_of(plan_.episodes[0]), plan_.keys[0], attempt}; }
   EpisodeState state(bool live = false, std::uint32_t retries = 5) const {
     return fold_log(plan_, retries, folder_.path(), live).states.at(0);
   }
@@ -125,8 +123,8 @@ TEST_F(LedgerOfOne, RowsOfAnotherKeyAndOfUnplannedEpisodesAreIgnored) {
 }
 
 TEST(Ledger, IsTheSameSealedAndUnsealed) {
-  const auto plan = test::hand_plan({"m.ss.naive", "m.agent.naive"},
-                                    {{"L2/001_b", "L2", "fused"}, {"L1/001_a", "L1", "unary"}}, 3);
+  const auto plan =
+      test::hand_plan({"m.ss.naive", "m.agent.naive"}, {{"L2/001_b", "L2", "fused"}, {"L1/001_a", "L1", "unary"}}, 3);
   TemporaryDirectory folder;
   int n = 0;
   test::write_log(folder.path(), "made", plan, [&](const EpisodeId&) -> std::optional<Ended> {
@@ -155,8 +153,7 @@ TEST(Ledger, IsTheSameSealedAndUnsealed) {
 /// results or kept stale ones. Modes SS and NKIAgent are cells here; the sample number is the replicate; a
 /// task whose file changed has another key.
 TEST(Ledger, AfterAKillExactlyTheUnscoredAndTheStaleAreRerun) {
-  const auto plan =
-      test::hand_plan({"sft.ss.p", "sft.agent.p"}, {{"L1/001", "L1", "x"}, {"L1/002", "L1", "x"}}, 3);
+  const auto plan = test::hand_plan({"sft.ss.p", "sft.agent.p"}, {{"L1/001", "L1", "x"}, {"L1/002", "L1", "x"}}, 3);
   const auto id = [&](const std::string& cell, const std::string& task, std::uint32_t replicate) {
     const auto key = sha256_hex(cell + " " + task).substr(0, 16);  // as hand_plan() makes it
     return AttemptId{{cell, task, replicate}, key, 1};
@@ -169,8 +166,8 @@ TEST(Ledger, AfterAKillExactlyTheUnscoredAndTheStaleAreRerun) {
   auto four_turns = attempt_records(id("sft.agent.p", "L1/001", 1), "L1", "x", {.turns = 4});
   four_turns.pop_back();  // killed before its end
   journal.append(four_turns);
-  journal.append(attempt_records(id("sft.ss.p", "L1/002", 1), "L1", "x",
-                                 {.outcome = Outcome::api_error, .reason = "529"}));
+  journal.append(
+      attempt_records(id("sft.ss.p", "L1/002", 1), "L1", "x", {.outcome = Outcome::api_error, .reason = "529"}));
   auto stale = id("sft.ss.p", "L1/002", 2);
   stale.key = "01d01d01d01d01d0";
   journal.append(attempt_records(stale, "L1", "x", {.outcome = Outcome::pass}));
@@ -178,16 +175,14 @@ TEST(Ledger, AfterAKillExactlyTheUnscoredAndTheStaleAreRerun) {
 
   const auto ledger = fold_log(plan, 5, folder.path(), false);
   std::vector<std::string> rerun, kept;
-  for (const auto i : outstanding_episodes(ledger, false))
-    rerun.push_back(to_string(plan.id_of(plan.episodes[i])));
+  for (const auto i : outstanding_episodes(ledger, false)) rerun.push_back(to_string(plan.id_of(plan.episodes[i])));
   for (std::size_t i = 0; i < ledger.ends.size(); ++i) {
     if (ledger.ends[i]) kept.push_back(to_string(plan.id_of(plan.episodes[i])));
   }
-  EXPECT_THAT(rerun, testing::UnorderedElementsAre("sft.ss.p/L1/001#3", "sft.agent.p/L1/001#1",
-                                                   "sft.ss.p/L1/002#1", "sft.ss.p/L1/002#2",
-                                                   "sft.agent.p/L1/001#2", "sft.agent.p/L1/001#3",
-                                                   "sft.ss.p/L1/002#3", "sft.agent.p/L1/002#1",
-                                                   "sft.agent.p/L1/002#2", "sft.agent.p/L1/002#3"));
+  EXPECT_THAT(rerun, testing::UnorderedElementsAre("sft.ss.p/L1/001#3", "sft.agent.p/L1/001#1", "sft.ss.p/L1/002#1",
+                                                   "sft.ss.p/L1/002#2", "sft.agent.p/L1/001#2", "sft.agent.p/L1/001#3",
+                                                   "sft.ss.p/L1/002#3", "sft.agent.p/L1/002#1", "sft.agent.p/L1/002#2",
+                                                   "sft.agent.p/L1/002#3"));
   EXPECT_THAT(kept, testing::UnorderedElementsAre("sft.ss.p/L1/001#1", "sft.ss.p/L1/001#2"));
   EXPECT_EQ(ledger.ignored_rows, 1u);
 }

@@ -133,8 +133,8 @@ inline std::filesystem::path write_log(const std::filesystem::path& folder, cons
     const auto ended = how(id);
     if (!ended) continue;
     const auto& task = plan.tasks[planned.task];
-    for (auto& record : attempt_records({id, plan.key(planned.cell, planned.task), ended->attempt},
-                                        task.level, task.category, *ended)) {
+    for (auto& record : attempt_records({id, plan.key(planned.cell, planned.task), ended->attempt}, task.level,
+                                        task.category, *ended)) {
       all.push_back(std::move(record));
     }
   }

@@ -23,10 +23,8 @@ int main(int argc, char** argv) {
         case 5:
           return std::nullopt;
         default:
-          return test::Ended{.outcome = Outcome::mismatch,
-                             .turns = 1,
-                             .code = Code::numeric_mismatch,
-                             .stage = Stage::verify};
+          return test::Ended{
+              .outcome = Outcome::mismatch, .turns = 1, .code = Code::numeric_mismatch, .stage = Stage::verify};
       }
     });
     log::Journal killed(run.log_folder(), "killed", test::made_header());

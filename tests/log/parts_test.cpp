@@ -32,11 +32,18 @@ std::vector<Record> interleaved(std::uint32_t turns) {
   for (std::uint32_t turn = 1; turn <= turns; ++turn) {
     for (std::uint32_t lane = 1; lane <= 6; ++lane) {
       const auto text = std::to_string(lane) + "." + std::to_string(turn);
-      records.emplace_back(Reply{.id = some_id(lane), .turn = turn, .request = "q" + text, .reply = "r" + text, .tokens_in = lane, .cost_usd = 0.5});
-      if (turn > 1) records.emplace_back(Turn{.id = some_id(lane), .turn = turn - 1, .code = Code::oob, .kernel = "k" + text});
+      records.emplace_back(Reply{.id = some_id(lane),
+                                 .turn = turn,
+                                 .request = "q" + text,
+                                 .reply = "r" + text,
+                                 .tokens_in = lane,
+                                 .cost_usd = 0.5});
+      if (turn > 1)
+        records.emplace_back(Turn{.id = some_id(lane), .turn = turn - 1, .code = Code::oob, .kernel = "k" + text});
     }
   }
-  for (std::uint32_t lane = 1; lane <= 6; ++lane) records.emplace_back(End{.id = some_id(lane), .outcome = Outcome::mismatch, .turns = turns});
+  for (std::uint32_t lane = 1; lane <= 6; ++lane)
+    records.emplace_back(End{.id = some_id(lane), .outcome = Outcome::mismatch, .turns = turns});
   return records;
 }
 
@@ -120,7 +127,8 @@ TEST_F(Parts, OneThatIsGoneIsNamedAndCostsWhatItAloneHeld) {
     fs::remove(part(gone));
     const auto checks = check_log(folder_.path());
     ASSERT_GE(checks.size(), 5U);
-    EXPECT_THAT(checks[gone - 1].error, testing::AllOf(testing::HasSubstr(part(gone).filename().native()), testing::HasSubstr("is missing")));
+    EXPECT_THAT(checks[gone - 1].error,
+                testing::AllOf(testing::HasSubstr(part(gone).filename().native()), testing::HasSubstr("is missing")));
     EXPECT_THROW(read(), Error);
     const auto salvaged = salvage(folder_.path());
     ASSERT_EQ(salvaged.size(), 1U);
@@ -174,7 +182,8 @@ TEST_F(Parts, ASealedJournalsDamageIsCountedOnceOverAllParts) {
 
 TEST_F(Parts, TextBytesFillASegmentToo) {
   std::vector<Record> records;
-  for (std::uint32_t n = 1; n <= 8; ++n) records.emplace_back(Turn{.id = some_id(1), .turn = n, .kernel = std::string(60'000, static_cast<char>('a' + n))});
+  for (std::uint32_t n = 1; n <= 8; ++n)
+    records.emplace_back(Turn{.id = some_id(1), .turn = n, .kernel = std::string(60'000, static_cast<char>('a' + n))});
   records.emplace_back(End{.id = some_id(1)});
   seal_journal(write("a", records), true, Seconds(0), {.text_bytes = 100'000});
   EXPECT_TRUE(fs::exists(part(4)));
@@ -192,7 +201,8 @@ TEST_F(Parts, RequestsShareTheirTextWithTheAnswerBefore) {
   }
   seal_journal(write("a", records), false);
   const auto file = h5::open_file(part(1));
-  EXPECT_LT(h5::rows_of(h5::open_dataset(file, "text")), 20u * 1002 + 20 * 8 + 10 + 1) << "each answer once, though the next request repeats it";
+  EXPECT_LT(h5::rows_of(h5::open_dataset(file, "text")), 20u * 1002 + 20 * 8 + 10 + 1)
+      << "each answer once, though the next request repeats it";
 }
 
 TEST(TurnSummaries, TellOfEveryPlannedTurnOnceSealedOrNot) {

@@ -18,12 +18,12 @@ def fragments(data):
     while at < len(data):
         room = BLOCK - at % BLOCK
         if room <= HEAD:
-            assert not any(data[at:at + room]), "padding"
+            assert not any(data[at : at + room]), "padding"
             at += room
             continue
         head_crc, data_crc, sequence, length, kind, zero, index = struct.unpack_from("<IIQIBBH", data, at)
-        assert head_crc == zlib.crc32(data[at + 4:at + HEAD]) and zero == 0 and 1 <= length <= room - HEAD
-        part = data[at + HEAD:at + HEAD + length]
+        assert head_crc == zlib.crc32(data[at + 4 : at + HEAD]) and zero == 0 and 1 <= length <= room - HEAD
+        part = data[at + HEAD : at + HEAD + length]
         assert len(part) == length and data_crc == zlib.crc32(part)
         yield sequence, kind, index, part
         at += HEAD + length
@@ -63,7 +63,7 @@ def fields(payload):
         else:
             assert wire == 2
             size, at = varint(payload, at)
-            value, at = payload[at:at + size], at + size
+            value, at = payload[at : at + size], at + size
         yield number, value
 
 
@@ -76,7 +76,16 @@ def main():
             print(sequence, "header", found[10].decode())
             continue
         size = sum(len(v) for v in found.values() if isinstance(v, bytes))
-        print(sequence, KINDS[payload[0]], found[1].decode(), found[2].decode(), found[3], found[4].decode(), found[5], size)
+        print(
+            sequence,
+            KINDS[payload[0]],
+            found[1].decode(),
+            found[2].decode(),
+            found[3],
+            found[4].decode(),
+            found[5],
+            size,
+        )
 
 
 if __name__ == "__main__":

@@ -61,8 +61,7 @@ TEST_F(Reader, SealedAndUnsealedRecordsAreSeenOnceAndAlike) {
   EXPECT_TRUE(std::equal(got.records.begin(), got.records.end(), expected.begin(), expected.end(), same));
   seal_all(folder_.path());
   const auto sealed = read_everything(folder_.path());
-  EXPECT_TRUE(
-      std::equal(sealed.records.begin(), sealed.records.end(), expected.begin(), expected.end(), same));
+  EXPECT_TRUE(std::equal(sealed.records.begin(), sealed.records.end(), expected.begin(), expected.end(), same));
   EXPECT_TRUE(sealed.warnings.empty());
 }
 
@@ -97,8 +96,7 @@ TEST_F(Reader, ATornTailIsSilentAndDamageIsAWarningWithTheFile) {
   EXPECT_THAT(read_everything(folder_.path()).warnings,
               testing::ElementsAre(testing::HasSubstr("a.journal' is damaged")));
   seal_journal(journal, false);
-  EXPECT_EQ(read_everything(folder_.path()).warnings.size(), 1u)
-      << "once, though journal and segment both know";
+  EXPECT_EQ(read_everything(folder_.path()).warnings.size(), 1u) << "once, though journal and segment both know";
   seal_journal(journal, true);
   EXPECT_TRUE(read_everything(folder_.path()).warnings.empty()) << "what is lost is known, and set aside";
   EXPECT_EQ(read_everything(folder_.path()).records.size(), 3u);
@@ -137,9 +135,7 @@ class History : public Reader {
     return {.id = some_id(1, attempt), .inherited_turns = inherited};
   }
   static Reply reply(std::uint32_t attempt, std::uint32_t turn, const std::string& text = "") {
-    return {.id = some_id(1, attempt),
-            .turn = turn,
-            .reply = text.empty() ? "reply " + std::to_string(turn) : text};
+    return {.id = some_id(1, attempt), .turn = turn, .reply = text.empty() ? "reply " + std::to_string(turn) : text};
   }
   static Turn turn(std::uint32_t attempt, std::uint32_t turn) {
     return {.id = some_id(1, attempt), .turn = turn, .tool_output = "answer " + std::to_string(turn)};
@@ -207,8 +203,8 @@ TEST_F(History, OtherEpisodesAndOtherKeysDoNotMix) {
   other.id.key = "ffffffffffffffff";
   write("a", {other, Reply{.id = some_id(2), .turn = 1}});
   EXPECT_EQ(history(), "");
-  const auto both = read_histories(
-      folder_.path(), {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
+  const auto both =
+      read_histories(folder_.path(), {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].at(0).reply.id.episode.replicate, 2u);
   EXPECT_EQ(both[1].at(0).reply.id.key, "ffffffffffffffff");

@@ -31,8 +31,7 @@ class Segment : public testing::Test {
   }
   static std::vector<Record> read(const fs::path& file, const Selection& selection = {}) {
     std::vector<Record> records;
-    read_segment(file, selection,
-                 [&](std::uint64_t, Record&& record) { records.push_back(std::move(record)); });
+    read_segment(file, selection, [&](std::uint64_t, Record&& record) { records.push_back(std::move(record)); });
     return records;
   }
   /// The same records, in whatever order: a segment's is its own.
@@ -275,8 +274,8 @@ TEST_F(Segment, FailedOpensLeakNoErrorStack) {
 /// Stock h5py, which shares no code with us, checks columns, types, filters and values.
 TEST_F(Segment, StockH5pyFindsTheContractsColumnsAndValues) {
   const auto segment = seal_journal(write("a", crowded()), false);
-  const auto command = std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR +
-                       "/tests/log/check_segment.py " + segment.native();
+  const auto command =
+      std::string(NKIGRID_PYTHON) + " " + NKIGRID_SOURCE_DIR + "/tests/log/check_segment.py " + segment.native();
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

@@ -1,5 +1,6 @@
 // Preloaded by tests. NKIGRID_TEST_NO_FLOCK: flock() fails as on a network file system without locks.
-// NKIGRID_TEST_KILL_AT=CALL:WORD:N: the process kills itself (SIGKILL) instead of its Nth CALL (link, fsync, unlink) on a name that holds WORD.
+// NKIGRID_TEST_KILL_AT=CALL:WORD:N: the process kills itself (SIGKILL) instead of its Nth CALL (link, fsync, unlink) on
+// a name that holds WORD.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -76,7 +76,9 @@ class Costs(unittest.TestCase):
         ours = np.array([predicted(found, cell, task) for cell, task, _ in rows])
         true = np.array([truth.middle(cell, task) for cell, task, _ in rows])
         dense = blup(rows, truth)
-        self.assertLess(np.sqrt(np.mean((ours - true) ** 2)), 0.08)  # 2160 observations of sigma 0.4, about 80 effects: 0.4 sqrt(80/2160)
+        self.assertLess(
+            np.sqrt(np.mean((ours - true) ** 2)), 0.08
+        )  # 2160 observations of sigma 0.4, about 80 effects: 0.4 sqrt(80/2160)
         self.assertLess(np.sqrt(np.mean((ours - dense) ** 2)), 0.03)
 
     def test_one_in_fifty_a_thousandfold_too_long_moves_little(self):
@@ -84,9 +86,11 @@ class Costs(unittest.TestCase):
         rows = truth.observe(2, tail=0.02)
         found = fit(rows)
         error = np.array([predicted(found, cell, task) - truth.middle(cell, task) for cell, task, _ in rows])
-        self.assertLess(np.sqrt(np.mean(error ** 2)), 0.12)
+        self.assertLess(np.sqrt(np.mean(error**2)), 0.12)
         plain = blup(rows, truth)
-        self.assertGreater(np.sqrt(np.mean((plain - [truth.middle(c, t) for c, t, _ in rows]) ** 2)), 2 * np.sqrt(np.mean(error ** 2)))
+        self.assertGreater(
+            np.sqrt(np.mean((plain - [truth.middle(c, t) for c, t, _ in rows]) ** 2)), 2 * np.sqrt(np.mean(error**2))
+        )
 
     def test_a_cell_that_was_never_seen_costs_what_its_model_and_mode_cost(self):
         truth = Truth(3)
@@ -102,7 +106,9 @@ class Costs(unittest.TestCase):
         found = fit(rows)
         residual = np.array([y - predicted(found, cell, task) for cell, task, y in rows])
         self.assertEqual(len(found["noise"]), 200)
-        self.assertAlmostEqual(np.mean(np.exp(found["noise"])), np.mean(np.exp(residual)), delta=2e-3 * np.mean(np.exp(residual)))
+        self.assertAlmostEqual(
+            np.mean(np.exp(found["noise"])), np.mean(np.exp(residual)), delta=2e-3 * np.mean(np.exp(residual))
+        )
 
     def test_one_observation_moves_its_own_cell_less_than_it_says(self):
         rows = Truth(5).observe(1)

@@ -30,7 +30,9 @@ class Log:
 
     def start(self, *options):
         self.lives += 1
-        return subprocess.Popen([WRITER, self.folder, f"life{self.lives:03}", LANES, ROWS, *options], stdout=subprocess.PIPE)
+        return subprocess.Popen(
+            [WRITER, self.folder, f"life{self.lives:03}", LANES, ROWS, *options], stdout=subprocess.PIPE
+        )
 
     def note(self, line):
         words = line.split()
@@ -78,9 +80,11 @@ class Kill9(unittest.TestCase):
                     name = f"{int(turns['episode'][row].rsplit(b'#', 1)[1])} {turns['attempt'][row]} {turns['turn'][row]};".encode()
                     for what, seq in ((b"reply", "reply_seq"), (b"kernel", "turn_seq")):
                         if turns[seq][row]:
-                            at, size = int(turns[f"{what.decode()}_offset"][row]), int(turns[f"{what.decode()}_length"][row])
+                            at, size = int(turns[f"{what.decode()}_offset"][row]), int(
+                                turns[f"{what.decode()}_length"][row]
+                            )
                             word = what + b" " + name
-                            self.assertEqual(text[at:at + size], word * (size // len(word)))
+                            self.assertEqual(text[at : at + size], word * (size // len(word)))
                             rows += 1
         return rows
 
@@ -96,7 +100,9 @@ class Kill9(unittest.TestCase):
                         self.check(log)
                 log.finish()
                 self.check(log)
-                self.assertEqual([n for n in os.listdir(folder) if n.endswith(".journal")], [], "each attempt was taken over")
+                self.assertEqual(
+                    [n for n in os.listdir(folder) if n.endswith(".journal")], [], "each attempt was taken over"
+                )
                 self.assertGreaterEqual(self.check_texts(folder), len(log.acknowledged))
                 parts += len(glob.glob(folder + "/*.part*.h5"))
                 phases += log.phases

@@ -25,10 +25,15 @@ class LogFaults(Case):
     @classmethod
     def setUpClass(cls):
         import tempfile
+
         folder = tempfile.TemporaryDirectory(prefix="nkigrid-test-")
         cls.addClassCleanup(folder.cleanup)
         cls.grid = pathlib.Path(folder.name) / "tiny.yaml"
-        text = harness.SMALL.read_text().replace('["L1/00[1-4]_*", "L2/00[1-2]_*"]', '["L1/001_add"]').replace("replicates: 2", "replicates: 1")
+        text = (
+            harness.SMALL.read_text()
+            .replace('["L1/00[1-4]_*", "L2/00[1-2]_*"]', '["L1/001_add"]')
+            .replace("replicates: 2", "replicates: 1")
+        )
         cls.grid.write_text(text)
         done = nkigrid("run", cls.grid, "-o", folder.name + "/run", "--quiet")
         if done.returncode != 0:
@@ -56,7 +61,9 @@ class LogFaults(Case):
 
     def test_without_file_locks_a_run_warns_and_is_whole(self):
         run = self.folder / "run"
-        done = nkigrid("run", self.grid, "-o", run, "--quiet", env=shimmed(NKIGRID_TEST_NO_FLOCK="1", HDF5_USE_FILE_LOCKING="TRUE"))
+        done = nkigrid(
+            "run", self.grid, "-o", run, "--quiet", env=shimmed(NKIGRID_TEST_NO_FLOCK="1", HDF5_USE_FILE_LOCKING="TRUE")
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("not locked", done.stderr)
         self.check_whole(run)
@@ -64,7 +71,9 @@ class LogFaults(Case):
     def test_without_file_locks_a_journal_that_may_be_alive_is_sealed_and_stays(self):
         log = self.folder / "run" / "log"
         self.assertEqual(nkigrid("submit", self.grid, "-o", self.folder / "run", "--dry-run").returncode, 0)
-        writer = subprocess.Popen([WRITER, log, "alive", "2", "1000"], stdout=subprocess.PIPE, env=shimmed(NKIGRID_TEST_NO_FLOCK="1"))
+        writer = subprocess.Popen(
+            [WRITER, log, "alive", "2", "1000"], stdout=subprocess.PIPE, env=shimmed(NKIGRID_TEST_NO_FLOCK="1")
+        )
         self.addCleanup(writer.stdout.close)
         for _ in range(40):
             writer.stdout.readline()

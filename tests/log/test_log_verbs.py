@@ -68,7 +68,9 @@ class LogVerbs(Case):
         self.assertEqual(len(rows), 8 * (2 + 3 + 1 + 1))
         unanswered = [row for row in rows if not row["answered"]]
         self.assertEqual(len(unanswered), 8)
-        self.assertTrue(all(row["tokens_in"] == 7 and row["event"] is None and row["counted"] == 0 for row in unanswered))
+        self.assertTrue(
+            all(row["tokens_in"] == 7 and row["event"] is None and row["counted"] == 0 for row in unanswered)
+        )
         self.assertNotIn("reply", rows[0])
         texts = self.rows("--turns", "--texts")
         self.assertIn('a, "b"\nc', [row["reply"] for row in texts])
@@ -82,7 +84,9 @@ class LogVerbs(Case):
         for cells, row in zip(table, rows):
             self.assertEqual(list(cells), list(row))
             for name, value in row.items():
-                self.assertEqual(cells[name], "" if value is None else str(value) if isinstance(value, str) else cells[name])
+                self.assertEqual(
+                    cells[name], "" if value is None else str(value) if isinstance(value, str) else cells[name]
+                )
                 if isinstance(value, (int, float)):
                     self.assertEqual(float(cells[name]), value, name)
 
@@ -133,9 +137,11 @@ class LogVerbs(Case):
 
     def test_a_journal_with_flipped_bytes_is_sealed_and_set_aside(self):
         whole = len(self.rows("--turns"))
+
         def flip(data):
             data[5000] ^= 1
             data[9000] ^= 128
+
         self.damage("made.journal", flip)
         note = self.check_sealed_away("made.journal", "sealed in made.h5")
         self.assertGreater(note["damaged_bytes"], 0)
@@ -145,6 +151,7 @@ class LogVerbs(Case):
     def test_zero_blocks_in_the_middle_of_a_journal_cost_only_themselves(self):
         def zero(data):
             data[8192:12288] = bytes(4096)
+
         self.damage("made.journal", zero)
         note = self.check_sealed_away("made.journal")
         self.assertGreaterEqual(note["damaged_bytes"], 4096)
@@ -160,6 +167,7 @@ class LogVerbs(Case):
         self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
         before = self.rows()
         import h5py
+
         with h5py.File(self.run_folder / "log/made.h5") as file:
             at = file["text"].id.get_chunk_info(0).byte_offset
         self.damage("made.h5", lambda data: data.__setitem__(at + 40, data[at + 40] ^ 255))
@@ -188,9 +196,11 @@ class LogVerbs(Case):
     def test_a_file_of_nobody_is_set_aside_and_a_newer_ones_is_not_touched(self):
         (self.run_folder / "log/note.h5").write_text("not a segment at all")
         self.check_sealed_away("note.h5", "cannot be read", lost=True)
+
         def of_version_9(data):
             data[8] = 9
             data[12:16] = zlib.crc32(bytes(data[:12])).to_bytes(4, "little")
+
         self.damage("killed.journal", of_version_9)
         refused = nkigrid("seal", self.run_folder)
         self.check_refused(refused, 3, "version 9", "newer")
@@ -207,6 +217,7 @@ class LogVerbs(Case):
     def test_export_equals_the_segments_columns_by_h5py(self):
         self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
         import h5py
+
         rows = {(row["episode"], row["attempt"]): row for row in self.rows() if row["attempt"]}
         turns = {(row["episode"], row["attempt"], row["turn"]): row for row in self.rows("--turns", "--texts")}
         seen = 0
@@ -227,7 +238,7 @@ class LogVerbs(Case):
                         self.check_row(row, columns, i, set(row) & set(columns))
                     for what in ("request", "reply"):
                         at, size = int(columns[what + "_offset"][i]), int(columns[what + "_length"][i])
-                        self.assertEqual(row[what], text[at:at + size].decode())
+                        self.assertEqual(row[what], text[at : at + size].decode())
                     seen += 1
         self.assertEqual(seen, len(rows) + len(turns))
 
@@ -243,11 +254,15 @@ class LogVerbs(Case):
                 self.assertEqual(float(cell), value, name)
 
     def test_csv_keeps_texts_that_hold_quotes_and_line_ends(self):
-        csv.field_size_limit(10 ** 7)
+        csv.field_size_limit(10**7)
         for options in ((), ("--turns", "--texts")):
             printed = nkigrid("export", self.run_folder, "--format", "csv", *options)
             self.assertEqual(printed.returncode, 0, printed.stderr)
-            self.assertEqual(printed.stdout, nkigrid("export", self.run_folder, "--format", "csv", *options).stdout, "the same bytes each time")
+            self.assertEqual(
+                printed.stdout,
+                nkigrid("export", self.run_folder, "--format", "csv", *options).stdout,
+                "the same bytes each time",
+            )
             table = list(csv.DictReader(io.StringIO(printed.stdout, newline="")))
             rows = self.rows(*options)
             self.assertEqual(len(table), len(rows))
@@ -255,10 +270,12 @@ class LogVerbs(Case):
                 for name, value in row.items():
                     if isinstance(value, str):
                         self.assertEqual(cells[name], value)
-        self.assertIn("a, \"b\"\nc", {cells["reply"] for cells in table})
+        self.assertIn('a, "b"\nc', {cells["reply"] for cells in table})
 
     def test_what_is_not_there_is_refused(self):
-        self.check_refused(nkigrid("export", self.run_folder, "--format", "sft"), 2, "sft", "not in this version", "--turns --texts")
+        self.check_refused(
+            nkigrid("export", self.run_folder, "--format", "sft"), 2, "sft", "not in this version", "--turns --texts"
+        )
         self.check_refused(nkigrid("export", self.run_folder, "--format", "inspect"), 2, "not in this version")
         self.check_refused(nkigrid("export", self.run_folder, "--format", "json"), 2, "did you mean 'jsonl'")
         self.check_refused(nkigrid("export", self.run_folder, "--texts"), 2, "--turns")

@@ -1,7 +1,7 @@
 // write_turns FOLDER NAME LANES ROWS [finish]: a run without a model, to be killed at any moment (test_kill9.py).
 //
-// Seals what dead writers left (ROWS turns a segment), takes over their episodes, then plays turns on LANES threads into a
-// journal of its own. What is durable is said on standard output, one line each, after append() has returned:
+// Seals what dead writers left (ROWS turns a segment), takes over their episodes, then plays turns on LANES threads
+// into a journal of its own. What is durable is said on standard output, one line each, after append() has returned:
 //   start | seal | play | R episode attempt turn | T episode attempt turn | E episode attempt | done
 // Without `finish` it begins episode after episode for ever; with it, it ends those that were begun, seals and leaves.
 #include <fmt/core.h>
@@ -51,8 +51,14 @@ std::map<std::uint32_t, Past> read_past(const fs::path& folder) {
     auto& p = past[r.id.episode.replicate];
     p.attempts = std::max(p.attempts, r.id.attempt);
   };
-  visitor.reply = [&](const log::Reply& r) { auto& p = past[r.id.episode.replicate]; p.replies = std::max(p.replies, r.turn); };
-  visitor.turn = [&](const log::Turn& r) { auto& p = past[r.id.episode.replicate]; p.turns = std::max(p.turns, r.turn); };
+  visitor.reply = [&](const log::Reply& r) {
+    auto& p = past[r.id.episode.replicate];
+    p.replies = std::max(p.replies, r.turn);
+  };
+  visitor.turn = [&](const log::Turn& r) {
+    auto& p = past[r.id.episode.replicate];
+    p.turns = std::max(p.turns, r.turn);
+  };
   visitor.end = [&](const log::End& r) {
     if (r.outcome == Outcome::pass) past[r.id.episode.replicate].ended = true;
   };
@@ -69,10 +75,12 @@ void play(log::Journal& journal, std::uint32_t episode, const Past& past) {
   }
   journal.append(log::Begin{.id = id, .inherited_turns = past.turns, .node = "here"});
   for (auto turn = past.turns + 1; turn <= kTurns; ++turn) {
-    log::Reply reply{.id = id, .turn = turn, .request = text_of("answer", id, turn - 1), .reply = text_of("reply", id, turn)};
+    log::Reply reply{
+        .id = id, .turn = turn, .request = text_of("answer", id, turn - 1), .reply = text_of("reply", id, turn)};
     journal.append(reply);
     say(fmt::format("R {} {} {}", episode, id.attempt, turn));
-    journal.append(log::Turn{.id = id, .turn = turn, .kernel = text_of("kernel", id, turn), .tool_output = text_of("answer", id, turn)});
+    journal.append(log::Turn{
+        .id = id, .turn = turn, .kernel = text_of("kernel", id, turn), .tool_output = text_of("answer", id, turn)});
     say(fmt::format("T {} {} {}", episode, id.attempt, turn));
   }
   journal.append(log::End{.id = id, .outcome = Outcome::pass, .passed = 1, .turns = kTurns});

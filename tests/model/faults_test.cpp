@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "runner/model/faults.hpp"
+#include "runner/model/synthetic/faults.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {
@@ -38,9 +38,10 @@ TEST(Faults, EachChangesSomeKnownKernelAndEachKernelHasManyHolds) {
 }
 
 TEST(Faults, EditTheTextWhereTheySay) {
-  const std::string source = "from neuronxcc import nki\n@nki.jit\ndef kernel(x):\n    for t in nl.affine_range(4):\n"
-                             "        a = nl.load(x[t, i], mask=(t < 3))\n        acc += nl.sum(a, axis=1)\n"
-                             "    nl.store(out[0], value=acc)\n";
+  const std::string source =
+      "from neuronxcc import nki\n@nki.jit\ndef kernel(x):\n    for t in nl.affine_range(4):\n"
+      "        a = nl.load(x[t, i], mask=(t < 3))\n        acc += nl.sum(a, axis=1)\n"
+      "    nl.store(out[0], value=acc)\n";
   const auto broken = [&](std::string_view name) { return find_fault(name)->apply(source, 0).value_or("(no hold)"); };
   EXPECT_NE(broken("later_era").find("import nki\n@nki.jit"), std::string::npos);
   EXPECT_EQ(broken("no_decorator").find("nki.jit"), std::string::npos);

@@ -25,7 +25,8 @@ TEST(Key, ComesFromTheEnvironment) {
   ::setenv("NKIGRID_TEST_KEY", "sk-env", 1);
   EXPECT_EQ(read_key({jobs::KeySource::Kind::env, "NKIGRID_TEST_KEY", {}}), "sk-env");
   ::unsetenv("NKIGRID_TEST_KEY");
-  EXPECT_EQ(message_of({jobs::KeySource::Kind::env, "NKIGRID_TEST_KEY", {}}), "no key in the environment variable 'NKIGRID_TEST_KEY'; set it");
+  EXPECT_EQ(message_of({jobs::KeySource::Kind::env, "NKIGRID_TEST_KEY", {}}),
+            "no key in the environment variable 'NKIGRID_TEST_KEY'; set it");
 }
 
 TEST(Key, ComesFromAFileThatIsClosedToOthers) {
@@ -33,7 +34,9 @@ TEST(Key, ComesFromAFileThatIsClosedToOthers) {
   const std::string path = folder.path() / "key";
   std::ofstream(path) << "  sk-file \nsecond line\n";
   ::chmod(path.c_str(), 0640);
-  EXPECT_NE(message_of({jobs::KeySource::Kind::file, path, {}}).find("is open to others (mode 0640, legal 0600); chmod 600 it"), std::string::npos);
+  EXPECT_NE(message_of({jobs::KeySource::Kind::file, path, {}})
+                .find("is open to others (mode 0640, legal 0600); chmod 600 it"),
+            std::string::npos);
   ::chmod(path.c_str(), 0600);
   EXPECT_EQ(read_key({jobs::KeySource::Kind::file, path, {}}), "sk-file");
   EXPECT_NE(message_of({jobs::KeySource::Kind::file, path + "x", {}}).find("no key file"), std::string::npos);
@@ -50,7 +53,8 @@ TEST(Key, AnEmptyOneIsRefusedAndNoneIsNone) {
 
 TEST(Key, ComesFromACommandsFirstLine) {
   EXPECT_EQ(read_key({jobs::KeySource::Kind::command, "", {"/bin/sh", "-c", "echo sk-cmd; echo more"}}), "sk-cmd");
-  EXPECT_NE(message_of({jobs::KeySource::Kind::command, "", {"/bin/false"}}).find("key command '/bin/false' failed"), std::string::npos);
+  EXPECT_NE(message_of({jobs::KeySource::Kind::command, "", {"/bin/false"}}).find("key command '/bin/false' failed"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ using test::http;
 using test::ScriptedServer;
 using test::Step;
 
-const std::string kGood = R"({"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}})";
+const std::string kGood =
+    R"({"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}})";
 
 constexpr OpenAiTuning kQuick{Seconds(0.002), Seconds(0.01), Seconds(0.2), Seconds(0.15), Seconds(0)};
 
@@ -61,8 +62,13 @@ TEST(OpenAiModel, PostsAndReadsAReplyOnOneKeptConnection) {
 
 TEST(OpenAiModel, RetriesLoadFaultsCutBodiesGarbageAndResets) {
   const std::string cut = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"choices\":";
-  ScriptedServer server({{http(429, "{}")}, {http(503, "busy")}, {cut, Step::After::close}, {http(200, "<html>"), Step::After::close},
-                         {"", Step::After::close}, {http(200, R"({"error":{"message":"overloaded"}})")}, {http(200, kGood)}});
+  ScriptedServer server({{http(429, "{}")},
+                         {http(503, "busy")},
+                         {cut, Step::After::close},
+                         {http(200, "<html>"), Step::After::close},
+                         {"", Step::After::close},
+                         {http(200, R"({"error":{"message":"overloaded"}})")},
+                         {http(200, kGood)}});
   OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
@@ -89,14 +95,16 @@ TEST(OpenAiModel, ASilentServerIsTransientAfterTheRetryLimit) {
 }
 
 TEST(OpenAiModel, AuthenticationAndBadRequestsAreFatalAtOnce) {
-  ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")}, {http(404, R"({"message":"no such model"})")},
+  ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
+                         {http(404, R"({"message":"no such model"})")},
                          {http(400, R"({"error":{"message":"bad"}})")}});
   OpenAiModel model(spec(server.url()), "sk-secret", nullptr, kQuick);
   Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find("HTTP 401: bad key; check models.qwen.key"), std::string::npos);
   EXPECT_EQ(failure.text.find("sk-secret"), std::string::npos);
-  EXPECT_NE(failure_of(model).text.find("no such model; check models.qwen.endpoint and models.qwen.model 'qwen'"), std::string::npos);
+  EXPECT_NE(failure_of(model).text.find("no such model; check models.qwen.endpoint and models.qwen.model 'qwen'"),
+            std::string::npos);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
   EXPECT_EQ(server.requests().size(), 3u);
 }
@@ -193,7 +201,9 @@ TEST(MakeModel, RefusesWhatDoesNotExistYet) {
       FAIL() << api;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::config);
-      EXPECT_EQ(std::string(error.what()), "models.qwen.api '" + api + "' does not exist yet (legal: synthetic, openai); use an OpenAI-compatible endpoint for now");
+      EXPECT_EQ(std::string(error.what()),
+                "models.qwen.api '" + api +
+                    "' does not exist yet (legal: synthetic, openai); use an OpenAI-compatible endpoint for now");
     }
   }
 }

@@ -27,7 +27,8 @@ TEST(OpenAiRequest, HoldsOnlyTheParametersThatAreSet) {
   ChatRequest request;
   request.messages = {{Role::system, "s", {}, "", false}, {Role::user, "u", {}, "", false}};
   const Json bare = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
-  EXPECT_EQ(bare, Json::parse(R"({"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}]})"));
+  EXPECT_EQ(bare,
+            Json::parse(R"({"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}]})"));
   request.seed = 7;
   const Json full = Json::parse(chat_request_body(request, {"m", 0.7, 0.9, 100}));
   EXPECT_EQ(full["seed"], 7);
@@ -42,9 +43,13 @@ TEST(OpenAiRequest, ToolsAndTheirAnswersHaveTheWireForm) {
   request.tools = {{"f", "does f", R"({"type":"object"})"}};
   const Json body = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
   EXPECT_TRUE(body["messages"][0]["content"].is_null());
-  EXPECT_EQ(body["messages"][0]["tool_calls"][0], Json::parse(R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}})"));
+  EXPECT_EQ(body["messages"][0]["tool_calls"][0],
+            Json::parse(R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}})"));
   EXPECT_EQ(body["messages"][1], Json::parse(R"({"role":"tool","tool_call_id":"c1","content":"done"})"));
-  EXPECT_EQ(body["tools"][0], Json::parse(R"({"type":"function","function":{"name":"f","description":"does f","parameters":{"type":"object"}}})"));
+  EXPECT_EQ(
+      body["tools"][0],
+      Json::parse(
+          R"({"type":"function","function":{"name":"f","description":"does f","parameters":{"type":"object"}}})"));
 }
 
 TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
@@ -70,7 +75,8 @@ TEST(OpenAiResponse, ReasoningOnlyIsCutAndHoldsNoContent) {
 TEST(OpenAiResponse, LoneSurrogateIsMendedAndNulSurvives) {
   const std::string bytes = test::case_text("14_surrogate_and_nul.json");
   const ChatReply reply = parse_chat_response(bytes);
-  EXPECT_TRUE(reply.message.content.starts_with("half a pair: \xef\xbf\xbd | whole pair: \xf0\x9d\x90\xb1 | nul: a\0b | bell: \x07\n"s));
+  EXPECT_TRUE(reply.message.content.starts_with(
+      "half a pair: \xef\xbf\xbd | whole pair: \xf0\x9d\x90\xb1 | nul: a\0b | bell: \x07\n"s));
   EXPECT_EQ(reply.mended, 1u);
   EXPECT_EQ(reply.raw, bytes);
   EXPECT_EQ(parse_reply(to_json(reply)).message.content, reply.message.content);
@@ -90,8 +96,11 @@ TEST(OpenAiResponse, ContentMayBeParts) {
 }
 
 TEST(OpenAiResponse, RefusalAndContentFilterAreRefused) {
-  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})").finish, Finish::refused);
-  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]})").finish, Finish::refused);
+  EXPECT_EQ(
+      parse_chat_response(R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})").finish,
+      Finish::refused);
+  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]})").finish,
+            Finish::refused);
 }
 
 TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
@@ -105,8 +114,14 @@ TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
 }
 
 TEST(CallRecovery, ReadsIntegersAndSeveralCalls) {
-  Message message{Role::assistant, "<tool_call>\n<function=a>\n<parameter=n>\n5\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=b>\n</function>\n</tool_call>", {}, "", false};
-  ASSERT_EQ(recover_text_calls(message, {{"a", "", R"({"properties":{"n":{"type":"integer"}}})"}, {"b", "", "{}"}}), 2u);
+  Message message{Role::assistant,
+                  "<tool_call>\n<function=a>\n<parameter=n>\n5\n</parameter>\n</function>\n</"
+                  "tool_call>\n<tool_call>\n<function=b>\n</function>\n</tool_call>",
+                  {},
+                  "",
+                  false};
+  ASSERT_EQ(recover_text_calls(message, {{"a", "", R"({"properties":{"n":{"type":"integer"}}})"}, {"b", "", "{}"}}),
+            2u);
   EXPECT_EQ(message.content, "");
   EXPECT_EQ(message.tool_calls[0].arguments, R"({"n":5})");
   EXPECT_EQ(message.tool_calls[1].name, "b");
@@ -123,7 +138,8 @@ TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
   std::vector<double> waits;
   std::vector<WireFault> faults;
   for (const Json& item : cases) {
-    const WireVerdict verdict = classify_error(item["status"], headers_of(item["headers"]), body_of(item["body"]), Seconds(900));
+    const WireVerdict verdict =
+        classify_error(item["status"], headers_of(item["headers"]), body_of(item["body"]), Seconds(900));
     waits.push_back(verdict.server_wait.value_or(Seconds(-1)).count());
     faults.push_back(verdict.fault);
   }
@@ -137,7 +153,10 @@ TEST(RetryAfter, MillisecondsStandFirstAndADayIsAQuotaByItself) {
   EXPECT_FALSE(server_wait({{"retry-after", "soon"}}).has_value());
   EXPECT_FALSE(parse_span("-5").has_value());
   EXPECT_EQ(parse_span("1h2m3.5s")->count(), 3723.5);
-  EXPECT_EQ(server_wait({{"anthropic-ratelimit-tokens-reset", "2026-10-21T07:28:00Z"}, {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}})->count(), 50);
+  EXPECT_EQ(server_wait({{"anthropic-ratelimit-tokens-reset", "2026-10-21T07:28:00Z"},
+                         {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}})
+                ->count(),
+            50);
 }
 
 TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {
@@ -152,16 +171,24 @@ TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {
 }
 
 TEST(ClassifyError, WhatMayPassIsRetriedAndWhatCannotIsFatal) {
-  for (const long status : {408L, 409L, 425L, 429L, 500L, 503L, 529L}) EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::retry) << status;
-  for (const long status : {401L, 402L, 403L, 404L, 422L}) EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::fatal) << status;
-  EXPECT_EQ(classify_error(200, {}, R"({"error":{"message":"overloaded","type":"overloaded_error"}})", Seconds(900)).fault, WireFault::retry);
-  EXPECT_EQ(classify_error(400, {}, R"({"error":{"message":"not valid JSON: unexpected end of data"}})", Seconds(900)).fault, WireFault::retry_once);
+  for (const long status : {408L, 409L, 425L, 429L, 500L, 503L, 529L})
+    EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::retry) << status;
+  for (const long status : {401L, 402L, 403L, 404L, 422L})
+    EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::fatal) << status;
+  EXPECT_EQ(
+      classify_error(200, {}, R"({"error":{"message":"overloaded","type":"overloaded_error"}})", Seconds(900)).fault,
+      WireFault::retry);
+  EXPECT_EQ(
+      classify_error(400, {}, R"({"error":{"message":"not valid JSON: unexpected end of data"}})", Seconds(900)).fault,
+      WireFault::retry_once);
 }
 
 TEST(ServedWire, RequestAndReplyComeThroughTheWireEqual) {
   ChatRequest request;
-  request.messages = {{Role::system, "s", {}, "", false}, {Role::user, "Task: L1/001_add", {}, "", false},
-                      {Role::assistant, "", {{"c1", "f", "{\"a\":1}"}}, "", false}, {Role::tool, "{}", {}, "c1", false}};
+  request.messages = {{Role::system, "s", {}, "", false},
+                      {Role::user, "Task: L1/001_add", {}, "", false},
+                      {Role::assistant, "", {{"c1", "f", "{\"a\":1}"}}, "", false},
+                      {Role::tool, "{}", {}, "c1", false}};
   request.tools = {{"f", "d", R"({"type":"object"})"}};
   request.seed = 2147483647;
   const ServedRequest served = parse_chat_request(chat_request_body(request, {"novice", 0.5, {}, {}}));

@@ -2,7 +2,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
-#include "runner/model/profile.hpp"
+#include "runner/model/synthetic/profile.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {
@@ -43,7 +43,8 @@ TEST(Profile, MistakesAreNamedWithTheirPlace) {
   expect(kHead + "levels: {L1: {faults: [0.5, 0.4]}}\n", {"p.yaml:3:23: levels.L1.faults sums to 0.9 (must be 1)"});
   expect(kHead + "levels: {L1: {faults: [1], no_cod: 0.1}}\n", {"p.yaml:3:", "no_cod", "no_code"});
   expect(kHead + "levels: {L1: {faults: [1]}}\nrepair: {exact: 2}\n", {"p.yaml:4:", "repair.exact", "2"});
-  expect(kHead + "levels: {L1: {faults: [1]}}\nweights: {missing_stor: 2}\n", {"p.yaml:4:", "missing_stor", "missing_store"});
+  expect(kHead + "levels: {L1: {faults: [1]}}\nweights: {missing_stor: 2}\n",
+         {"p.yaml:4:", "missing_stor", "missing_store"});
   expect(kHead + "version: 1\nlevels: {L1: {faults: [1]}}\n", {"p.yaml:3:", "version"});
   expect("a: [\n", {"p.yaml:"});
 }
@@ -59,7 +60,8 @@ TEST(Profile, AnUnknownNameListsWhatThereIs) {
     load_profile(test::profiles_folder(), "novise");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("(there are: expert, novice) (did you mean 'novice'?)"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("(there are: expert, novice) (did you mean 'novice'?)"),
+              std::string::npos);
   }
 }
 

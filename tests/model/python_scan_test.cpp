@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/model/python_scan.hpp"
+#include "runner/model/synthetic/python_scan.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {
@@ -34,21 +34,37 @@ TEST(LooksLikePython, EveryKnownKernelAndTaskDoes) {
 }
 
 TEST(LooksLikePython, AcceptsWhatPythonAccepts) {
-  for (const std::string& source : {
-           "x = 1"s, "x = 1  # a\0b"s, "def f(a, *, b=1) -> int:\n    return a if b else -a\n"s, "if x: y = 2\nelse: y = 3"s,
-           "async def f():\n\tawait g()\n"s, "x = [1,\n  2]\n"s, "a = 1 + \\\n    2\n"s, "class A: ...\n"s, "def f():\n    ...\n"s,
-           "@nki.jit\ndef k(x):\n    '''d'''\n    return x\n"s, "x = lambda a: a\n"s, "for i in range(3):\n  pass\n\n# end\n"s,
-           "if (n := 3) > 2:\n    print(f\"{n!r:>3}\")\n"s, "x = 1.\n"s, "match x:\n    case 1:\n        pass\n"s, "assert x, 'm'\n"s,
-           "x: int = 3\n"s, "del a\n"s, "with a as b, c:\n    pass\n"s, "raise E('x') from None\n"s, "x = not a\n"s, "lambda: 0\n"s}) {
+  for (const std::string& source : {"x = 1"s,
+                                    "x = 1  # a\0b"s,
+                                    "def f(a, *, b=1) -> int:\n    return a if b else -a\n"s,
+                                    "if x: y = 2\nelse: y = 3"s,
+                                    "async def f():\n\tawait g()\n"s,
+                                    "x = [1,\n  2]\n"s,
+                                    "a = 1 + \\\n    2\n"s,
+                                    "class A: ...\n"s,
+                                    "def f():\n    ...\n"s,
+                                    "@nki.jit\ndef k(x):\n    '''d'''\n    return x\n"s,
+                                    "x = lambda a: a\n"s,
+                                    "for i in range(3):\n  pass\n\n# end\n"s,
+                                    "if (n := 3) > 2:\n    print(f\"{n!r:>3}\")\n"s,
+                                    "x = 1.\n"s,
+                                    "match x:\n    case 1:\n        pass\n"s,
+                                    "assert x, 'm'\n"s,
+                                    "x: int = 3\n"s,
+                                    "del a\n"s,
+                                    "with a as b, c:\n    pass\n"s,
+                                    "raise E('x') from None\n"s,
+                                    "x = not a\n"s,
+                                    "lambda: 0\n"s}) {
     EXPECT_TRUE(looks_like_python(source)) << source;
   }
 }
 
 TEST(LooksLikePython, RefusesWhatIsCutOrProse) {
-  for (const std::string& source : {
-           ""s, "# only a comment\n"s, "def f(:\n    pass"s, "def f():\n"s, "x = (1\n"s, "x = 'abc\n"s, "\"\"\"doc\n"s, "  x = 1\ny = 2\n"s,
-           "for i in x\n    pass\n"s, "This is the kernel.\n"s, "x = 1\nThat handles every tile, and more.\n"s, "x = \n"s,
-           "if x:\npass\n"s, "$ neuronx-cc\n"s, "a = 1)\n"s, "x = [1}\n"s}) {
+  for (const std::string& source : {""s, "# only a comment\n"s, "def f(:\n    pass"s, "def f():\n"s, "x = (1\n"s,
+                                    "x = 'abc\n"s, "\"\"\"doc\n"s, "  x = 1\ny = 2\n"s, "for i in x\n    pass\n"s,
+                                    "This is the kernel.\n"s, "x = 1\nThat handles every tile, and more.\n"s, "x = \n"s,
+                                    "if x:\npass\n"s, "$ neuronx-cc\n"s, "a = 1)\n"s, "x = [1}\n"s}) {
     EXPECT_FALSE(looks_like_python(source)) << source;
   }
 }

@@ -22,7 +22,8 @@ struct Step {
 };
 
 inline std::string http(int status, const std::string& body, const std::string& headers = "") {
-  return "HTTP/1.1 " + std::to_string(status) + " X\r\ncontent-length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+  return "HTTP/1.1 " + std::to_string(status) + " X\r\ncontent-length: " + std::to_string(body.size()) + "\r\n" +
+         headers + "\r\n" + body;
 }
 
 /// A raw-socket HTTP server on a free port of 127.0.0.1 which plays its steps in order, the last one for ever.

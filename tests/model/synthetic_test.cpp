@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "jobs/base/hash.hpp"
-#include "runner/model/synthetic.hpp"
+#include "runner/model/synthetic/synthetic.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {
@@ -15,12 +15,14 @@ using Json = nlohmann::json;
 const std::vector<ToolSpec> kTools = {{"compile_kernel", "", "{}"}, {"verify_kernel", "", "{}"}};
 
 Profile profile(const std::string& levels, const std::string& rest = "") {
-  return parse_profile("format: nkigrid-profile\nversion: 1\nlevels: {L1: " + levels + "}\n" + rest, "test", "test.yaml");
+  return parse_profile("format: nkigrid-profile\nversion: 1\nlevels: {L1: " + levels + "}\n" + rest, "test",
+                       "test.yaml");
 }
 
 ChatRequest request(const std::string& task, std::uint32_t seed, bool tools) {
   ChatRequest request;
-  request.messages = {{Role::system, "prompt", {}, "", false}, {Role::user, "Task: " + task + "\n\nmore", {}, "", false}};
+  request.messages = {{Role::system, "prompt", {}, "", false},
+                      {Role::user, "Task: " + task + "\n\nmore", {}, "", false}};
   if (tools) request.tools = kTools;
   request.seed = seed;
   return request;
@@ -35,7 +37,8 @@ std::string source_of(const ChatReply& reply) {
 
 void answer(ChatRequest& request, const ChatReply& reply, const std::string& text) {
   request.messages.push_back(reply.message);
-  for (const ToolCall& call : reply.message.tool_calls) request.messages.push_back({Role::tool, text, {}, call.id, false});
+  for (const ToolCall& call : reply.message.tool_calls)
+    request.messages.push_back({Role::tool, text, {}, call.id, false});
   if (reply.message.tool_calls.empty()) request.messages.push_back({Role::user, text, {}, "", false});
 }
 
@@ -52,7 +55,8 @@ TEST(Synthetic, IsAPureFunctionOfProfileMessagesAndSeed) {
 }
 
 TEST(Synthetic, SaysWhatItIsAndCountsItsTokens) {
-  const ChatReply reply = synthetic_reply(profile("{faults: [1]}"), test::seed_benchmark(), request("L1/001_add", 1, false));
+  const ChatReply reply =
+      synthetic_reply(profile("{faults: [1]}"), test::seed_benchmark(), request("L1/001_add", 1, false));
   EXPECT_EQ(reply.system_fingerprint, "nkigrid-synthetic");
   EXPECT_EQ(reply.usage.input, (std::string("promptTask: L1/001_add\n\nmore").size() + 3) / 4);
   EXPECT_EQ(reply.usage.output, (reply.message.content.size() + 3) / 4);
@@ -60,7 +64,8 @@ TEST(Synthetic, SaysWhatItIsAndCountsItsTokens) {
 
 TEST(Synthetic, WithoutFaultsItGivesTheKnownKernel) {
   for (const bool tools : {false, true}) {
-    const ChatReply reply = synthetic_reply(profile("{faults: [1]}"), test::seed_benchmark(), request("L1/007_softmax", 1, tools));
+    const ChatReply reply =
+        synthetic_reply(profile("{faults: [1]}"), test::seed_benchmark(), request("L1/007_softmax", 1, tools));
     EXPECT_EQ(source_of(reply), test::seed_benchmark().known_kernel("L1/007_softmax"));
   }
 }
@@ -68,7 +73,8 @@ TEST(Synthetic, WithoutFaultsItGivesTheKnownKernel) {
 TEST(Synthetic, BreaksTheKernelInManyWays) {
   std::set<std::string> sources;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    sources.insert(source_of(synthetic_reply(profile("{faults: [0, 1]}"), test::seed_benchmark(), request("L1/008_matmul", seed, false))));
+    sources.insert(source_of(
+        synthetic_reply(profile("{faults: [0, 1]}"), test::seed_benchmark(), request("L1/008_matmul", seed, false))));
   }
   EXPECT_FALSE(sources.contains(test::seed_benchmark().known_kernel("L1/008_matmul")));
   EXPECT_GT(sources.size(), 15u);
@@ -83,15 +89,18 @@ TEST(Synthetic, RepairsWhatTheDiagnosticNamesAndNothingElse) {
   answer(unrelated, first, R"({"ok":false,"code":"DTYPE","line":null,"message":"","warnings":[]})");
   EXPECT_EQ(source_of(synthetic_reply(sure, test::seed_benchmark(), unrelated)), source_of(first));
   answer(asked, first, R"({"ok":false,"code":"PARTITION_LIMIT","line":null,"message":"","warnings":[]})");
-  EXPECT_EQ(source_of(synthetic_reply(sure, test::seed_benchmark(), asked)), test::seed_benchmark().known_kernel("L1/008_matmul"));
+  EXPECT_EQ(source_of(synthetic_reply(sure, test::seed_benchmark(), asked)),
+            test::seed_benchmark().known_kernel("L1/008_matmul"));
 }
 
 TEST(Synthetic, ReadsRawCompilerTextToo) {
-  const Profile sure = profile("{faults: [0, 1]}", "repair: {named: 1, exact: 1, raw_text: 1}\nweights: {partitions_256: 1000}\n");
+  const Profile sure =
+      profile("{faults: [0, 1]}", "repair: {named: 1, exact: 1, raw_text: 1}\nweights: {partitions_256: 1000}\n");
   ChatRequest asked = request("L1/008_matmul", 4, false);
   const ChatReply first = synthetic_reply(sure, test::seed_benchmark(), asked);
   answer(asked, first, "kernel.py:99: ValueError: number of partitions 256 exceeds 128");
-  EXPECT_EQ(source_of(synthetic_reply(sure, test::seed_benchmark(), asked)), test::seed_benchmark().known_kernel("L1/008_matmul"));
+  EXPECT_EQ(source_of(synthetic_reply(sure, test::seed_benchmark(), asked)),
+            test::seed_benchmark().known_kernel("L1/008_matmul"));
 }
 
 TEST(Synthetic, VerifiesWhatCompilesAndStopsWhenItPasses) {
@@ -113,16 +122,20 @@ TEST(Synthetic, MayBreakCorrectCodeAfterAWarning) {
   ChatRequest asked = request("L1/001_add", 1, true);
   const ChatReply reply = synthetic_reply(nervous, test::seed_benchmark(), asked);
   answer(asked, reply, R"({"ok":true,"kernel":"k1","warnings":["warning (not blocking): x"]})");
-  EXPECT_NE(source_of(synthetic_reply(nervous, test::seed_benchmark(), asked)), test::seed_benchmark().known_kernel("L1/001_add"));
+  EXPECT_NE(source_of(synthetic_reply(nervous, test::seed_benchmark(), asked)),
+            test::seed_benchmark().known_kernel("L1/001_add"));
 }
 
 TEST(Synthetic, FormatFaultsHaveHonestFinishReasons) {
-  const ChatReply talk = synthetic_reply(profile("{faults: [1], no_code: 1}"), test::seed_benchmark(), request("L1/001_add", 1, false));
+  const ChatReply talk =
+      synthetic_reply(profile("{faults: [1], no_code: 1}"), test::seed_benchmark(), request("L1/001_add", 1, false));
   EXPECT_EQ(talk.message.content.find("```"), std::string::npos);
-  const ChatReply cut = synthetic_reply(profile("{faults: [1], truncated: 1}"), test::seed_benchmark(), request("L1/001_add", 1, true));
+  const ChatReply cut =
+      synthetic_reply(profile("{faults: [1], truncated: 1}"), test::seed_benchmark(), request("L1/001_add", 1, true));
   EXPECT_EQ(cut.finish, Finish::length);
   EXPECT_TRUE(Json::parse(cut.message.tool_calls[0].arguments, nullptr, false).is_discarded());
-  const ChatReply open = synthetic_reply(profile("{faults: [1], unclosed_fence: 1}"), test::seed_benchmark(), request("L1/001_add", 1, false));
+  const ChatReply open = synthetic_reply(profile("{faults: [1], unclosed_fence: 1}"), test::seed_benchmark(),
+                                         request("L1/001_add", 1, false));
   EXPECT_EQ(open.finish, Finish::stop);
   EXPECT_EQ(open.message.content.find("```\n"), std::string::npos);
 }
@@ -132,7 +145,8 @@ TEST(Synthetic, UnknownTasksAreRefusedAndNoTaskIsAnswered) {
   EXPECT_THROW(synthetic_reply(right, test::seed_benchmark(), request("L1/999_none", 1, false)), ChatError);
   ChatRequest hello;
   hello.messages = {{Role::user, "hello", {}, "", false}};
-  EXPECT_NE(synthetic_reply(right, test::seed_benchmark(), hello).message.content.find("synthetic model"), std::string::npos);
+  EXPECT_NE(synthetic_reply(right, test::seed_benchmark(), hello).message.content.find("synthetic model"),
+            std::string::npos);
 }
 
 /// Share of first kernels that are the known one, over the benchmark's tasks of a level.
@@ -150,7 +164,8 @@ double share_right(const Profile& profile, const std::string& level, bool tools)
 
 TEST(Synthetic, FirstKernelsFollowTheProfilesShape) {
   const Profile novice = load_profile(test::profiles_folder(), "novice");
-  const double l1 = share_right(novice, "L1", false), l2 = share_right(novice, "L2", false), l3 = share_right(novice, "L3", false);
+  const double l1 = share_right(novice, "L1", false), l2 = share_right(novice, "L2", false),
+               l3 = share_right(novice, "L3", false);
   EXPECT_NEAR(l1, novice.level("L1").faults[0], 0.08);  // 480 draws: 3 standard errors are 0.07
   EXPECT_NEAR(l2, novice.level("L2").faults[0], 0.06);
   EXPECT_GT(l1, l2);

@@ -15,7 +15,9 @@ NKIGRID = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"]) / "nkigrid"
 
 class Server:
     def __init__(self, *arguments):
-        self.process = subprocess.Popen([NKIGRID, "serve", "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [NKIGRID, "serve", "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.url = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/v1)\n", self.process.stdout.readline()).group(1)
 
     def stop(self, number=signal.SIGTERM):
@@ -25,7 +27,9 @@ class Server:
 
     def post(self, body, path="/chat/completions"):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self.open(urllib.request.Request(self.url + path, data=data, headers={"content-type": "application/json"}))
+        return self.open(
+            urllib.request.Request(self.url + path, data=data, headers={"content-type": "application/json"})
+        )
 
     def open(self, request):
         try:
@@ -37,7 +41,12 @@ class Server:
 
 
 def ask(model="novice", task="L1/001_add", **more):
-    return {"model": model, "seed": 11, "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": f"Task: {task}\n\nx"}], **more}
+    return {
+        "model": model,
+        "seed": 11,
+        "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": f"Task: {task}\n\nx"}],
+        **more,
+    }
 
 
 class Serve(unittest.TestCase):
@@ -59,7 +68,10 @@ class Serve(unittest.TestCase):
         self.assertNotEqual(self.server.post(ask(seed=12))[1]["choices"], first["choices"])
 
     def test_tools_are_called_when_they_are_offered(self):
-        tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("compile_kernel", "verify_kernel")]
+        tools = [
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+            for name in ("compile_kernel", "verify_kernel")
+        ]
         names = set()
         for seed in range(8):
             _, body = self.server.post(ask(model="expert", tools=tools) | {"seed": seed})
@@ -73,10 +85,13 @@ class Serve(unittest.TestCase):
         self.assertEqual(self.server.open(self.server.url[:-3] + "/health"), (200, {"status": "ok"}))
 
     def test_errors_have_openais_form(self):
-        for body, status, code, word in ((ask(model="gpt"), 404, "model_not_found", "gpt"), (ask(task="L9/000_x"), 400, "unknown_task", "L9/000_x"),
-                                         (b"{", 400, "invalid_request", "no chat completion request"),
-                                         (ask(model="../../etc/passwd"), 404, "model_not_found", "passwd"),
-                                         (ask(stream=True), 400, "invalid_request", "stream")):
+        for body, status, code, word in (
+            (ask(model="gpt"), 404, "model_not_found", "gpt"),
+            (ask(task="L9/000_x"), 400, "unknown_task", "L9/000_x"),
+            (b"{", 400, "invalid_request", "no chat completion request"),
+            (ask(model="../../etc/passwd"), 404, "model_not_found", "passwd"),
+            (ask(stream=True), 400, "invalid_request", "stream"),
+        ):
             got, answer = self.server.post(body)
             self.assertEqual((got, answer["error"]["code"]), (status, code))
             self.assertIn(word, answer["error"]["message"])

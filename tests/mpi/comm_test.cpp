@@ -26,9 +26,10 @@ TEST(InProcess, BarrierHoldsUntilTheLastRankArrives) {
 }
 
 TEST(InProcess, AnErrorOfOneRankReachesTheCaller) {
-  EXPECT_THROW(run_in_process(2, [](Comm& comm) {
-                 if (comm.rank() == 1) throw Error(ErrorCode::external, "lost");
-               }),
+  EXPECT_THROW(run_in_process(2,
+                              [](Comm& comm) {
+                                if (comm.rank() == 1) throw Error(ErrorCode::external, "lost");
+                              }),
                Error);
 }
 

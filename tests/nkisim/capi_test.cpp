@@ -43,7 +43,9 @@ TEST_F(CApi, RunsAProgramAndReportsInJson) {
   void* outputs[] = {out.data()};
   const size_t in_sizes[] = {2048, 2048}, out_sizes[] = {2048};
   char report[512];
-  ASSERT_EQ(library->run(bytes.data(), bytes.size(), inputs, in_sizes, 2, outputs, out_sizes, 1, 0x7fc0dead, 0xa5, report, sizeof report), NKISIM_OK);
+  ASSERT_EQ(library->run(bytes.data(), bytes.size(), inputs, in_sizes, 2, outputs, out_sizes, 1, 0x7fc0dead, 0xa5,
+                         report, sizeof report),
+            NKISIM_OK);
   EXPECT_EQ(out, std::vector<float>(512, 3.5f));
   EXPECT_STREQ(report, R"({"code":"","line":0,"message":"","hints":[],"unwritten":[0]})");
   EXPECT_GT(library->estimate_us(bytes.data(), bytes.size()), 2.0);
@@ -63,7 +65,9 @@ TEST_F(CApi, SaysWhyAProgramIsRefused) {
 TEST_F(CApi, WrongSizesAreMisuse) {
   const std::string bytes = to_bytes(add_program(1, 4));
   char report[512];
-  EXPECT_EQ(library->run(bytes.data(), bytes.size(), nullptr, nullptr, 0, nullptr, nullptr, 0, 0, 0, report, sizeof report), NKISIM_MISUSE);
+  EXPECT_EQ(
+      library->run(bytes.data(), bytes.size(), nullptr, nullptr, 0, nullptr, nullptr, 0, 0, 0, report, sizeof report),
+      NKISIM_MISUSE);
   EXPECT_THAT(report, HasSubstr("0 inputs for 2 parameters"));
 }
 
@@ -73,7 +77,8 @@ TEST_F(CApi, DiagnosisIsAListOfTexts) {
   m.program.body.push_back({2, map(Instr::store, {4, 8}, whole(out, 2), {from(whole(tile, 2))}, {}, Work::raw)});
   const std::string bytes = to_bytes(m.program);
   char causes[512];
-  ASSERT_EQ(library->diagnose(bytes.data(), bytes.size(), nullptr, nullptr, 0, 0x7fc0dead, 0xa5, causes, sizeof causes), NKISIM_OK);
+  ASSERT_EQ(library->diagnose(bytes.data(), bytes.size(), nullptr, nullptr, 0, 0x7fc0dead, 0xa5, causes, sizeof causes),
+            NKISIM_OK);
   EXPECT_STREQ(causes, R"(["variable `b1` (line 1) was read before it was written, first at [0, 0] by line 2"])");
   EXPECT_EQ(library->diagnose("x", 1, nullptr, nullptr, 0, 0, 0, causes, sizeof causes), NKISIM_CORRUPT);
   EXPECT_STREQ(causes, "");

@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine.hpp"
+#include "runner/nkisim/engine/engine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ TEST(Engine, AddsByTilesInALoop) {
 
 TEST(Engine, LongRowsAreCutIntoChunks) {
   Unit u(2, 1500);
-  u.add(map(Instr::tensor_scalar, u.shape, whole(u.result, 2), {from(whole(u.in, 2)), value(3)}, {{Fn::multiply, {0, 1}}, {Fn::add, {2, 0}}}));
+  u.add(map(Instr::tensor_scalar, u.shape, whole(u.result, 2), {from(whole(u.in, 2)), value(3)},
+            {{Fn::multiply, {0, 1}}, {Fn::add, {2, 0}}}));
   u.store();
   const Floats out = run(u.m.program, {counting(3000)});
   for (std::size_t k = 0; k < out.size(); ++k) ASSERT_EQ(out[k], 4 * static_cast<float>(k)) << k;
@@ -57,8 +58,8 @@ TEST(Engine, MaskedOffPointsKeepPoisonAndAreReportedWithTheFirstIndex) {
   Made m;
   const auto x = m.param({4, 6}), out = m.output({4, 6});
   Map copy = map(Instr::dma_copy, {4, 6}, whole(out, 2), {from(whole(x, 2))}, {}, Work::raw);
-  copy.head.mask.push_back(not_negative(at({-1, 0}, aff(2))));        // rows 0..2
-  copy.head.mask.push_back(not_negative(at({-1, -1}, aff(6))));       // i + j <= 6
+  copy.head.mask.push_back(not_negative(at({-1, 0}, aff(2))));                 // rows 0..2
+  copy.head.mask.push_back(not_negative(at({-1, -1}, aff(6))));                // i + j <= 6
   copy.head.mask.push_back({Condition::Kind::not_zero, at({0, 1}, aff(-3))});  // not column 3
   m.program.body.push_back({3, copy});
   RunReport report;
@@ -69,13 +70,16 @@ TEST(Engine, MaskedOffPointsKeepPoisonAndAreReportedWithTheFirstIndex) {
       const bool kept = i <= 2 && i + j <= 6 && j != 3;
       const float got = out_values[static_cast<std::size_t>(i * 6 + j)];
       missing += kept ? 0 : 1;
-      if (kept) EXPECT_EQ(got, static_cast<float>(i * 6 + j));
-      else EXPECT_TRUE(std::isnan(got)) << i << " " << j;
+      if (kept)
+        EXPECT_EQ(got, static_cast<float>(i * 6 + j));
+      else
+        EXPECT_TRUE(std::isnan(got)) << i << " " << j;
     }
   }
   EXPECT_EQ(report.code, Code::none);
   EXPECT_THAT(report.unwritten, ElementsAre(missing));
-  EXPECT_THAT(report.hints, ElementsAre("output 0: " + std::to_string(missing) + " of 24 elements were never written, first at [0, 3]"));
+  EXPECT_THAT(report.hints, ElementsAre("output 0: " + std::to_string(missing) +
+                                        " of 24 elements were never written, first at [0, 3]"));
 }
 
 TEST(Engine, PoisonIsTheCallersPattern) {
@@ -116,8 +120,8 @@ TEST(Engine, FoldsInSixteenLanesAlongTheRow) {
 }
 
 /// Folds `shape` (a 3-D parameter in HBM copied to SBUF) over the axes that `dst` does not name.
-Floats fold_3d(Fn fn, std::vector<bool> folded, const std::vector<std::int64_t>& shape, const Floats& data, std::vector<Condition> mask = {},
-               bool negate = false) {
+Floats fold_3d(Fn fn, std::vector<bool> folded, const std::vector<std::int64_t>& shape, const Floats& data,
+               std::vector<Condition> mask = {}, bool negate = false) {
   Made m;
   const auto x = m.param(shape);
   std::vector<std::int64_t> kept;
@@ -149,7 +153,8 @@ TEST(Engine, FoldsOverAnyAxesWithAnyFunction) {
   for (std::size_t k = 0; k < data.size(); ++k) data[k] = static_cast<float>((k * 7919) % 101) - 50;
   for (int axes = 1; axes < 8; ++axes) {
     const std::vector<bool> folded{(axes & 1) != 0, (axes & 2) != 0, (axes & 4) != 0};
-    const Floats sums = fold_3d(Fn::add, folded, shape, data), tops = fold_3d(Fn::maximum, folded, shape, data, {}, true);
+    const Floats sums = fold_3d(Fn::add, folded, shape, data),
+                 tops = fold_3d(Fn::maximum, folded, shape, data, {}, true);
     Floats want_sum(sums.size(), 0), want_top(sums.size(), -1e9f);
     const std::size_t k1 = folded[1] ? 1 : 20, k2 = folded[2] ? 1 : 33;
     for (std::size_t i = 0; i < 5; ++i) {
@@ -186,7 +191,8 @@ TEST(Engine, ShiftedInPlaceOperationsReadEverythingFirst) {
   Access later = access(u.in, {at({1, 0}), at({0, 1}, aff(1))});
   Access first = access(u.in, {at({1, 0}), at({0, 1})});
   u.add(map(Instr::tensor_copy, {2, 1299}, later, {from(first)}, {}, Work::raw));
-  u.add(map(Instr::tensor_tensor, u.shape, whole(u.in, 2), {from(whole(u.in, 2)), from(access(u.in, {at({1, 0}), at({0, 0})}))}, {{Fn::subtract, {0, 1}}}));
+  u.add(map(Instr::tensor_tensor, u.shape, whole(u.in, 2),
+            {from(whole(u.in, 2)), from(access(u.in, {at({1, 0}), at({0, 0})}))}, {{Fn::subtract, {0, 1}}}));
   u.add(map(Instr::tensor_copy, u.shape, whole(u.result, 2), {from(whole(u.in, 2))}, {}, Work::raw));
   u.store();
   const Floats out = run(u.m.program, {counting(2600)});
@@ -240,14 +246,17 @@ TEST(Engine, LoopReduceOverwritesOnTheFirstTripOfANeverFilledTile) {
     inner.id = 1;
     inner.trips = 3;
     const auto in = m.tile(BufferKind::sbuf, {1, 6});
-    const auto acc = m.tile(BufferKind::sbuf, {1, 1}, Dtype::float32, filled ? std::optional(100.0) : std::nullopt, &outer.body);
+    const auto acc =
+        m.tile(BufferKind::sbuf, {1, 1}, Dtype::float32, filled ? std::optional(100.0) : std::nullopt, &outer.body);
     m.program.body.push_back({1, map(Instr::load, {1, 6}, whole(in, 2), {from(whole(x, 2))}, {}, Work::raw)});
-    Map reduce = map(Instr::tensor_tensor, {1, 1}, whole(acc, 2), {from(access(in, {at({0, 0}), at({0, 0}, aff(0, {{i, 3}, {k, 1}}))}))});
+    Map reduce = map(Instr::tensor_tensor, {1, 1}, whole(acc, 2),
+                     {from(access(in, {at({0, 0}), at({0, 0}, aff(0, {{i, 3}, {k, 1}}))}))});
     reduce.accumulate = static_cast<std::uint8_t>(Fn::add);
     reduce.loops = {1};
     inner.body.push_back({2, reduce});
     outer.body.push_back({3, inner});
-    outer.body.push_back({4, map(Instr::store, {1, 1}, access(out, {at({0, 0}), at({0, 0}, aff(0, {{i, 1}}))}), {from(whole(acc, 2))}, {}, Work::raw)});
+    outer.body.push_back({4, map(Instr::store, {1, 1}, access(out, {at({0, 0}), at({0, 0}, aff(0, {{i, 1}}))}),
+                                 {from(whole(acc, 2))}, {}, Work::raw)});
     m.program.body.push_back({5, outer});
     const float base = filled ? 100.0f : 0.0f;
     EXPECT_THAT(run(m.program, {{1, 2, 3, 4, 5, 6}}), ElementsAre(base + 6, base + 15));
@@ -260,28 +269,32 @@ TEST(Engine, BranchesGridsAndDerivedAtomsFollowTheLoops) {
   m.program.grid = {2};
   const std::uint32_t i = m.loop_atom(0);
   m.program.atoms.push_back({Atom::Kind::program_id, 0, {}, 1});
-  m.program.atoms.push_back({Atom::Kind::floor_div, 0, aff(1, {{i, 1}}), 2});   // (i + 1) // 2
-  m.program.atoms.push_back({Atom::Kind::mod, 0, aff(0, {{i, -1}}), 4});        // -i mod 4
+  m.program.atoms.push_back({Atom::Kind::floor_div, 0, aff(1, {{i, 1}}), 2});  // (i + 1) // 2
+  m.program.atoms.push_back({Atom::Kind::mod, 0, aff(0, {{i, -1}}), 4});       // -i mod 4
   Loop loop;
   loop.trips = 6;
   const auto tile = m.tile(BufferKind::sbuf, {1, 1}, Dtype::int32, {}, &loop.body);
   If branch;
   branch.conditions.push_back(not_negative(at({}, aff(-3, {{i, 1}, {1, 1}}))));  // i + pid >= 3
-  branch.then_body.push_back({3, map(Instr::iota, {1, 1}, whole(tile, 2), {iota(at({0, 0}, aff(100, {{2, 10}, {1, 1000}})))}, {}, Work::int32)});
-  branch.else_body.push_back({4, map(Instr::iota, {1, 1}, whole(tile, 2), {iota(at({0, 0}, aff(0, {{3, 1}})))}, {}, Work::int32)});
+  branch.then_body.push_back({3, map(Instr::iota, {1, 1}, whole(tile, 2),
+                                     {iota(at({0, 0}, aff(100, {{2, 10}, {1, 1000}})))}, {}, Work::int32)});
+  branch.else_body.push_back(
+      {4, map(Instr::iota, {1, 1}, whole(tile, 2), {iota(at({0, 0}, aff(0, {{3, 1}})))}, {}, Work::int32)});
   loop.body.push_back({2, branch});
   const Access to = access(out, {at({0, 0}, aff(0, {{1, 1}})), at({0, 0}, aff(0, {{i, 1}}))});
   loop.body.push_back({5, map(Instr::store, {1, 1}, to, {from(whole(tile, 2))}, {}, Work::raw)});
   m.program.body.push_back({1, loop});
   (void)x;
-  EXPECT_THAT(run<std::int32_t>(m.program, {Floats{0}}), ElementsAre(0, 3, 2, 120, 120, 130, 0, 3, 1110, 1120, 1120, 1130));
+  EXPECT_THAT(run<std::int32_t>(m.program, {Floats{0}}),
+              ElementsAre(0, 3, 2, 120, 120, 130, 0, 3, 1110, 1120, 1120, 1130));
 }
 
 TEST(Engine, GathersThroughAnIndexTileAndReportsWhatLiesOutside) {
   const auto program = [](bool skip) {
     Made m;
     const auto x = m.param({4, 3}), indices = m.param({3, 1}, Dtype::float32), out = m.output({3, 3});
-    const auto tile = m.tile(BufferKind::sbuf, {3, 1}, Dtype::int32), data = m.tile(BufferKind::sbuf, {3, 3}, Dtype::float32, -1);
+    const auto tile = m.tile(BufferKind::sbuf, {3, 1}, Dtype::int32),
+               data = m.tile(BufferKind::sbuf, {3, 3}, Dtype::float32, -1);
     m.program.body.push_back({1, map(Instr::load, {3, 1}, whole(tile, 2), {from(whole(indices, 2))})});
     Access gather = access(x, {at({0, 0}), at({0, 1})});
     gather.dynamic_dim = 0;
@@ -303,7 +316,8 @@ TEST(Engine, GathersThroughAnIndexTileAndReportsWhatLiesOutside) {
 TEST(Engine, ScatteredAdditionsToOneElementAllCount) {
   Made m;
   const auto indices = m.param({4, 1}), out = m.output({3, 2});
-  const auto tile = m.tile(BufferKind::sbuf, {4, 1}, Dtype::int32), ones = m.tile(BufferKind::sbuf, {4, 2}, Dtype::float32, 1);
+  const auto tile = m.tile(BufferKind::sbuf, {4, 1}, Dtype::int32),
+             ones = m.tile(BufferKind::sbuf, {4, 2}, Dtype::float32, 1);
   m.program.body.push_back({1, map(Instr::load, {4, 1}, whole(tile, 2), {from(whole(indices, 2))})});
   const auto zeros = m.tile(BufferKind::sbuf, {3, 2}, Dtype::float32, 0);
   m.program.body.push_back({2, map(Instr::store, {3, 2}, whole(out, 2), {from(whole(zeros, 2))}, {}, Work::raw)});
@@ -326,7 +340,8 @@ TEST(Engine, BlockTensorsOfAnyDeclaredSizeLiveByWhatIsTouched) {
   loop.trips = 3;
   const Access tile = access(huge, {at({0, 0}, aff(5, {{i, 300'000'000}})), at({1, 0}), at({0, 1})});
   loop.body.push_back({2, map(Instr::load, {4, 8}, tile, {from(whole(x, 2))}, {}, Work::raw)});
-  loop.body.push_back({3, map(Instr::tensor_scalar, {4, 8}, tile, {from(tile), iota(at({0, 0}, aff(0, {{i, 100}})))}, {{Fn::add, {0, 1}}})});
+  loop.body.push_back({3, map(Instr::tensor_scalar, {4, 8}, tile, {from(tile), iota(at({0, 0}, aff(0, {{i, 100}})))},
+                              {{Fn::add, {0, 1}}})});
   m.program.body.push_back({1, loop});
   // One operation that walks over the blocks themselves.
   const Access blocks = access(huge, {at({300'000'000, 0, 0}, aff(5)), at({0, 1, 0}), at({0, 0, 1})});
@@ -343,8 +358,11 @@ TEST(Engine, MemoryBeyondTheLimitIsCapacity) {
   const std::uint32_t i = m.loop_atom(0);
   Loop loop;
   loop.trips = 4096;
-  loop.body.push_back({2, map(Instr::load, {128, 8}, access(tile, {at({0, 0}, aff(0, {{i, 1}})), at({1, 0}), at({0, 1})}), {from(whole(x, 2))}, {}, Work::raw)});
-  loop.body.push_back({3, map(Instr::store, {128, 8}, whole(out, 2), {from(access(tile, {at({0, 0}), at({1, 0}), at({0, 1})}))}, {}, Work::raw)});
+  loop.body.push_back(
+      {2, map(Instr::load, {128, 8}, access(tile, {at({0, 0}, aff(0, {{i, 1}})), at({1, 0}), at({0, 1})}),
+              {from(whole(x, 2))}, {}, Work::raw)});
+  loop.body.push_back({3, map(Instr::store, {128, 8}, whole(out, 2),
+                              {from(access(tile, {at({0, 0}), at({1, 0}), at({0, 1})}))}, {}, Work::raw)});
   m.program.body.push_back({1, loop});
   validate(m.program);
   Floats in(1024), got(1024);
@@ -395,7 +413,8 @@ TEST(Engine, AnAliasSeesTheBytesOfItsBuffer) {
 TEST(Engine, TransposedAndReversedViewsAreStrides) {
   Made m;
   const auto x = m.param({3, 5}), out = m.output({5, 3});
-  m.program.body.push_back({1, map(Instr::dma_transpose, {5, 3}, whole(out, 2), {from(access(x, {at({0, -1}, aff(2)), at({1, 0})}))}, {}, Work::raw)});
+  m.program.body.push_back({1, map(Instr::dma_transpose, {5, 3}, whole(out, 2),
+                                   {from(access(x, {at({0, -1}, aff(2)), at({1, 0})}))}, {}, Work::raw)});
   EXPECT_THAT(run(m.program, {counting(15)}), ElementsAreArray({10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4}));
 }
 
@@ -408,7 +427,8 @@ TEST(Engine, ChainsOfCopiesGiveWhatEachCopyWouldGive) {
 TEST(Engine, ATileReadBeforeItsLoadIsStillUndefined) {
   Unit u(2, 3);
   Block& body = u.m.program.body;
-  body.insert(body.end() - 1, Node{9, map(Instr::tensor_copy, {2, 3}, whole(u.result, 2), {from(whole(u.in, 2))}, {}, Work::raw)});
+  body.insert(body.end() - 1,
+              Node{9, map(Instr::tensor_copy, {2, 3}, whole(u.result, 2), {from(whole(u.in, 2))}, {}, Work::raw)});
   u.store();
   for (const float v : run(u.m.program, {counting(6)})) EXPECT_TRUE(std::isnan(v));
 }

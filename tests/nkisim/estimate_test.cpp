@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/nkisim/engine.hpp"
+#include "runner/nkisim/engine/engine.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {
@@ -9,7 +9,8 @@ namespace {
 using namespace make;
 
 TEST(Estimate, AnElementwiseKernelIsItsTrafficAndItsShareOfVectorWork) {
-  // 16 tiles of (128, 512): three transfers of 4 bytes an element; one tensor_tensor of 2 N + 60 cycles at 1.12 GHz a tile.
+  // 16 tiles of (128, 512): three transfers of 4 bytes an element; one tensor_tensor of 2 N + 60 cycles at 1.12 GHz a
+  // tile.
   const double dma = 16.0 * 128 * 512 * 4 * 3 / 272e3, dve = 16 * (1024 + 60) / 1120.0;
   EXPECT_NEAR(estimate_us(add_program(16, 512)), std::max(dma, dve) + 0.3 * std::min(dma, dve) + 2, 1e-6);
 }
@@ -29,11 +30,17 @@ TEST(Estimate, APlainTiledMatmulIsWithinTheFitsRangeOfTheMeasuredOne) {
   columns.trips = 24;
   inner.id = 2;
   inner.trips = 40;
-  const auto at_ = m.tile(BufferKind::sbuf, {128, 128}, Dtype::float32, {}, &inner.body), bt = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &inner.body);
-  const auto psum = m.tile(BufferKind::psum, {128, 512}, Dtype::float32, 0, &columns.body), copy = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &columns.body);
-  const auto part = [&](std::uint32_t id, Affine row, Affine column) { return access(id, {at({1, 0}, std::move(row)), at({0, 1}, std::move(column))}); };
-  inner.body.push_back({1, map(Instr::load, {128, 128}, whole(at_, 2), {from(part(a, aff(0, {{k, 128}}), aff(0, {{i, 128}})))}, {}, Work::raw)});
-  inner.body.push_back({2, map(Instr::load, {128, 512}, whole(bt, 2), {from(part(b, aff(0, {{k, 128}}), aff(0, {{j, 512}})))}, {}, Work::raw)});
+  const auto at_ = m.tile(BufferKind::sbuf, {128, 128}, Dtype::float32, {}, &inner.body),
+             bt = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &inner.body);
+  const auto psum = m.tile(BufferKind::psum, {128, 512}, Dtype::float32, 0, &columns.body),
+             copy = m.tile(BufferKind::sbuf, {128, 512}, Dtype::float32, {}, &columns.body);
+  const auto part = [&](std::uint32_t id, Affine row, Affine column) {
+    return access(id, {at({1, 0}, std::move(row)), at({0, 1}, std::move(column))});
+  };
+  inner.body.push_back({1, map(Instr::load, {128, 128}, whole(at_, 2),
+                               {from(part(a, aff(0, {{k, 128}}), aff(0, {{i, 128}})))}, {}, Work::raw)});
+  inner.body.push_back({2, map(Instr::load, {128, 512}, whole(bt, 2),
+                               {from(part(b, aff(0, {{k, 128}}), aff(0, {{j, 512}})))}, {}, Work::raw)});
   Matmul op;
   op.head.instr = Instr::matmul;
   op.head.shape = {128, 128, 512};
@@ -43,8 +50,10 @@ TEST(Estimate, APlainTiledMatmulIsWithinTheFitsRangeOfTheMeasuredOne) {
   op.accumulate = true;
   inner.body.push_back({3, op});
   columns.body.push_back({4, inner});
-  columns.body.push_back({5, map(Instr::tensor_copy, {128, 512}, whole(copy, 2), {from(whole(psum, 2))}, {}, Work::raw)});
-  columns.body.push_back({6, map(Instr::store, {128, 512}, part(out, aff(0, {{i, 128}}), aff(0, {{j, 512}})), {from(whole(copy, 2))}, {}, Work::raw)});
+  columns.body.push_back(
+      {5, map(Instr::tensor_copy, {128, 512}, whole(copy, 2), {from(whole(psum, 2))}, {}, Work::raw)});
+  columns.body.push_back({6, map(Instr::store, {128, 512}, part(out, aff(0, {{i, 128}}), aff(0, {{j, 512}})),
+                                 {from(whole(copy, 2))}, {}, Work::raw)});
   rows.body.push_back({7, columns});
   m.program.body.push_back({8, rows});
   validate(m.program);

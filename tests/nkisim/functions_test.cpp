@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "runner/nkisim/rows.hpp"
+#include "runner/nkisim/engine/rows.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -15,7 +15,9 @@ using Reference = std::function<double(double)>;
 double erf_dx(double x) { return 2 / std::sqrt(M_PI) * std::exp(-x * x); }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-double gelu_dx(double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+double gelu_dx(double x) {
+  return 0.5 * (1 + std::erf(x / std::sqrt(2.0))) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+}
 
 std::vector<float> apply(const RowKernels& kernels, Fn fn, const std::vector<float>& x) {
   std::vector<float> out(x.size());
@@ -45,7 +47,8 @@ TEST(Functions, AgreeWithDoublePrecision) {
       {Fn::gelu, -6, 6, [](double v) { return v * 0.5 * (1 + std::erf(v / std::sqrt(2.0))); }, 3e-7, 4e-7},
       {Fn::gelu_dx, -6, 6, gelu_dx, 4e-7, 4e-7},
       {Fn::gelu_apprx_tanh, -6, 6,
-       [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); }, 3e-7, 4e-7},
+       [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); }, 3e-7,
+       4e-7},
       {Fn::gelu_apprx_sigmoid, -20, 20, [](double v) { return v * sigmoid(1.702 * v); }, 3e-6, 0},
       {Fn::silu, -30, 30, [](double v) { return v * sigmoid(v); }, 2e-6, 0},
       {Fn::silu_dx, -30, 30, [](double v) { return sigmoid(v) * (1 + v * (1 - sigmoid(v))); }, 2e-6, 3e-7},
@@ -62,7 +65,8 @@ TEST(Functions, AgreeWithDoublePrecision) {
       const std::vector<float> out = apply(*kernels, c.fn, in);
       for (std::size_t k = 0; k < in.size(); ++k) {
         const double want = c.reference(static_cast<double>(in[k]));
-        ASSERT_NEAR(static_cast<double>(out[k]), want, c.relative * std::abs(want) + c.absolute) << static_cast<int>(c.fn) << " at " << in[k];
+        ASSERT_NEAR(static_cast<double>(out[k]), want, c.relative * std::abs(want) + c.absolute)
+            << static_cast<int>(c.fn) << " at " << in[k];
       }
     }
   }
@@ -74,8 +78,10 @@ TEST(Functions, SpecialValuesAreThoseOfIeee) {
   const auto check = [&](Fn fn, std::vector<float> want) {
     const std::vector<float> out = apply(row_kernels(), fn, in);
     for (std::size_t k = 0; k < in.size(); ++k) {
-      if (std::isnan(want[k])) EXPECT_TRUE(std::isnan(out[k])) << static_cast<int>(fn) << " " << k;
-      else EXPECT_EQ(out[k], want[k]) << static_cast<int>(fn) << " " << k;
+      if (std::isnan(want[k]))
+        EXPECT_TRUE(std::isnan(out[k])) << static_cast<int>(fn) << " " << k;
+      else
+        EXPECT_EQ(out[k], want[k]) << static_cast<int>(fn) << " " << k;
     }
   };
   check(Fn::exp, {inf, 0, nan, 1});
@@ -112,14 +118,16 @@ TEST(Functions, BinaryFunctionsTakeScalarsOnEitherSide) {
   };
   EXPECT_THAT(go(Fn::subtract, false), ::testing::ElementsAre(-9, 5, 3.5f));
   EXPECT_THAT(go(Fn::subtract, true), ::testing::ElementsAre(9, -5, -3.5f));
-  EXPECT_THAT(go(Fn::mod, false), ::testing::ElementsAre(1, 1, 1.5f));       // the divisor's sign
-  EXPECT_THAT(go(Fn::fmod, false), ::testing::ElementsAre(-1, 1, 1.5f));     // the dividend's
+  EXPECT_THAT(go(Fn::mod, false), ::testing::ElementsAre(1, 1, 1.5f));    // the divisor's sign
+  EXPECT_THAT(go(Fn::fmod, false), ::testing::ElementsAre(-1, 1, 1.5f));  // the dividend's
   EXPECT_THAT(go(Fn::power, false), ::testing::ElementsAre(49, 49, 30.25f));
   EXPECT_THAT(go(Fn::greater, false), ::testing::ElementsAre(0, 1, 1));
 }
 
 TEST(Functions, IntegersWrapAndShiftLogically) {
-  const std::vector<std::int32_t> a{std::numeric_limits<std::int32_t>::max(), -7, std::numeric_limits<std::int32_t>::min()}, b{1, 2, -1};
+  const std::vector<std::int32_t> a{std::numeric_limits<std::int32_t>::max(), -7,
+                                    std::numeric_limits<std::int32_t>::min()},
+      b{1, 2, -1};
   std::vector<std::int32_t> out(3);
   const auto go = [&](Fn fn) {
     const Operand<std::int32_t> operands[2] = {{a.data(), false}, {b.data(), false}};

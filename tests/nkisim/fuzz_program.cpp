@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/program.hpp"
+#include "runner/nkisim/program/program.hpp"
 
-/// libFuzzer's entry: any bytes give a program that writes back equal, or Error{corrupt}. Built with -fsanitize=fuzzer by the
-/// fuzz command and run over seeds by the tests.
+/// libFuzzer's entry: any bytes give a program that writes back equal, or Error{corrupt}. Built with -fsanitize=fuzzer
+/// by the fuzz command and run over seeds by the tests.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {

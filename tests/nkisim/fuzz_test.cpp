@@ -2,7 +2,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/engine.hpp"
+#include "runner/nkisim/engine/engine.hpp"
 #include "tests/nkisim/sample.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -17,11 +17,21 @@ std::string mutated(std::string bytes, Draws& draws) {
   for (std::uint64_t edits = 1 + draws.below(4); edits > 0 && bytes.size() > 16; --edits) {
     const std::size_t at = 9 + draws.below(bytes.size() - 9);
     switch (draws.below(5)) {
-      case 0: bytes[at] = static_cast<char>(draws.below(256)); break;
-      case 1: bytes[at] = static_cast<char>(bytes[at] + (draws.below(2) != 0 ? 1 : -1)); break;
-      case 2: bytes[at] = static_cast<char>(draws.below(8)); break;
-      case 3: bytes.erase(at, 1); break;
-      default: bytes.insert(at, 1, static_cast<char>(draws.below(256))); break;
+      case 0:
+        bytes[at] = static_cast<char>(draws.below(256));
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] + (draws.below(2) != 0 ? 1 : -1));
+        break;
+      case 2:
+        bytes[at] = static_cast<char>(draws.below(8));
+        break;
+      case 3:
+        bytes.erase(at, 1);
+        break;
+      default:
+        bytes.insert(at, 1, static_cast<char>(draws.below(256)));
+        break;
     }
   }
   return bytes;
@@ -33,15 +43,19 @@ Program busy_program() {
   const auto x = m.param({8, 24}), out = m.output({8, 24}), sums = m.output({8, 1}, Dtype::bfloat16);
   const std::uint32_t i = m.loop_atom(0);
   m.program.atoms.push_back({Atom::Kind::mod, 0, aff(0, {{i, 1}}), 2});
-  const auto in = m.tile(BufferKind::sbuf, {8, 24}), work = m.tile(BufferKind::sbuf, {2, 8, 24}), psum = m.tile(BufferKind::psum, {8, 24});
+  const auto in = m.tile(BufferKind::sbuf, {8, 24}), work = m.tile(BufferKind::sbuf, {2, 8, 24}),
+             psum = m.tile(BufferKind::psum, {8, 24});
   m.program.buffers[work].partition_dim = 1;
-  const auto small = m.tile(BufferKind::sbuf, {8, 1}), index = m.tile(BufferKind::sbuf, {8, 1}, Dtype::int32), stats = m.tile(BufferKind::sbuf, {8, 6});
+  const auto small = m.tile(BufferKind::sbuf, {8, 1}), index = m.tile(BufferKind::sbuf, {8, 1}, Dtype::int32),
+             stats = m.tile(BufferKind::sbuf, {8, 6});
   m.program.body.push_back({1, map(Instr::load, {8, 24}, whole(in, 2), {from(whole(x, 2))}, {}, Work::raw)});
   m.program.body.push_back({2, map(Instr::iota, {8, 1}, whole(index, 2), {iota(at({1, 0}))}, {}, Work::int32)});
   Loop loop;
   loop.trips = 3;
   const Access block = access(work, {at({0, 0}, aff(0, {{1, 1}})), at({1, 0}), at({0, 1})});
-  Map first = map(Instr::activation, {8, 24}, block, {from(whole(in, 2)), value(0.5), iota(at({0, 1}, aff(0, {{i, 2}})))}, {{Fn::multiply, {0, 1}}, {Fn::add, {3, 2}}, {Fn::tanh, {4}}});
+  Map first =
+      map(Instr::activation, {8, 24}, block, {from(whole(in, 2)), value(0.5), iota(at({0, 1}, aff(0, {{i, 2}})))},
+          {{Fn::multiply, {0, 1}}, {Fn::add, {3, 2}}, {Fn::tanh, {4}}});
   first.head.mask.push_back(not_negative(at({-1, -1}, aff(28))));
   loop.body.push_back({3, first});
   Fold fold;
@@ -93,7 +107,8 @@ bool is_small(const Program& program) {
   std::uint64_t bytes = 0;
   for (const Buffer& b : program.buffers) {
     std::uint64_t size = size_of(b.dtype);
-    for (const std::int64_t extent : b.shape) size *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 1 << 20));
+    for (const std::int64_t extent : b.shape)
+      size *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 1 << 20));
     if (size > (1u << 22)) return false;
     bytes += size;
   }
@@ -101,22 +116,27 @@ bool is_small(const Program& program) {
   const auto visit = [&](const auto& self, const Block& block, std::uint64_t times) -> void {
     for (const Node& node : block) {
       work += times;
-      if (const Loop* loop = std::get_if<Loop>(&node.what)) self(self, loop->body, times * static_cast<std::uint64_t>(std::min<std::int64_t>(loop->trips, 100'000)));
+      if (const Loop* loop = std::get_if<Loop>(&node.what))
+        self(self, loop->body, times * static_cast<std::uint64_t>(std::min<std::int64_t>(loop->trips, 100'000)));
       if (const If* branch = std::get_if<If>(&node.what)) {
         self(self, branch->then_body, times);
         self(self, branch->else_body, times);
       }
-      std::visit([&](const auto& op) {
-        if constexpr (requires { op.head; }) {
-          std::uint64_t points = times;
-          for (const std::int64_t extent : op.head.shape) points *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 100'000));
-          work += std::min<std::uint64_t>(points, 1u << 30);
-        }
-      }, node.what);
+      std::visit(
+          [&](const auto& op) {
+            if constexpr (requires { op.head; }) {
+              std::uint64_t points = times;
+              for (const std::int64_t extent : op.head.shape)
+                points *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 100'000));
+              work += std::min<std::uint64_t>(points, 1u << 30);
+            }
+          },
+          node.what);
     }
   };
   std::uint64_t instances = 1;
-  for (const std::int64_t extent : program.grid) instances *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 100'000));
+  for (const std::int64_t extent : program.grid)
+    instances *= static_cast<std::uint64_t>(std::min<std::int64_t>(extent, 100'000));
   visit(visit, program.body, instances);
   return bytes < (16u << 20) && work < 200'000;
 }
@@ -131,7 +151,8 @@ void run_once(const Program& program) {
   std::vector<std::vector<std::byte>> inputs, outputs[2];
   for (const std::uint32_t id : program.params) {
     inputs.emplace_back(bytes(id));
-    for (std::size_t k = 0; k < inputs.back().size(); ++k) inputs.back()[k] = static_cast<std::byte>(k % 4 == 3 ? 0x3e : (k * 37) % 256);
+    for (std::size_t k = 0; k < inputs.back().size(); ++k)
+      inputs.back()[k] = static_cast<std::byte>(k % 4 == 3 ? 0x3e : (k * 37) % 256);
   }
   std::vector<std::span<const std::byte>> in(inputs.begin(), inputs.end());
   RunReport reports[2];

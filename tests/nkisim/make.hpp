@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "runner/nkisim/engine.hpp"
-#include "runner/nkisim/program.hpp"
+#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/program/program.hpp"
 
 /// Short ways to write programs and to run them, for tests only.
 namespace nkigrid::nkisim::make {
@@ -85,11 +85,12 @@ struct Made {
   }
 };
 
-inline Map map(Instr instr, std::vector<std::int64_t> shape, Access dst, std::vector<Source> sources, std::vector<Step> steps = {},
-               Work work = Work::float32) {
+inline Map map(Instr instr, std::vector<std::int64_t> shape, Access dst, std::vector<Source> sources,
+               std::vector<Step> steps = {}, Work work = Work::float32) {
   Map result;
   result.head.instr = instr;
-  result.head.engine = instr == Instr::load || instr == Instr::store || instr == Instr::dma_copy ? Engine::dma : Engine::vector;
+  result.head.engine =
+      instr == Instr::load || instr == Instr::store || instr == Instr::dma_copy ? Engine::dma : Engine::vector;
   result.head.shape = std::move(shape);
   result.dst = std::move(dst);
   result.work = work;
@@ -105,12 +106,14 @@ std::span<const std::byte> bytes_of(const std::vector<T>& data) {
 
 /// Runs with float inputs and one output of `T`. The program is validated first.
 template <class T = float, class In = float>
-std::vector<T> run(const Program& program, std::vector<std::vector<In>> inputs, RunReport* report = nullptr, Poison poison = {}) {
+std::vector<T> run(const Program& program, std::vector<std::vector<In>> inputs, RunReport* report = nullptr,
+                   Poison poison = {}) {
   validate(program);
   std::vector<std::span<const std::byte>> in;
   for (const auto& input : inputs) in.push_back(bytes_of(input));
   std::size_t count = 1;
-  for (const std::int64_t extent : program.buffers[program.outputs.at(0)].shape) count *= static_cast<std::size_t>(extent);
+  for (const std::int64_t extent : program.buffers[program.outputs.at(0)].shape)
+    count *= static_cast<std::size_t>(extent);
   std::vector<T> output(count);
   const std::span<std::byte> out = std::as_writable_bytes(std::span<T>(output));
   RunReport got = run_program(program, in, std::span(&out, 1), poison);
@@ -121,7 +124,8 @@ std::vector<T> run(const Program& program, std::vector<std::vector<In>> inputs, 
 /// out[i, j] = x[i, j] + y[i, j] by 128-row tiles: a loop, loads, an add, a store.
 inline Program add_program(std::int64_t tiles, std::int64_t columns) {
   Made m;
-  const auto x = m.param({tiles * 128, columns}), y = m.param({tiles * 128, columns}), out = m.output({tiles * 128, columns});
+  const auto x = m.param({tiles * 128, columns}), y = m.param({tiles * 128, columns}),
+             out = m.output({tiles * 128, columns});
   const std::uint32_t i = m.loop_atom(0);
   Loop loop;
   loop.trips = tiles;
@@ -132,7 +136,8 @@ inline Program add_program(std::int64_t tiles, std::int64_t columns) {
   const std::vector<std::int64_t> shape{128, columns};
   loop.body.push_back({2, map(Instr::load, shape, whole(a, 2), {from(rows(x))}, {}, Work::raw)});
   loop.body.push_back({3, map(Instr::load, shape, whole(b, 2), {from(rows(y))}, {}, Work::raw)});
-  loop.body.push_back({4, map(Instr::tensor_tensor, shape, whole(c, 2), {from(whole(a, 2)), from(whole(b, 2))}, {{Fn::add, {0, 1}}})});
+  loop.body.push_back(
+      {4, map(Instr::tensor_tensor, shape, whole(c, 2), {from(whole(a, 2)), from(whole(b, 2))}, {{Fn::add, {0, 1}}})});
   loop.body.push_back({5, map(Instr::store, shape, rows(out), {from(whole(c, 2))}, {}, Work::raw)});
   m.program.entry = "add";
   m.program.tracer = "test";

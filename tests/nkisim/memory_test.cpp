@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "runner/nkisim/liveness.hpp"
+#include "runner/nkisim/diagnose/liveness.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {
@@ -45,7 +45,8 @@ Program slab_program(std::int64_t blocks, bool sweeps_outside = false) {
 
 TEST(Memory, AGigabyteOfBlocksRunsInWhatIsLive) {
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr bool is_measured = false;  // a sanitizer's shadow and quarantine are resident too: the numbers alone are asked for
+  constexpr bool is_measured =
+      false;  // a sanitizer's shadow and quarantine are resident too: the numbers alone are asked for
 #else
   constexpr bool is_measured = true;
 #endif
@@ -100,7 +101,8 @@ double cpu_seconds_to_run(const Program& program) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-/// Near the format's caps, where work that grows with nodes times atoms, or with allocs times nodes, would take minutes.
+/// Near the format's caps, where work that grows with nodes times atoms, or with allocs times nodes, would take
+/// minutes.
 TEST(Memory, LoweringLargeProgramsIsBounded) {
   Made loops;
   const auto x = loops.param({1, 8}), out = loops.output({1, 8});
@@ -118,7 +120,8 @@ TEST(Memory, LoweringLargeProgramsIsBounded) {
   const auto y = allocs.param({1, 8}), result = allocs.output({1, 8});
   for (int k = 0; k < 16'000; ++k) allocs.tile(BufferKind::sbuf, {1, 8});
   for (int k = 0; k < 60'000; ++k) {
-    allocs.program.body.push_back({1, map(Instr::dma_copy, {1, 8}, whole(result, 2), {from(whole(y, 2))}, {}, Work::raw)});
+    allocs.program.body.push_back(
+        {1, map(Instr::dma_copy, {1, 8}, whole(result, 2), {from(whole(y, 2))}, {}, Work::raw)});
   }
   EXPECT_LT(cpu_seconds_to_run(allocs.program), 20);
 }

@@ -1,4 +1,4 @@
-#include "runner/nkisim/program.hpp"
+#include "runner/nkisim/program/program.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "runner/nkisim/rows.hpp"
+#include "runner/nkisim/engine/rows.hpp"
 
-// Known bit patterns: IEEE 754 for float16; the OCP and ml_dtypes tables for bfloat16 and float8 (e4m3 with infinities, bias 7, largest 240).
+// Known bit patterns: IEEE 754 for float16; the OCP and ml_dtypes tables for bfloat16 and float8 (e4m3 with infinities,
+// bias 7, largest 240).
 namespace nkigrid::nkisim {
 namespace {
 
@@ -28,13 +29,15 @@ const RowKernels* const kAll[] = {&kGenericRows, &row_kernels()};
 
 TEST(Rounding, Bfloat16IsToNearestEven) {
   for (const RowKernels* k : kAll) {
-    const auto bits = [&](std::uint32_t f) { return stored<std::uint16_t>(*k, Dtype::bfloat16, std::bit_cast<float>(f)); };
-    EXPECT_EQ(bits(0x3f808000), 0x3f80);   // a tie: down to even
-    EXPECT_EQ(bits(0x3f818000), 0x3f82);   // a tie: up to even
+    const auto bits = [&](std::uint32_t f) {
+      return stored<std::uint16_t>(*k, Dtype::bfloat16, std::bit_cast<float>(f));
+    };
+    EXPECT_EQ(bits(0x3f808000), 0x3f80);  // a tie: down to even
+    EXPECT_EQ(bits(0x3f818000), 0x3f82);  // a tie: up to even
     EXPECT_EQ(bits(0x3f808001), 0x3f81);
-    EXPECT_EQ(bits(0x7f7fffff), 0x7f80);   // the largest float32 rounds to infinity
-    EXPECT_EQ(bits(0x7fc0dead), 0x7fc0);   // poison stays NaN
-    EXPECT_EQ(bits(0x7f800001), 0x7fc0);   // a signalling NaN does not become infinity
+    EXPECT_EQ(bits(0x7f7fffff), 0x7f80);  // the largest float32 rounds to infinity
+    EXPECT_EQ(bits(0x7fc0dead), 0x7fc0);  // poison stays NaN
+    EXPECT_EQ(bits(0x7f800001), 0x7fc0);  // a signalling NaN does not become infinity
     EXPECT_EQ(bits(0x80000000), 0x8000);
   }
 }
@@ -48,8 +51,8 @@ TEST(Rounding, Float16HasDenormalsAndInfinity) {
     EXPECT_EQ(bits(65519.99), 0x7bff);
     EXPECT_EQ(bits(65520), 0x7c00);
     EXPECT_EQ(bits(std::ldexp(1, -24)), 0x0001);
-    EXPECT_EQ(bits(std::ldexp(1, -25)), 0x0000);                       // a tie: to even
-    EXPECT_EQ(bits(std::ldexp(3, -25)), 0x0002);                       // a tie: to even
+    EXPECT_EQ(bits(std::ldexp(1, -25)), 0x0000);  // a tie: to even
+    EXPECT_EQ(bits(std::ldexp(3, -25)), 0x0002);  // a tie: to even
     EXPECT_EQ(bits(std::ldexp(1, -14)), 0x0400);
     EXPECT_EQ(bits(1 + std::ldexp(1, -11)), 0x3c00);
     EXPECT_EQ(bits(1 + std::ldexp(3, -11)), 0x3c02);
@@ -60,13 +63,17 @@ TEST(Rounding, Float16HasDenormalsAndInfinity) {
 
 TEST(Rounding, Float8FormatsEndWhereTheyShould) {
   for (const RowKernels* k : kAll) {
-    const auto e4 = [&](double v) { return static_cast<int>(stored<std::uint8_t>(*k, Dtype::float8_e4m3, static_cast<float>(v))); };
-    const auto e5 = [&](double v) { return static_cast<int>(stored<std::uint8_t>(*k, Dtype::float8_e5m2, static_cast<float>(v))); };
+    const auto e4 = [&](double v) {
+      return static_cast<int>(stored<std::uint8_t>(*k, Dtype::float8_e4m3, static_cast<float>(v)));
+    };
+    const auto e5 = [&](double v) {
+      return static_cast<int>(stored<std::uint8_t>(*k, Dtype::float8_e5m2, static_cast<float>(v)));
+    };
     EXPECT_EQ(e4(1), 0x38);
     EXPECT_EQ(e4(240), 0x77);
     EXPECT_EQ(e4(247.9), 0x77);
     EXPECT_EQ(e4(248), 0x78);
-    EXPECT_EQ(e4(-0.001953125), 0x81);   // 2^-9, the smallest
+    EXPECT_EQ(e4(-0.001953125), 0x81);  // 2^-9, the smallest
     EXPECT_EQ(e5(1), 0x3c);
     EXPECT_EQ(e5(57344), 0x7b);
     EXPECT_EQ(e5(61440), 0x7c);
@@ -96,7 +103,9 @@ TEST(Rounding, EveryNarrowNumberSurvivesItsRoundTrip) {
 
 TEST(Rounding, Tfloat32KeepsTenBits) {
   for (const RowKernels* k : kAll) {
-    const auto bits = [&](std::uint32_t f) { return stored<std::uint32_t>(*k, Dtype::tfloat32, std::bit_cast<float>(f)); };
+    const auto bits = [&](std::uint32_t f) {
+      return stored<std::uint32_t>(*k, Dtype::tfloat32, std::bit_cast<float>(f));
+    };
     EXPECT_EQ(bits(0x3f801000), 0x3f800000U);
     EXPECT_EQ(bits(0x3f803000), 0x3f804000U);
     EXPECT_EQ(bits(0x3f801001), 0x3f802000U);

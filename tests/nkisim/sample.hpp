@@ -30,7 +30,8 @@ inline Program sample_program() {
   gathered.dynamic = std::make_shared<Access>(access(indices, {at({1, 0}), at({0, 0})}));
   gathered.skip_out_of_bounds = true;
   Map map_op = map(Instr::activation, {128, 64}, access(tile, {at({0, 0}, aff(0, {{3, 1}})), at({1, 0}), at({0, 1})}),
-                   {from(gathered), value(0.5), iota(at({0, 3}, aff(1, {{2, 64}})))}, {{Fn::add, {0, 2}}, {Fn::select, {0, 3, 1}}});
+                   {from(gathered), value(0.5), iota(at({0, 3}, aff(1, {{2, 64}})))},
+                   {{Fn::add, {0, 2}}, {Fn::select, {0, 3, 1}}});
   map_op.head.mask.push_back(not_negative(at({-1, 0}, aff(100, {{0, -128}}))));
   map_op.accumulate = static_cast<std::uint8_t>(Fn::add);
   map_op.loops = {7};
@@ -69,13 +70,15 @@ inline Program sample_program() {
   return m.program;
 }
 
-/// x -> a -> b -> c -> out, all whole tiles, every other copy transposed, a mask on the store: copies that may be left out.
+/// x -> a -> b -> c -> out, all whole tiles, every other copy transposed, a mask on the store: copies that may be left
+/// out.
 inline Program chain_program() {
   Made m;
   const auto x = m.param({6, 10}), out = m.output({4, 6});
   const auto a = m.tile(BufferKind::sbuf, {4, 6});
   const auto swapped = [](std::uint32_t id) { return access(id, {at({0, 1}), at({1, 0})}); };
-  m.program.body.push_back({1, map(Instr::load, {4, 6}, whole(a, 2), {from(access(x, {at({1, 0}, aff(2)), at({0, 1}, aff(3))}))}, {}, Work::raw)});
+  m.program.body.push_back({1, map(Instr::load, {4, 6}, whole(a, 2),
+                                   {from(access(x, {at({1, 0}, aff(2)), at({0, 1}, aff(3))}))}, {}, Work::raw)});
   const auto b = m.tile(BufferKind::psum, {6, 4});
   m.program.body.push_back({2, map(Instr::transpose, {6, 4}, whole(b, 2), {from(swapped(a))}, {}, Work::raw)});
   const auto c = m.tile(BufferKind::sbuf, {4, 6});

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/nkisim/engine.hpp"
+#include "runner/nkisim/engine/engine.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {
@@ -14,8 +14,8 @@ using Floats = std::vector<float>;
 
 /// Runs a special over x (and values) and gives one destination of `count` values a partition.
 template <class T = float>
-std::vector<T> special(Special kind, std::vector<std::int64_t> shape, std::vector<Floats> inputs, std::int64_t count, Dtype dtype = Dtype::float32,
-                       std::vector<double> attributes = {}) {
+std::vector<T> special(Special kind, std::vector<std::int64_t> shape, std::vector<Floats> inputs, std::int64_t count,
+                       Dtype dtype = Dtype::float32, std::vector<double> attributes = {}) {
   Made m;
   SpecialOp op;
   op.kind = kind;
@@ -31,16 +31,19 @@ std::vector<T> special(Special kind, std::vector<std::int64_t> shape, std::vecto
   op.destinations.push_back(whole(result, 2));
   m.program.body.push_back({2, op});
   const auto out = m.output({shape[0], count}, dtype);
-  m.program.body.push_back({3, map(Instr::store, {shape[0], count}, whole(out, 2), {from(whole(result, 2))}, {}, Work::raw)});
+  m.program.body.push_back(
+      {3, map(Instr::store, {shape[0], count}, whole(out, 2), {from(whole(result, 2))}, {}, Work::raw)});
   return run<T>(m.program, std::move(inputs));
 }
 
 TEST(Special, BnStatsAreOfEvenAndOddElements) {
-  EXPECT_THAT(special(Special::bn_stats, {2, 5}, {{1, 10, 2, 20, 6, 0, 0, 0, 0, 0}}, 6), ElementsAre(3, 3, 14, 2, 15, 50, 3, 0, 0, 2, 0, 0));
+  EXPECT_THAT(special(Special::bn_stats, {2, 5}, {{1, 10, 2, 20, 6, 0, 0, 0, 0, 0}}, 6),
+              ElementsAre(3, 3, 14, 2, 15, 50, 3, 0, 0, 2, 0, 0));
 }
 
 TEST(Special, BnAggrJoinsGroups) {
-  // Groups of 3 values (mean 3, 14) and 2 values (mean 15, 50): all five have mean 7.8 and variance 51.2 + ... = 264.8 / 5.
+  // Groups of 3 values (mean 3, 14) and 2 values (mean 15, 50): all five have mean 7.8 and variance 51.2 + ... = 264.8
+  // / 5.
   const Floats out = special(Special::bn_aggr, {1, 6}, {{3, 3, 14, 2, 15, 50}}, 2);
   EXPECT_FLOAT_EQ(out[0], 7.8f);
   EXPECT_FLOAT_EQ(out[1], (14 + 50 + 3 * 4.8f * 4.8f + 2 * 7.2f * 7.2f) / 5);
@@ -53,8 +56,9 @@ TEST(Special, Max8FallsAndKeepsEqualValues) {
 }
 
 TEST(Special, FindIndex8GivesFirstPlacesAndAllBitsForNone) {
-  EXPECT_THAT(special<std::uint32_t>(Special::find_index8, {1, 10}, {kData, {9, 9, 8, 7, 5, 4, 3, 77}}, 8, Dtype::uint32),
-              ElementsAre(1, 1, 8, 4, 6, 9, 0, 0xffffffffU));
+  EXPECT_THAT(
+      special<std::uint32_t>(Special::find_index8, {1, 10}, {kData, {9, 9, 8, 7, 5, 4, 3, 77}}, 8, Dtype::uint32),
+      ElementsAre(1, 1, 8, 4, 6, 9, 0, 0xffffffffU));
 }
 
 TEST(Special, MatchReplace8TakesEachPlaceOnce) {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/program.hpp"
+#include "runner/nkisim/program/program.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {
@@ -43,8 +43,15 @@ TEST(Validate, RefusesWrongMemory) {
   EXPECT_THAT(changed([](Program& p) { map_of(p, 6).dst.buffer = 0; }), HasSubstr("parameter 'b0' is written"));
   EXPECT_THAT(changed([](Program& p) { map_of(p, 5).sources[0].access.buffer = 0; }), HasSubstr("lies in HBM"));
   EXPECT_THAT(changed([](Program& p) { p.buffers[3].shape = {129, 8}; }), HasSubstr("129 partitions (at most 128)"));
-  EXPECT_THAT(changed([](Program& p) { p.buffers[3].shape = {128, 45'057}; }), HasSubstr("180228 bytes a partition (at most 180224)"));
-  EXPECT_THAT(changed([](Program& p) { p.buffers[3].kind = BufferKind::psum; p.buffers[3].shape = {128, 4097}; }), HasSubstr("at most 16384"));
+  EXPECT_THAT(changed([](Program& p) {
+                p.buffers[3].shape = {128, 45'057};
+              }),
+              HasSubstr("180228 bytes a partition (at most 180224)"));
+  EXPECT_THAT(changed([](Program& p) {
+                p.buffers[3].kind = BufferKind::psum;
+                p.buffers[3].shape = {128, 4097};
+              }),
+              HasSubstr("at most 16384"));
 }
 
 TEST(Validate, RefusesUnprovenBoundsWithoutAMask) {
@@ -58,9 +65,16 @@ TEST(Validate, RefusesUnprovenBoundsWithoutAMask) {
 }
 
 TEST(Validate, RefusesUseOutsideOfTheRegionOfTheAlloc) {
-  EXPECT_THAT(changed([](Program& p) { p.body.push_back({9, map_of(p, 5)}); }), HasSubstr("used outside of the region"));
-  EXPECT_THAT(changed([](Program& p) { std::swap(loop_of(p).body[0], loop_of(p).body[3]); }), HasSubstr("used outside of the region"));
-  EXPECT_THAT(changed([](Program& p) { p.body.insert(p.body.begin(), {1, Alloc{3, {}}}); }), HasSubstr("a second alloc"));
+  EXPECT_THAT(changed([](Program& p) {
+                p.body.push_back({9, map_of(p, 5)});
+              }),
+              HasSubstr("used outside of the region"));
+  EXPECT_THAT(changed([](Program& p) { std::swap(loop_of(p).body[0], loop_of(p).body[3]); }),
+              HasSubstr("used outside of the region"));
+  EXPECT_THAT(changed([](Program& p) {
+                p.body.insert(p.body.begin(), {1, Alloc{3, {}}});
+              }),
+              HasSubstr("a second alloc"));
 }
 
 TEST(Validate, RefusesLoopVariablesOutsideOfTheirLoop) {
@@ -91,7 +105,8 @@ TEST(Validate, RefusesEndlessWork) {
 }
 
 TEST(Validate, RefusesOverflow) {
-  EXPECT_THAT(changed([](Program& p) { map_of(p, 3).sources[0].access.dims[0].base.terms[0].coefficient = INT64_MAX; }), HasSubstr("overflows"));
+  EXPECT_THAT(changed([](Program& p) { map_of(p, 3).sources[0].access.dims[0].base.terms[0].coefficient = INT64_MAX; }),
+              HasSubstr("overflows"));
   EXPECT_THAT(changed([](Program& p) { p.buffers[0].shape = {1LL << 40, 1LL << 40}; }), HasSubstr("overflows"));
 }
 
@@ -108,13 +123,15 @@ TEST(Validate, RefusesOddPartitionStartsOfEnginesButNotOfDma) {
 }
 
 TEST(Validate, RefusesFunctionsThatTheWorkDoesNotHave) {
-  EXPECT_THAT(changed([](Program& p) { map_of(p, 5).steps[0].fn = Fn::bitwise_and; }), HasSubstr("does not exist in float32 work"));
+  EXPECT_THAT(changed([](Program& p) { map_of(p, 5).steps[0].fn = Fn::bitwise_and; }),
+              HasSubstr("does not exist in float32 work"));
   EXPECT_THAT(changed([](Program& p) {
                 map_of(p, 5).work = Work::int32;
                 map_of(p, 5).steps = {{Fn::exp, {0}}};
               }),
               HasSubstr("does not exist in int32 work"));
-  EXPECT_THAT(changed([](Program& p) { map_of(p, 5).accumulate = static_cast<std::uint8_t>(Fn::divide); }), HasSubstr("cannot accumulate"));
+  EXPECT_THAT(changed([](Program& p) { map_of(p, 5).accumulate = static_cast<std::uint8_t>(Fn::divide); }),
+              HasSubstr("cannot accumulate"));
   EXPECT_THAT(changed([](Program& p) {
                 map_of(p, 5).accumulate = static_cast<std::uint8_t>(Fn::add);
                 map_of(p, 5).loops = {77};
@@ -134,12 +151,13 @@ TEST(Validate, RefusesWhatIsNotPartOfThisVersion) {
 }
 
 /// A matmul of (k, m, n) whose result lies `offset` floats into a PSUM tile of `width` floats a partition.
-std::string matmul(std::int64_t k, std::int64_t m, std::int64_t n, std::int64_t offset, std::int64_t width, Dtype a = Dtype::float32,
-                   Dtype b = Dtype::float32, BufferKind kind = BufferKind::psum) {
+std::string matmul(std::int64_t k, std::int64_t m, std::int64_t n, std::int64_t offset, std::int64_t width,
+                   Dtype a = Dtype::float32, Dtype b = Dtype::float32, BufferKind kind = BufferKind::psum) {
   Program p = add_program(2, 8);
   Made made;
   made.program = p;
-  const auto at_ = made.tile(BufferKind::sbuf, {std::min<std::int64_t>(k, 128), m}, a), bt = made.tile(BufferKind::sbuf, {std::min<std::int64_t>(k, 128), n}, b);
+  const auto at_ = made.tile(BufferKind::sbuf, {std::min<std::int64_t>(k, 128), m}, a),
+             bt = made.tile(BufferKind::sbuf, {std::min<std::int64_t>(k, 128), n}, b);
   const auto psum = made.tile(kind, {std::min<std::int64_t>(m, 128), width});
   Matmul op;
   op.head.shape = {k, m, n};
@@ -159,7 +177,8 @@ TEST(Validate, HoldsMatmulsToTheTensorEnginesLimits) {
   EXPECT_THAT(matmul(128, 128, 513, 0, 1024), HasSubstr("N 513"));
   EXPECT_THAT(matmul(128, 128, 512, 0, 512, Dtype::float32, Dtype::bfloat16), HasSubstr("mixes 32-bit and narrower"));
   EXPECT_THAT(matmul(128, 128, 512, 0, 512, Dtype::int32, Dtype::int32), HasSubstr("integers"));
-  EXPECT_THAT(matmul(128, 128, 512, 0, 512, Dtype::float32, Dtype::float32, BufferKind::sbuf), HasSubstr("not in PSUM"));
+  EXPECT_THAT(matmul(128, 128, 512, 0, 512, Dtype::float32, Dtype::float32, BufferKind::sbuf),
+              HasSubstr("not in PSUM"));
 }
 
 }  // namespace

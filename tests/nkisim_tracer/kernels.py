@@ -19,7 +19,12 @@ X = [("x", (256, 512), "float32")]
 def file_of(body, params, before=""):
     """A kernel file whose entry has this body; the body's first line is line HEAD_LINES + before's lines + 3."""
     names = ", ".join(n for n, _, _ in params)
-    return HEAD + before + f"@nki.jit\ndef kernel({names}):\n" + textwrap.indent(textwrap.dedent(body).strip("\n") + "\n", "    ")
+    return (
+        HEAD
+        + before
+        + f"@nki.jit\ndef kernel({names}):\n"
+        + textwrap.indent(textwrap.dedent(body).strip("\n") + "\n", "    ")
+    )
 
 
 def compile_body(body, params=X, before="", **options):

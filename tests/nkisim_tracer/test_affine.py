@@ -22,6 +22,7 @@ class AffineAgainstNumpy(unittest.TestCase):
 
     def value(self, aff, trip):
         """The index array of an Aff at one trip, by its definition."""
+
         def of_atom(atom):
             if atom.kind == affine.Atom.LOOP:
                 return trip
@@ -79,7 +80,14 @@ class AffineAgainstNumpy(unittest.TestCase):
     def test_comparisons_become_conditions_that_hold_exactly_where_numpy_says(self):
         p, f = affine.arange(0, 5)[:, None], affine.arange(0, 7)[None, :]
         np_p, np_f = np.arange(5)[:, None], np.arange(7)[None, :]
-        table = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}
+        table = {
+            "<": np.less,
+            "<=": np.less_equal,
+            ">": np.greater,
+            ">=": np.greater_equal,
+            "==": np.equal,
+            "!=": np.not_equal,
+        }
         for (sign, ufunc), trip in itertools.product(table.items(), range(6)):
             cond = affine.compare(sign, p + self.i, 2 * f - 1)
             kind, e = cond.items[0]

@@ -49,7 +49,10 @@ class EveryDocumentedName(unittest.TestCase):
                 got = run(row.source, row.inputs, None, row.sdk, row.grid)[0]
                 self.assertEqual(got.shape, row.want.shape)
                 if row.tol is None:
-                    self.assertTrue(np.array_equal(got.astype(np.float64), row.want.astype(np.float64)), np.abs(got - row.want.astype(got.dtype)).max())
+                    self.assertTrue(
+                        np.array_equal(got.astype(np.float64), row.want.astype(np.float64)),
+                        np.abs(got - row.want.astype(got.dtype)).max(),
+                    )
                 else:
                     np.testing.assert_allclose(got, row.want, rtol=row.tol, atol=row.tol)
 
@@ -60,7 +63,11 @@ class EveryDocumentedName(unittest.TestCase):
         self.assertEqual(sorted(covered - documented), [])
         for row in api_table.ROWS:
             for name in row.names:
-                self.assertIn(name.split(".")[1], row.body + f" {row.grid} {row.dtype} nl.float32 nl.ndarray nl.shared_hbm nl.sbuf nl.hbm", f"a row that does not use {name}")
+                self.assertIn(
+                    name.split(".")[1],
+                    row.body + f" {row.grid} {row.dtype} nl.float32 nl.ndarray nl.shared_hbm nl.sbuf nl.hbm",
+                    f"a row that does not use {name}",
+                )
 
     def test_nothing_is_offered_that_is_not_documented(self):
         for module, names in DOCUMENTED.items():
@@ -81,7 +88,10 @@ class EveryDocumentedName(unittest.TestCase):
             result = kernels.compile_body(f"f = {module}.{name}\n", sdk="2.24")
             self.assertEqual(result["code"], "UNKNOWN_API", name)
             self.assertIn(f"since SDK {since[0]}.{since[1]}", result["message"])
-        for body, keyword in (("nisa.nc_match_replace8(data=t, vals=nisa.max8(src=t), imm=0.0, dst_idx=t)", "dst_idx"), ("nisa.dma_transpose(x[0:128, :], axes=(1, 0))", "axes")):
+        for body, keyword in (
+            ("nisa.nc_match_replace8(data=t, vals=nisa.max8(src=t), imm=0.0, dst_idx=t)", "dst_idx"),
+            ("nisa.dma_transpose(x[0:128, :], axes=(1, 0))", "axes"),
+        ):
             result = kernels.compile_body(f"t = nl.load(x[0:128, :])\n{body}\n")
             self.assertEqual(result["code"], "BAD_SIGNATURE")
             self.assertIn(f"unexpected keyword argument '{keyword}'", result["message"])
@@ -89,8 +99,10 @@ class EveryDocumentedName(unittest.TestCase):
 
 class RandomNumbers(unittest.TestCase):
     def test_rand_is_uniform_repeatable_and_differs_between_calls_and_trips(self):
-        body = ("out = nl.ndarray((4, 128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(7)\nfor i in nl.affine_range(3):\n"
-                "    nl.store(out[i], value=nl.rand((128, 512), dtype=nl.float32))\nnl.store(out[3], value=nl.rand((128, 512)))\nreturn out\n")
+        body = (
+            "out = nl.ndarray((4, 128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(7)\nfor i in nl.affine_range(3):\n"
+            "    nl.store(out[i], value=nl.rand((128, 512), dtype=nl.float32))\nnl.store(out[3], value=nl.rand((128, 512)))\nreturn out\n"
+        )
         got = run(body, {}, None)[0]
         self.assertTrue(np.array_equal(got, run(body, {}, None)[0]))
         self.assertTrue((got >= 0).all() and (got < 1).all())
@@ -108,7 +120,12 @@ class RandomNumbers(unittest.TestCase):
         head = "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\n"
         draw = "nl.random_seed(100 + i)\n{0}nl.store(out[i], value=nl.dropout(nl.ones((64, 32), dtype=nl.float32), rate=0.5))\n"
         one = head + "for i in nl.affine_range(2):\n    " + draw.format("    ") + "return out\n"
-        other = head + "for j in nl.affine_range(3):\n    for i in nl.sequential_range(2):\n        if j == 2:\n            " + draw.format("            ") + "return out\n"
+        other = (
+            head
+            + "for j in nl.affine_range(3):\n    for i in nl.sequential_range(2):\n        if j == 2:\n            "
+            + draw.format("            ")
+            + "return out\n"
+        )
         first, second = run(one, {}, None)[0], run(other, {}, None)[0]
         self.assertTrue(np.array_equal(first, second))
         self.assertGreater((first[0] != first[1]).mean(), 0.3)
@@ -126,7 +143,11 @@ class RandomNumbers(unittest.TestCase):
 
     def test_dropout_zeroes_the_asked_share_and_keeps_the_rest(self):
         x = np.abs(np.random.default_rng(2).standard_normal((128, 512))).astype(np.float32) + 1
-        for call in ("nl.dropout(t, rate={})", "nisa.dropout(t, prob={})", "nisa.dropout(t, prob=nl.full((128, 1), {}, dtype=nl.float32))"):
+        for call in (
+            "nl.dropout(t, rate={})",
+            "nisa.dropout(t, prob={})",
+            "nisa.dropout(t, prob=nl.full((128, 1), {}, dtype=nl.float32))",
+        ):
             for rate in (0.0, 0.25, 1.0):
                 body = f"out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x)\nnl.store(out, value={call.format(rate)})\nreturn out\n"
                 got = run(body, {"x": x}, None)[0]
@@ -136,15 +157,20 @@ class RandomNumbers(unittest.TestCase):
 
 
 class MutableParameters(unittest.TestCase):
-    FILE = kernels.HEAD + ("{grid}@nki.jit\ndef kernel(x: nt.mutable_tensor, y):\n    i = nl.program_id(0) if {pid} else 0\n"
-                           "    t = nl.load(x[i * 32:(i + 1) * 32, :]) + nl.load(y[i * 32:(i + 1) * 32, :])\n    nl.store(x[i * 32:(i + 1) * 32, :], value=t)\n    return {ret}\n")
+    FILE = kernels.HEAD + (
+        "{grid}@nki.jit\ndef kernel(x: nt.mutable_tensor, y):\n    i = nl.program_id(0) if {pid} else 0\n"
+        "    t = nl.load(x[i * 32:(i + 1) * 32, :]) + nl.load(y[i * 32:(i + 1) * 32, :])\n    nl.store(x[i * 32:(i + 1) * 32, :], value=t)\n    return {ret}\n"
+    )
     PARAMS = [("x", (64, 16), "float32"), ("y", (64, 16), "float32")]
 
     def test_a_mutable_parameter_starts_as_its_argument_and_is_returned(self):
         from neuronxcc.nki import _harness
+
         x, y = np.random.default_rng(1).standard_normal((2, 64, 16)).astype(np.float32)
         for grid, pid, rows in (("", False, 32), ("GRID = (2,)\n", True, 64)):
-            result = _harness.compile_source(self.FILE.format(grid=grid, pid=pid, ret="x"), None, self.PARAMS, None, {"sdk": "2.26"})
+            result = _harness.compile_source(
+                self.FILE.format(grid=grid, pid=pid, ret="x"), None, self.PARAMS, None, {"sdk": "2.26"}
+            )
             self.assertTrue(result["ok"], result)
             got = engine.run_raw(result["program"], [x, y], result["outputs"])[0][0]
             want = x.copy()
@@ -153,6 +179,7 @@ class MutableParameters(unittest.TestCase):
 
     def test_it_must_be_returned_and_exists_since_2_26(self):
         from neuronxcc.nki import _harness
+
         source = self.FILE.format(grid="", pid=False, ret="nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.shared_hbm)")
         result = _harness.compile_source(source, None, self.PARAMS, None, {"sdk": "2.26"})
         self.assertEqual(result["code"], "OUTPUT_CONTRACT")
@@ -163,22 +190,41 @@ class MutableParameters(unittest.TestCase):
 
 
 class DirectAllocation(unittest.TestCase):
-    HEAD = ("import neuronxcc.nki.compiler as ncc\nout = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n"
-            "t = nl.ndarray((2, nl.par_dim(128), 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))\n"
-            "u = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda *a: (0, 0)))\nv = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.psum.mod_alloc(base_bank=1))\n"
-            "t[1] = nl.load(x)\n")
+    HEAD = (
+        "import neuronxcc.nki.compiler as ncc\nout = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        "t = nl.ndarray((2, nl.par_dim(128), 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))\n"
+        "u = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda *a: (0, 0)))\nv = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.psum.mod_alloc(base_bank=1))\n"
+        "t[1] = nl.load(x)\n"
+    )
 
     def test_allocators_say_which_memory(self):
         x = np.random.default_rng(1).standard_normal((128, 64)).astype(np.float32)
-        got = run(self.HEAD + "u[...] = nl.multiply(t[1], 2.0)\nv[...] = nl.copy(u)\nnl.store(out, value=v)\nreturn out\n", {"x": x}, None)[0]
+        got = run(
+            self.HEAD + "u[...] = nl.multiply(t[1], 2.0)\nv[...] = nl.copy(u)\nnl.store(out, value=v)\nreturn out\n",
+            {"x": x},
+            None,
+        )[0]
         self.assertTrue(np.array_equal(got, 2 * x))
 
     def test_their_documented_limits_are_kept(self):
         for body, code, fragment in (
-                ("z = nl.zeros((128, 4), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))", "OUTPUT_CONTRACT", "err-tensor-creation-on-scratchpad"),
-                ("z = nl.ndarray((128, 4), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=180224))", "CAPACITY", "base_addr 180224"),
-                ("z = nisa.nc_transpose(t[1])", "UNSUPPORTED_OP", "err-transpose-on-tensor-engine-not-allowed-in-allocated-kernel"),
-                ("z = nisa.activation(op=nl.exp, data=t[1])", "OUTPUT_CONTRACT", "err-bias-tensor-must-be-specified")):
+            (
+                "z = nl.zeros((128, 4), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))",
+                "OUTPUT_CONTRACT",
+                "err-tensor-creation-on-scratchpad",
+            ),
+            (
+                "z = nl.ndarray((128, 4), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=180224))",
+                "CAPACITY",
+                "base_addr 180224",
+            ),
+            (
+                "z = nisa.nc_transpose(t[1])",
+                "UNSUPPORTED_OP",
+                "err-transpose-on-tensor-engine-not-allowed-in-allocated-kernel",
+            ),
+            ("z = nisa.activation(op=nl.exp, data=t[1])", "OUTPUT_CONTRACT", "err-bias-tensor-must-be-specified"),
+        ):
             result = kernels.compile_body(self.HEAD + body + "\n", [("x", (128, 64), "float32")])
             self.assertEqual(result["code"], code, result["message"])
             self.assertIn(fragment, result["message"])

@@ -31,7 +31,9 @@ def attend(q_tile, k_tile, v_tile, acc, total, place, block, keep_rate, seed, ra
     else:
         scores[:, :] = 0
     p, f = nl.mgrid[0:128, 0:128]
-    masked = nisa.affine_select(pred=place * 128 + p >= block * 128 + f, on_true_tile=nl.copy(scores), on_false_value=nl.fp32.min)
+    masked = nisa.affine_select(
+        pred=place * 128 + p >= block * 128 + f, on_true_tile=nl.copy(scores), on_false_value=nl.fp32.min
+    )
     weights = nl.ndarray((par_dim(128), 128), dtype=np.float32)
     weights[:, :] = nl.exp(masked)
     total[:, 0] = nl.add(total[:, 0], nl.sum(weights, axis=1))
@@ -67,8 +69,19 @@ class Attention(unittest.TestCase):
                 inside = True if window < 0 else j * 128 > i * 128 - window
                 if (i < tiles) & (i >= j) & inside:
                     q_tile = nl.ndarray((width, 128), dtype=q.dtype)
-                    q_tile[:, :] = nl.load(q_view[:, nl.ds(i * 128, 128)], dtype=q.dtype) * (1.0 / width ** 0.5)
-                    attend(q_tile=q_tile, k_tile=k_tile, v_tile=v_tile, acc=accs[i], total=totals[:, i], place=i, block=j, keep_rate=keep_rate, seed=seed_tile, rate=rate)
+                    q_tile[:, :] = nl.load(q_view[:, nl.ds(i * 128, 128)], dtype=q.dtype) * (1.0 / width**0.5)
+                    attend(
+                        q_tile=q_tile,
+                        k_tile=k_tile,
+                        v_tile=v_tile,
+                        acc=accs[i],
+                        total=totals[:, i],
+                        place=i,
+                        block=j,
+                        keep_rate=keep_rate,
+                        seed=seed_tile,
+                        rate=rate,
+                    )
         for i in nl.affine_range(tiles):
             nl.store(out[n, h, nl.ds(i * 128, 128), :], nl.divide(accs[i, :, :], totals[:, i], dtype=q.dtype))
         return out
@@ -88,12 +101,18 @@ class Attention(unittest.TestCase):
         e, _ = self.weights(q, k, 384)
         i, j = np.arange(384)[:, None] // 128, np.arange(384)[None, :] // 128
         e = np.where(j * 128 > i * 128 - 200, e, 0)
-        close(nki.simulate_kernel(self.kernel[1, 1], q, k, v, np.array([7], np.int32), window=200), (e / e.sum(-1, keepdims=True)) @ v, 1e-3)
+        close(
+            nki.simulate_kernel(self.kernel[1, 1], q, k, v, np.array([7], np.int32), window=200),
+            (e / e.sum(-1, keepdims=True)) @ v,
+            1e-3,
+        )
 
     def test_dropout_is_unbiased_and_repeats_with_its_seed(self):
         q, k = draw(1, 1, 32, 256), draw(1, 1, 32, 256)
         v = np.ones((1, 1, 256, 32), np.float32)
-        first, again, other = (nki.simulate_kernel(self.kernel[1, 1], q, k, v, np.array([s], np.int32), keep_rate=0.75) for s in (7, 7, 8))
+        first, again, other = (
+            nki.simulate_kernel(self.kernel[1, 1], q, k, v, np.array([s], np.int32), keep_rate=0.75) for s in (7, 7, 8)
+        )
         self.assertTrue(np.array_equal(first, again))
         self.assertGreater((first != other).mean(), 0.5)
         self.assertAlmostEqual(first[0, 0, 64:].mean(), 1, delta=0.05)

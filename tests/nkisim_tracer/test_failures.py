@@ -13,7 +13,7 @@ from neuronxcc.nki._trace.errors import DOCS
 
 WORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "failure_wording.txt")
 COMPILE = {15, 30, 33, 34, 38, 40}  # what only verification can see
-WARN = {25}                         # and the counter of row 25
+WARN = {25}  # and the counter of row 25
 
 
 def wording():
@@ -26,7 +26,10 @@ def wording():
                 sections.append((int(line[3:]), current))
             elif current is not None:
                 current.append(line.rstrip("\n"))
-    return [(number, "\n".join(lines).rstrip("\n").replace("Info on how to fix: err-", f"Info on how to fix: {DOCS}")) for number, lines in sections]
+    return [
+        (number, "\n".join(lines).rstrip("\n").replace("Info on how to fix: err-", f"Info on how to fix: {DOCS}"))
+        for number, lines in sections
+    ]
 
 
 def run(row, seed=0, scale=1.0, pick=0):
@@ -65,7 +68,18 @@ class Failures(unittest.TestCase):
             self.assertRegex(message.split("\n")[0], r"\(kernel\.py:\d+\)$")
 
     def test_unknown_names_come_with_three_to_five_signatures(self):
-        for name in ("nl.dot", "nl.clip", "nl.concatenate", "nl.zzz", "nl.hardswish", "nl.relu6", "nl.layernorm", "nisa.matmul", "nisa.copy", "nisa.qqq"):
+        for name in (
+            "nl.dot",
+            "nl.clip",
+            "nl.concatenate",
+            "nl.zzz",
+            "nl.hardswish",
+            "nl.relu6",
+            "nl.layernorm",
+            "nisa.matmul",
+            "nisa.copy",
+            "nisa.qqq",
+        ):
             message = kernels.compile_body(f"t = {name}(nl.load(x[0:128, :]))\n")["message"]
             near = message.split("existing names: ")[1].split("\n")[0].split("; ")
             self.assertTrue(3 <= len(near) <= 5, message)
@@ -83,8 +97,11 @@ class Failures(unittest.TestCase):
     def test_row_25_warns_without_blocking(self):
         _, body, params, _ = next(f for f in failure_table.FAILURES if f[0] == 25 and f[3] is None)
         (warning,) = kernels.compile_body(body, params)["warnings"]
-        self.assertEqual(warning, "warning (not blocking): 'n' changes once, not in every trip: the body of the loop at line 12 is traced once; "
-                                  "compute it from the loop variable or use nl.static_range (kernel.py:13)")
+        self.assertEqual(
+            warning,
+            "warning (not blocking): 'n' changes once, not in every trip: the body of the loop at line 12 is traced once; "
+            "compute it from the loop variable or use nl.static_range (kernel.py:13)",
+        )
 
     def test_row_30_gives_the_last_product_only(self):
         x, got, _ = run(30)
@@ -93,7 +110,7 @@ class Failures(unittest.TestCase):
     def test_row_33_is_off_by_the_rounding_of_bfloat16(self):
         x, got, _ = run(33)
         error = np.abs(got / x[:128] - 1).max()
-        self.assertTrue(2 ** -10 < error <= 2 ** -8, error)
+        self.assertTrue(2**-10 < error <= 2**-8, error)
 
     def test_row_34_overflows_on_large_inputs_only(self):
         self.assertTrue(np.isfinite(run(34)[1]).all())

@@ -27,6 +27,7 @@ def kernel(name="kernel", decorator="@nki.jit", arguments="x"):
 def _of_package(function):
     """The function as if it stood in a file of the package."""
     from neuronxcc.nki._trace import indexing
+
     code = function.__code__.replace(co_filename=indexing.__file__)
     return types.FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
@@ -51,10 +52,17 @@ class Submissions(unittest.TestCase):
     def test_helpers_and_plain_functions_are_no_entries(self):
         self.refused(HEAD + kernel("kernel", ""), "NO_KERNEL", "no kernel found", "kernel (no decorator)")
         self.refused(HEAD + kernel("part", '@nki.jit(mode="trace")'), "NO_KERNEL", 'part (nki.jit mode "trace")')
-        self.assertEqual(compile_file(HEAD + kernel("part", '@nki.jit(mode="trace")') + kernel("main"))["entry"], "main")
+        self.assertEqual(
+            compile_file(HEAD + kernel("part", '@nki.jit(mode="trace")') + kernel("main"))["entry"], "main"
+        )
 
     def test_imports(self):
-        for line in ("import math", "from functools import partial", "import neuronxcc.nki.compiler as ncc", "from neuronxcc import nki"):
+        for line in (
+            "import math",
+            "from functools import partial",
+            "import neuronxcc.nki.compiler as ncc",
+            "from neuronxcc import nki",
+        ):
             self.assertTrue(compile_file(HEAD + line + "\n" + kernel())["ok"], line)
         self.refused("import torch\n" + HEAD + kernel(), "PY_SYNTAX", "No module named 'torch' (kernel.py:1)")
         self.refused(HEAD + "import os\n" + kernel(), "PY_SYNTAX", "No module named 'os'")
@@ -64,16 +72,26 @@ class Submissions(unittest.TestCase):
         found = self.refused(hidden, "PY_SYNTAX", "No module named 'socket'")
         self.assertEqual(found["line"], HEAD.count("\n") + 3)
         self.assertIn(f"(kernel.py:{found['line']})", found["message"])
-        self.assertEqual(self.refused(HEAD + "\n__import__('os').getcwd()\n" + kernel(), "PY_SYNTAX", "'os'")["line"], HEAD.count("\n") + 2)
+        self.assertEqual(
+            self.refused(HEAD + "\n__import__('os').getcwd()\n" + kernel(), "PY_SYNTAX", "'os'")["line"],
+            HEAD.count("\n") + 2,
+        )
 
     def test_unknown_names_in_import_statements(self):
-        result = self.refused(HEAD + "from neuronxcc.nki.language import expp\n" + kernel(), "UNKNOWN_API", "nl.exp(x", stage="trace")
+        result = self.refused(
+            HEAD + "from neuronxcc.nki.language import expp\n" + kernel(), "UNKNOWN_API", "nl.exp(x", stage="trace"
+        )
         self.assertEqual(result["line"], HEAD.count("\n") + 1)
 
     def test_syntax_errors_read_as_compilers_give_them(self):
-        result = self.refused(HEAD + "def kernel(x:\n    pass\n", "PY_SYNTAX", 'File "kernel.py", line', "def kernel(x:", "SyntaxError: ")
+        result = self.refused(
+            HEAD + "def kernel(x:\n    pass\n", "PY_SYNTAX", 'File "kernel.py", line', "def kernel(x:", "SyntaxError: "
+        )
         self.assertEqual(result["line"], HEAD.count("\n") + 1)
-        self.assertEqual(self.refused(HEAD + "y = undefined_name\n" + kernel(), "PY_SYNTAX", "NameError", "undefined_name")["line"], HEAD.count("\n") + 1)
+        self.assertEqual(
+            self.refused(HEAD + "y = undefined_name\n" + kernel(), "PY_SYNTAX", "NameError", "undefined_name")["line"],
+            HEAD.count("\n") + 1,
+        )
         self.refused("x = 1\0", "PY_SYNTAX")
         self.refused("#" * 70000, "PY_SYNTAX", "64 KiB")
 
@@ -88,11 +106,21 @@ class Submissions(unittest.TestCase):
 
     def test_the_same_source_is_the_same_program_in_every_process(self):
         import subprocess
-        source = HEAD + "import numpy as np\nSCALE = float(np.random.rand() + np.random.default_rng().random() + np.random.RandomState().rand())\n" + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
-        script = ("import hashlib, sys\nfrom neuronxcc.nki._harness import compile_source\n"
-                  "r = compile_source(sys.argv[1], None, [('x', (256, 512), 'float32')], None, {})\n"
-                  "print(r.get('message') or hashlib.sha256(r['program']).hexdigest())\n")
-        said = {subprocess.run([sys.executable, "-B", "-c", script, source], capture_output=True, text=True).stdout for _ in range(2)}
+
+        source = (
+            HEAD
+            + "import numpy as np\nSCALE = float(np.random.rand() + np.random.default_rng().random() + np.random.RandomState().rand())\n"
+            + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
+        )
+        script = (
+            "import hashlib, sys\nfrom neuronxcc.nki._harness import compile_source\n"
+            "r = compile_source(sys.argv[1], None, [('x', (256, 512), 'float32')], None, {})\n"
+            "print(r.get('message') or hashlib.sha256(r['program']).hexdigest())\n"
+        )
+        said = {
+            subprocess.run([sys.executable, "-B", "-c", script, source], capture_output=True, text=True).stdout
+            for _ in range(2)
+        }
         self.assertEqual(len(said), 1, said)
         self.assertEqual(len(said.pop().strip()), 64)
 
@@ -101,12 +129,20 @@ class Submissions(unittest.TestCase):
             self.refused(HEAD + f"GRID = {grid}\n" + kernel(), "NO_KERNEL", "GRID is")
 
     def test_arguments_are_counted(self):
-        self.refused(HEAD + kernel(arguments="x, y"), "NO_KERNEL", "takes 2 arguments, the task passes 1", "x [256, 512] float32", "def kernel(x):")
+        self.refused(
+            HEAD + kernel(arguments="x, y"),
+            "NO_KERNEL",
+            "takes 2 arguments, the task passes 1",
+            "x [256, 512] float32",
+            "def kernel(x):",
+        )
         self.refused(HEAD + kernel(arguments="*x"), "NO_KERNEL", "takes *args")
         self.assertTrue(compile_file(HEAD + kernel(arguments="x, scale=2.0"))["ok"])
 
     def test_the_grid_is_the_file_s(self):
-        body = kernel().replace("x[0:128, :]", "x[nl.program_id(0) * 128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]")
+        body = kernel().replace(
+            "x[0:128, :]", "x[nl.program_id(0) * 128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]"
+        )
         result = compile_file(HEAD + "GRID = (2,)\n" + body)
         self.assertEqual(decode(result["program"])["grid"], [2])
         for grid in ("(0,)", "(2, 2, 2, 2)", "(70000,)", "('a',)", "(2.0,)"):
@@ -114,8 +150,11 @@ class Submissions(unittest.TestCase):
 
     def test_a_file_may_do_anything_and_only_an_answer_comes_out(self):
         hostile = {
-            "print": "print('noise')\n", "exit": "raise SystemExit(3)\n", "interrupt": "raise KeyboardInterrupt\n",
-            "recursion": "def f():\n    return f()\nf()\n", "bad str": "class E(Exception):\n    def __str__(self):\n        raise E\nraise E\n",
+            "print": "print('noise')\n",
+            "exit": "raise SystemExit(3)\n",
+            "interrupt": "raise KeyboardInterrupt\n",
+            "recursion": "def f():\n    return f()\nf()\n",
+            "bad str": "class E(Exception):\n    def __str__(self):\n        raise E\nraise E\n",
             "assert": "assert False, 'no'\n",
         }
         noise = io.StringIO()
@@ -131,12 +170,31 @@ class Submissions(unittest.TestCase):
         tail = "    out ="
         source = HEAD + kernel().replace(tail, "    nl.load(x[0:128, :])\n" + tail)
         line = HEAD.count("\n") + 3
-        for kind in (KeyError, IndexError, AttributeError, AssertionError, StopIteration, RuntimeError, SyntaxError, NameError, ZeroDivisionError):
+        for kind in (
+            KeyError,
+            IndexError,
+            AttributeError,
+            AssertionError,
+            StopIteration,
+            RuntimeError,
+            SyntaxError,
+            NameError,
+            ZeroDivisionError,
+        ):
             with self.subTest(kind.__name__):
+
                 def broken(*_, **__):
                     raise kind("inner words")
+
                 with unittest.mock.patch("neuronxcc.nki._trace.indexing.index_tensor", _of_package(broken)):
-                    result = self.refused(source, "COMPILER_INTERNAL", "a fault of its own", kind.__name__, f"(kernel.py:{line})", stage="trace")
+                    result = self.refused(
+                        source,
+                        "COMPILER_INTERNAL",
+                        "a fault of its own",
+                        kind.__name__,
+                        f"(kernel.py:{line})",
+                        stage="trace",
+                    )
                 self.assertEqual(result["line"], line)
                 self.assertNotIn("inner words", result["message"])
                 own = HEAD + kernel().replace(tail, f"    raise {kind.__name__}('of the kernel')\n" + tail)
@@ -148,19 +206,37 @@ class Submissions(unittest.TestCase):
         """No syntax error: an assert that does not hold, a raise, what Python makes of a statement; in the kernel, in a helper, and at the top."""
         tail = "    out ="
         line = HEAD.count("\n") + 3
-        for statement, words in (("assert x.shape[0] < 0, f'rows {x.shape[0]}'", "AssertionError: rows 256 (kernel.py:"),
-                                 ("assert x.shape[0] < 0", "AssertionError: assert x.shape[0] < 0 (kernel.py:"),
-                                 ("raise ValueError('pad the rows first')", "ValueError: pad the rows first (kernel.py:"),
-                                 ("raise RuntimeError", "RuntimeError: raise RuntimeError (kernel.py:"),
-                                 ("{}['gone']", "KeyError: 'gone' (kernel.py:"), ("1 // 0", "ZeroDivisionError: "), ("(1, 2)[2]", "IndexError: ")):
+        for statement, words in (
+            ("assert x.shape[0] < 0, f'rows {x.shape[0]}'", "AssertionError: rows 256 (kernel.py:"),
+            ("assert x.shape[0] < 0", "AssertionError: assert x.shape[0] < 0 (kernel.py:"),
+            ("raise ValueError('pad the rows first')", "ValueError: pad the rows first (kernel.py:"),
+            ("raise RuntimeError", "RuntimeError: raise RuntimeError (kernel.py:"),
+            ("{}['gone']", "KeyError: 'gone' (kernel.py:"),
+            ("1 // 0", "ZeroDivisionError: "),
+            ("(1, 2)[2]", "IndexError: "),
+        ):
             with self.subTest(statement):
-                result = self.refused(HEAD + kernel().replace(tail, f"    {statement}\n{tail}"), "PY_EXCEPTION", words, "rule: ", "fix: ", stage="trace")
+                result = self.refused(
+                    HEAD + kernel().replace(tail, f"    {statement}\n{tail}"),
+                    "PY_EXCEPTION",
+                    words,
+                    "rule: ",
+                    "fix: ",
+                    stage="trace",
+                )
                 self.assertEqual(result["line"], line)
                 self.assertNotIn("SyntaxError", result["message"])
-                top = self.refused(HEAD + statement.replace("x.shape[0]", "128") + "\n" + kernel(), "PY_EXCEPTION", stage="parse")
+                top = self.refused(
+                    HEAD + statement.replace("x.shape[0]", "128") + "\n" + kernel(), "PY_EXCEPTION", stage="parse"
+                )
                 self.assertEqual(top["line"], HEAD.count("\n") + 1)
                 helper = f"def helper(x):\n    {statement}\n\n\n"
-                inner = self.refused(HEAD + helper + kernel().replace(tail, f"    helper(x)\n{tail}"), "PY_EXCEPTION", words, stage="trace")
+                inner = self.refused(
+                    HEAD + helper + kernel().replace(tail, f"    helper(x)\n{tail}"),
+                    "PY_EXCEPTION",
+                    words,
+                    stage="trace",
+                )
                 self.assertEqual(inner["line"], HEAD.count("\n") + 2)
 
     def test_a_kernel_s_object_that_fails_inside_a_call_is_the_kernel_s(self):
@@ -170,14 +246,27 @@ class Submissions(unittest.TestCase):
         self.assertIn("KeyError: 'gone'", result["message"])
 
     def test_values_that_a_call_does_not_take_are_told_with_the_call(self):
-        self.refused(HEAD + kernel().replace("    out =", "    nl.load(x[0:128, :]).expand_dims('a')\n    out ="), "BAD_SIGNATURE",
-                     "expand_dims() was given a value that it does not take", "documented signature", stage="trace")
+        self.refused(
+            HEAD + kernel().replace("    out =", "    nl.load(x[0:128, :]).expand_dims('a')\n    out ="),
+            "BAD_SIGNATURE",
+            "expand_dims() was given a value that it does not take",
+            "documented signature",
+            stage="trace",
+        )
 
     def test_a_message_has_nothing_that_a_terminal_obeys(self):
-        source = HEAD + kernel().replace("    out =", "    raise ValueError('a\\x1b[2J\\0\\r\\x9b\\u202e\\u2028\\udc80 caf\\u00e9\\n\\tnext')\n    out =")
-        message = self.refused(source, "PY_EXCEPTION", "a\\x1b[2J\\x00\\r\\x9b\\u202e\\u2028\\udc80 caf\u00e9\n\tnext", stage="trace")["message"]
+        source = HEAD + kernel().replace(
+            "    out =",
+            "    raise ValueError('a\\x1b[2J\\0\\r\\x9b\\u202e\\u2028\\udc80 caf\\u00e9\\n\\tnext')\n    out =",
+        )
+        message = self.refused(
+            source, "PY_EXCEPTION", "a\\x1b[2J\\x00\\r\\x9b\\u202e\\u2028\\udc80 caf\u00e9\n\tnext", stage="trace"
+        )["message"]
         self.assertTrue(all(c.isprintable() or c in "\n\t" for c in message), message)
-        named = HEAD + kernel().replace("    out =", "    nl.exp(nl.ndarray((256, 4), dtype=nl.float32, name='t\\x1b[31m', buffer=nl.hbm))\n    out =")
+        named = HEAD + kernel().replace(
+            "    out =",
+            "    nl.exp(nl.ndarray((256, 4), dtype=nl.float32, name='t\\x1b[31m', buffer=nl.hbm))\n    out =",
+        )
         self.assertNotIn("\x1b", compile_file(named)["message"])
 
     def test_no_address_reaches_a_message(self):
@@ -186,7 +275,13 @@ class Submissions(unittest.TestCase):
 
     def test_outputs_as_arguments_are_refused(self):
         source = HEAD + "@nki.jit\ndef kernel(x, out):\n    nl.store(out[0:128, :], value=nl.load(x[0:128, :]))\n"
-        self.refused(source, "OUTPUT_CONTRACT", "immutable parameter 'out'", stage="trace", params=X + [("out", (128, 512), "float32")])
+        self.refused(
+            source,
+            "OUTPUT_CONTRACT",
+            "immutable parameter 'out'",
+            stage="trace",
+            params=X + [("out", (128, 512), "float32")],
+        )
 
     def test_float64_arguments_are_refused(self):
         self.refused(HEAD + kernel(), "DTYPE", "float64", stage="trace", params=[("x", (256, 512), "float64")])
@@ -198,14 +293,19 @@ class Submissions(unittest.TestCase):
     def test_a_known_kernel_of_the_benchmark_compiles(self):
         root = os.path.join(os.environ["NKIGRID_SOURCE_DIR"], "configs", "nkigen-bench")
         import json
+
         with open(os.path.join(root, "index.json"), encoding="utf-8") as file:
             tasks = json.load(file)["tasks"]
         for task in tasks:
-            with self.subTest(task["id"]), open(os.path.join(root, "kernels", task["id"] + ".py"), encoding="utf-8") as file:
+            with self.subTest(task["id"]), open(
+                os.path.join(root, "kernels", task["id"] + ".py"), encoding="utf-8"
+            ) as file:
                 params = [(i["name"], i["shape"], i["dtype"]) for i in task["inputs"]]
                 result = _harness.compile_source(file.read(), None, params, None, {})
                 self.assertTrue(result["ok"], result.get("message"))
-                self.assertEqual([(list(s), d) for s, d in result["outputs"]], [(o["shape"], o["dtype"]) for o in task["outputs"]])
+                self.assertEqual(
+                    [(list(s), d) for s, d in result["outputs"]], [(o["shape"], o["dtype"]) for o in task["outputs"]]
+                )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ class Seeded(unittest.TestCase):
 class Semantics(Seeded):
     def one(self, k, m, n, conditions, a, b, base=None):
         """One accumulation under conditions(i_k, i_m, i_n) onto a tile that holds `base`."""
+
         @nki.jit
         def kernel(a, b, base):
             out = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.shared_hbm)
@@ -53,18 +54,36 @@ class Semantics(Seeded):
                 kept = np.zeros(side.shape, bool)
                 kept[k0:k1, lo:hi] = True
                 side[~kept] = np.nan
-            got = self.one(k, m, n, lambda p, fm, fn: (p >= k0) & (p < k1) & (fm >= m0) & (fm < m1) & (fn >= n0) & (fn < n1), a, b, base)
+            got = self.one(
+                k,
+                m,
+                n,
+                lambda p, fm, fn: (p >= k0) & (p < k1) & (fm >= m0) & (fm < m1) & (fn >= n0) & (fn < n1),
+                a,
+                b,
+                base,
+            )
             with self.subTest(k=(k, k0, k1), m=(m, m0, m1), n=(n, n0, n1)):
                 self.assertTrue(np.array_equal(got, want))
 
     def test_holes_in_every_axis(self):
         k, m, n = 100, 60, 300
         a, b, base = self.draw(k, m), self.draw(k, n), self.draw(m, n)
-        lanes, rows, columns = (np.delete(np.arange(s), drop) for s, drop in ((k, [0, 7, 50]), (m, [59]), (n, [3, 200])))
+        lanes, rows, columns = (
+            np.delete(np.arange(s), drop) for s, drop in ((k, [0, 7, 50]), (m, [59]), (n, [3, 200]))
+        )
         want = base.copy()
         want[np.ix_(rows, columns)] += a[np.ix_(lanes, rows)].T @ b[np.ix_(lanes, columns)]
         a[[0, 7, 50]] = np.nan
-        got = self.one(k, m, n, lambda p, fm, fn: (p != 0) & (p != 7) & (p != 50) & (fm != 59) & (fn != 3) & (fn != 200), a, b, base)
+        got = self.one(
+            k,
+            m,
+            n,
+            lambda p, fm, fn: (p != 0) & (p != 7) & (p != 50) & (fm != 59) & (fn != 3) & (fn != 200),
+            a,
+            b,
+            base,
+        )
         self.assertTrue(np.array_equal(got, want))
 
     def test_rows_of_the_result_may_be_named_by_its_partition_axis(self):
@@ -119,7 +138,9 @@ class Tiled(Seeded):
             k, m, n = self.size(129, 300), self.size(129, 300), self.size(513, 1100)
             a, b = self.draw(k, m), self.draw(k, n)
             with self.subTest(k=k, m=m, n=n):
-                self.assertTrue(np.array_equal(nki.simulate_kernel(kernel, a if transposed else a.T.copy(), b), a.T @ b))
+                self.assertTrue(
+                    np.array_equal(nki.simulate_kernel(kernel, a if transposed else a.T.copy(), b), a.T @ b)
+                )
 
     def test_nc_matmul(self):
         @nki.jit
@@ -171,15 +192,21 @@ class Tiled(Seeded):
             return out
 
         a, b = self.draw(32, 64), self.draw(32, 300)
-        self.assertTrue(np.array_equal(nki.simulate_kernel(kernel, a, b), (a.T @ b) * np.repeat([3, 2, 1], 100).astype(F)))
+        self.assertTrue(
+            np.array_equal(nki.simulate_kernel(kernel, a, b), (a.T @ b) * np.repeat([3, 2, 1], 100).astype(F))
+        )
 
 
 class Refusals(unittest.TestCase):
-    TILES = ("out = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, 0:128])\n"
-             "p, f = nl.arange(128)[:, None], nl.arange(128)[None, :]\n")
+    TILES = (
+        "out = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, 0:128])\n"
+        "p, f = nl.arange(128)[:, None], nl.arange(128)[None, :]\n"
+    )
 
     def refused(self, mask, *words):
-        result = kernels.compile_body(self.TILES + f"r = nisa.nc_matmul(t, t, mask={mask})\nnl.store(out, value=r)\nreturn out\n")
+        result = kernels.compile_body(
+            self.TILES + f"r = nisa.nc_matmul(t, t, mask={mask})\nnl.store(out, value=r)\nreturn out\n"
+        )
         self.assertFalse(result["ok"])
         self.assertEqual(result["code"], "INDEXING")
         for word in words:
@@ -189,10 +216,16 @@ class Refusals(unittest.TestCase):
         self.refused("(p + f < 100)", "a condition of its mask mixes axes", "on one of the axes K, M and N")
 
     def test_a_size_that_nothing_has(self):
-        self.refused("(nl.arange(64)[None, :] < 3)", "over 64 places of the free axis", "128 for N (free axis of moving) or 128 for M")
+        self.refused(
+            "(nl.arange(64)[None, :] < 3)",
+            "over 64 places of the free axis",
+            "128 for N (free axis of moving) or 128 for M",
+        )
 
     def test_an_axis_that_could_be_two(self):
-        self.refused("(p < 100)", "could mean two axes", "K (contraction) and M (free axis of stationary) both have 128 places")
+        self.refused(
+            "(p < 100)", "could mean two axes", "K (contraction) and M (free axis of stationary) both have 128 places"
+        )
 
 
 if __name__ == "__main__":

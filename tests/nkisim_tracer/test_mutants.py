@@ -18,17 +18,17 @@ def slip(source, names, rng):
     kind = rng.randrange(6)
     if kind == 0:
         token = rng.choice(list(re.finditer(r"\w+|[^\s\w]", source)))
-        return source[:token.start()] + source[token.end():]
+        return source[: token.start()] + source[token.end() :]
     if kind == 1:
         number = rng.choice(list(re.finditer(r"\b\d+\b", source)))
-        return source[:number.start()] + rng.choice(SIZES) + source[number.end():]
+        return source[: number.start()] + rng.choice(SIZES) + source[number.end() :]
     if kind == 2:
         name = rng.choice(list(re.finditer(r"n(?:l|isa)\.\w+", source)))
-        return source[:name.start()] + rng.choice(names) + source[name.end():]
+        return source[: name.start()] + rng.choice(names) + source[name.end() :]
     if kind == 3:
         words = list(re.finditer(r"\b[a-z_]\w*\b", source))
         word = rng.choice(words)
-        return source[:word.start()] + rng.choice(words).group() + source[word.end():]
+        return source[: word.start()] + rng.choice(words).group() + source[word.end() :]
     lines = source.split("\n")
     i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
     if kind == 4:
@@ -52,7 +52,9 @@ class Mutants(unittest.TestCase):
             task, source = rng.choice(sources)
             for _ in range(rng.randint(1, 2)):
                 source = slip(source, names, rng)
-            result = _harness.compile_source(source, None, [(i["name"], i["shape"], i["dtype"]) for i in task["inputs"]], None, {})
+            result = _harness.compile_source(
+                source, None, [(i["name"], i["shape"], i["dtype"]) for i in task["inputs"]], None, {}
+            )
             with self.subTest(number=number, task=task["id"]):
                 if result["ok"]:
                     compiled += 1

@@ -10,8 +10,21 @@ import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 
 F = np.float32
-ROUNDING = {"float32": 0.0, "bfloat16": 2.0 ** -8, "float16": 2.0 ** -11, "tfloat32": 2.0 ** -11, "float8_e4m3": 2.0 ** -4, "float8_e5m2": 2.0 ** -3}
-OPERATORS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+ROUNDING = {
+    "float32": 0.0,
+    "bfloat16": 2.0**-8,
+    "float16": 2.0**-11,
+    "tfloat32": 2.0**-11,
+    "float8_e4m3": 2.0**-4,
+    "float8_e5m2": 2.0**-3,
+}
+OPERATORS = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
 
 
 def run(kernel, *args):
@@ -92,7 +105,7 @@ class Properties(unittest.TestCase):
                 return out
 
             x = self.draw(rows, columns)
-            want = np.stack([x[:, :kept].max(1), x[:, :kept].sum(1), x[:, columns - kept:].min(1)])[..., None]
+            want = np.stack([x[:, :kept].max(1), x[:, :kept].sum(1), x[:, columns - kept :].min(1)])[..., None]
             with self.subTest(shape=x.shape, kept=kept):
                 np.testing.assert_allclose(run(kernel, x), want, rtol=1e-4, atol=1e-4)
 
@@ -148,11 +161,11 @@ class Properties(unittest.TestCase):
                 p, f = nl.arange(height)[:, None], nl.arange(count)[None, :]
                 column = c0 + step * (count - 1 - f) if flip else c0 + step * f
                 nl.store(out[0], value=t[r0 + p, column])
-                nl.store(out[1], value=nl.copy(t[r0:r0 + height, c0:c0 + step * (count - 1) + 1:step]))
+                nl.store(out[1], value=nl.copy(t[r0 : r0 + height, c0 : c0 + step * (count - 1) + 1 : step]))
                 return out
 
             x = self.draw(rows, columns)
-            plain = x[r0:r0 + height, c0:c0 + step * (count - 1) + 1:step]
+            plain = x[r0 : r0 + height, c0 : c0 + step * (count - 1) + 1 : step]
             with self.subTest(shape=x.shape, start=(r0, c0), step=step, flip=flip):
                 got = run(kernel, x)
                 self.assertTrue(np.array_equal(got[0], plain[:, ::-1] if flip else plain))
@@ -177,7 +190,7 @@ class Properties(unittest.TestCase):
                 with self.subTest(dtype=name, shape=x.shape):
                     self.assertLessEqual(np.abs(got[0] / x - 1).max(), unit)
                     self.assertTrue(np.array_equal(got[0], got[1]))
-                    if unit > 2.0 ** -11:
+                    if unit > 2.0**-11:
                         self.assertFalse(np.array_equal(got[0], x))
 
     def test_integer_arithmetic_is_exact_in_every_type(self):
@@ -201,9 +214,17 @@ class Properties(unittest.TestCase):
                     self.assertTrue(np.array_equal(run(kernel, x, y), np.stack([x + y, x ^ y, np.maximum(x, y)])))
 
     def test_mixed_types_promote_as_the_table_says(self):
-        table = {("float16", "bfloat16"): "float32", ("float16", "float32"): "float32", ("bfloat16", "int32"): "bfloat16", ("int8", "uint8"): "int16",
-                 ("int8", "uint16"): "int32", ("int32", "uint32"): "float32", ("float8_e4m3", "float8_e5m2"): "bfloat16", ("uint8", "uint16"): "uint16",
-                 ("float8_e4m3", "float16"): "float16"}
+        table = {
+            ("float16", "bfloat16"): "float32",
+            ("float16", "float32"): "float32",
+            ("bfloat16", "int32"): "bfloat16",
+            ("int8", "uint8"): "int16",
+            ("int8", "uint16"): "int32",
+            ("int32", "uint32"): "float32",
+            ("float8_e4m3", "float8_e5m2"): "bfloat16",
+            ("uint8", "uint16"): "uint16",
+            ("float8_e4m3", "float16"): "float16",
+        }
         for (left, right), want in table.items():
             seen = []
 
@@ -212,7 +233,13 @@ class Properties(unittest.TestCase):
                 out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
                 t = nl.load(x)
                 a, b = nl.copy(t, dtype=getattr(nl, left)), nl.copy(t, dtype=getattr(nl, right))
-                seen.append((str(nl.add(a, b).dtype), str(nl.multiply(b, a).dtype), str(nisa.tensor_tensor(a, b, op=np.add).dtype)))
+                seen.append(
+                    (
+                        str(nl.add(a, b).dtype),
+                        str(nl.multiply(b, a).dtype),
+                        str(nisa.tensor_tensor(a, b, op=np.add).dtype),
+                    )
+                )
                 nl.store(out, value=a + b)
                 return out
 
@@ -222,7 +249,14 @@ class Properties(unittest.TestCase):
                 self.assertEqual(seen, [(want, want, want)])
 
     def test_scans_of_every_operand_order(self):
-        functions = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "less": np.less, "greater_equal": np.greater_equal}
+        functions = {
+            "add": np.add,
+            "subtract": np.subtract,
+            "multiply": np.multiply,
+            "maximum": np.maximum,
+            "less": np.less,
+            "greater_equal": np.greater_equal,
+        }
         ran = 0
         for first in functions:
             for second in functions:
@@ -234,8 +268,18 @@ class Properties(unittest.TestCase):
                         @nki.jit
                         def kernel(a, b):
                             out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-                            nl.store(out, value=nisa.tensor_tensor_scan(nl.load(a), nl.load(b), initial=0.25, op0=functions[first], op1=functions[second],
-                                                                        reverse0=reverse0, reverse1=reverse1))
+                            nl.store(
+                                out,
+                                value=nisa.tensor_tensor_scan(
+                                    nl.load(a),
+                                    nl.load(b),
+                                    initial=0.25,
+                                    op0=functions[first],
+                                    op1=functions[second],
+                                    reverse0=reverse0,
+                                    reverse1=reverse1,
+                                ),
+                            )
                             return out
 
                         a, b = self.draw(4, 6), self.draw(4, 6)

@@ -20,14 +20,27 @@ def rewritten(body):
 def carried(loop_body):
     """Names that the loop around this body compares from trip to trip."""
     text = rewritten("for i in r:\n" + textwrap.indent(loop_body, "    "))
-    found = re.findall(r"(?m)^        __nki__\.loop_end\(__nki_loop\d+, locals\(\), \((.*?)\)\)", text)  # at the depth of that body
+    found = re.findall(
+        r"(?m)^        __nki__\.loop_end\(__nki_loop\d+, locals\(\), \((.*?)\)\)", text
+    )  # at the depth of that body
     return re.findall(r"'(\w+)'", found[0]) if found else []
 
 
 class ReadBeforeAssigned(unittest.TestCase):
     def test_the_order_of_execution_decides(self):
-        for body, names in (("a = b", []), ("a = a + 1", ["a"]), ("a = 1\nb = a", []), ("b = a\na = 1", ["a"]), ("a += 1", ["a"]), ("a[0] = 1", []),
-                            ("a[...] = a * 2", []), ("a: int = a", ["a"]), ("a: a = 1", []), ("a, b = b, a", ["a", "b"]), ("i = i + 1", [])):
+        for body, names in (
+            ("a = b", []),
+            ("a = a + 1", ["a"]),
+            ("a = 1\nb = a", []),
+            ("b = a\na = 1", ["a"]),
+            ("a += 1", ["a"]),
+            ("a[0] = 1", []),
+            ("a[...] = a * 2", []),
+            ("a: int = a", ["a"]),
+            ("a: a = 1", []),
+            ("a, b = b, a", ["a", "b"]),
+            ("i = i + 1", []),
+        ):
             self.assertEqual(carried(body), names, body)
 
     def test_only_what_both_sides_of_a_branch_assign_is_assigned(self):
@@ -45,17 +58,28 @@ class ReadBeforeAssigned(unittest.TestCase):
     def test_other_scopes_are_not(self):
         self.assertEqual(carried("def g():\n    return a\na = 1"), [])
         self.assertEqual(carried("g = lambda: a\na = 1"), [])
-        self.assertEqual(carried("b = [a for a in r]\na = 1"), ["a"])  # as a name of this scope: a comprehension's own is not told apart
+        self.assertEqual(
+            carried("b = [a for a in r]\na = 1"), ["a"]
+        )  # as a name of this scope: a comprehension's own is not told apart
 
 
 class Branches(unittest.TestCase):
     def test_one_that_leaves_its_block_stays_an_if(self):
-        for body in ("if c:\n    return 1", "for j in r:\n    if c:\n        break", "while t:\n    if c:\n        continue", "if c:\n    x = yield 1"):
+        for body in (
+            "if c:\n    return 1",
+            "for j in r:\n    if c:\n        break",
+            "while t:\n    if c:\n        continue",
+            "if c:\n    x = yield 1",
+        ):
             self.assertIn("if __nki__.static_test(c):", rewritten(body))
             self.assertNotIn("__nki__.branch", rewritten(body))
 
     def test_a_break_of_a_loop_inside_does_not_leave(self):
-        for body in ("if c:\n    for j in r:\n        break", "if c:\n    def g():\n        return 1", "if c:\n    g = lambda: (yield)"):
+        for body in (
+            "if c:\n    for j in r:\n        break",
+            "if c:\n    def g():\n        return 1",
+            "if c:\n    g = lambda: (yield)",
+        ):
             self.assertIn("__nki__.branch(c", rewritten(body))
 
     def test_each_branch_knows_the_names_that_it_binds(self):
@@ -64,8 +88,10 @@ class Branches(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    BOX = ("class Box:\n    @staticmethod\n    def double(t):\n        for k in range(3):\n            t[...] = t * 2.0\n\n\n"
-           "def through(nl, t):\n    nl.double(t)\n\n\n")
+    BOX = (
+        "class Box:\n    @staticmethod\n    def double(t):\n        for k in range(3):\n            t[...] = t * 2.0\n\n\n"
+        "def through(nl, t):\n    nl.double(t)\n\n\n"
+    )
     BODY = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\nnl.store(out, value=t)\nreturn out\n"
 
     def test_a_parameter_that_hides_a_module_is_no_module(self):
@@ -81,8 +107,10 @@ class Calls(unittest.TestCase):
 class Recursion(unittest.TestCase):
     """Host recursion over Python values is plain Python: it unrolls while the kernel is traced."""
 
-    BODY = ("out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\n"
-            "nl.store(out[...], value=t)\nreturn out\n")
+    BODY = (
+        "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\n"
+        "nl.store(out[...], value=t)\nreturn out\n"
+    )
 
     def doubled(self, call, before=""):
         """How often `call` doubled the tile, by the numbers that come out."""
@@ -91,40 +119,93 @@ class Recursion(unittest.TestCase):
         x = np.random.default_rng(3).standard_normal((256, 512)).astype(np.float32)
         (out,), _ = engine.run_raw(result["program"], [x], result["outputs"])
         times = int(np.log2(out[0, 0] / x[0, 0]))
-        np.testing.assert_array_equal(out, x[:128] * np.float32(2 ** times))
+        np.testing.assert_array_equal(out, x[:128] * np.float32(2**times))
         return times
 
     def test_helpers_call_themselves_and_each_other(self):
-        self.assertEqual(self.doubled("for i in nl.static_range(log2(32)):\n    t = t + t",
-                                      "def log2(n):\n    return 0 if n <= 1 else 1 + log2(n // 2)\n\n\n"), 5)
-        self.assertEqual(self.doubled("t = tree([t, t, t, t])", "def tree(ts):\n    if len(ts) == 1:\n        return ts[0]\n    half = len(ts) // 2\n"
-                                      "    return nl.add(tree(ts[:half]), tree(ts[half:]))\n\n\n"), 2)
-        self.assertEqual(self.doubled("t = even(t, 4)", "def even(t, n):\n    return t if n == 0 else odd(t + t, n - 1)\n\n\n"
-                                      "def odd(t, n):\n    return even(t + t, n - 1)\n\n\n"), 4)
+        self.assertEqual(
+            self.doubled(
+                "for i in nl.static_range(log2(32)):\n    t = t + t",
+                "def log2(n):\n    return 0 if n <= 1 else 1 + log2(n // 2)\n\n\n",
+            ),
+            5,
+        )
+        self.assertEqual(
+            self.doubled(
+                "t = tree([t, t, t, t])",
+                "def tree(ts):\n    if len(ts) == 1:\n        return ts[0]\n    half = len(ts) // 2\n"
+                "    return nl.add(tree(ts[:half]), tree(ts[half:]))\n\n\n",
+            ),
+            2,
+        )
+        self.assertEqual(
+            self.doubled(
+                "t = even(t, 4)",
+                "def even(t, n):\n    return t if n == 0 else odd(t + t, n - 1)\n\n\n"
+                "def odd(t, n):\n    return even(t + t, n - 1)\n\n\n",
+            ),
+            4,
+        )
 
     def test_functions_of_a_function_do(self):
-        self.assertEqual(self.doubled("def inner(a, n):\n    return a if n == 0 else inner(a + a, n - 1)\nt = inner(t, 3)"), 3)
-        self.assertEqual(self.doubled("def a(t, n):\n    return t if n == 0 else b(t + t, n - 1)\ndef b(t, n):\n    return t if n == 0 else a(t + t, n - 1)\n"
-                                      "t = a(t, 3)"), 3)
-        self.assertEqual(self.doubled("t = make(2.0)(t, 3)", "def make(k):\n    def go(t, n):\n        return t if n == 0 else go(nl.multiply(t, k), n - 1)\n"
-                                      "    return go\n\n\n"), 3)
+        self.assertEqual(
+            self.doubled("def inner(a, n):\n    return a if n == 0 else inner(a + a, n - 1)\nt = inner(t, 3)"), 3
+        )
+        self.assertEqual(
+            self.doubled(
+                "def a(t, n):\n    return t if n == 0 else b(t + t, n - 1)\ndef b(t, n):\n    return t if n == 0 else a(t + t, n - 1)\n"
+                "t = a(t, 3)"
+            ),
+            3,
+        )
+        self.assertEqual(
+            self.doubled(
+                "t = make(2.0)(t, 3)",
+                "def make(k):\n    def go(t, n):\n        return t if n == 0 else go(nl.multiply(t, k), n - 1)\n"
+                "    return go\n\n\n",
+            ),
+            3,
+        )
 
     def test_methods_private_ones_and_sub_kernels_do(self):
-        self.assertEqual(self.doubled("t = Box().go(t, 2)", "class Box:\n    def go(self, t, n):\n        return self.__down(t, n)\n\n"
-                                      "    def __down(self, t, n):\n        return t if n == 0 else self.__down(t + t, n - 1)\n\n\n"), 2)
-        self.assertEqual(self.doubled("t = sub(t, 2)", "@nki.jit(mode='trace')\ndef sub(t, n):\n    return t if n == 0 else sub(t + t, n - 1)\n\n\n"), 2)
+        self.assertEqual(
+            self.doubled(
+                "t = Box().go(t, 2)",
+                "class Box:\n    def go(self, t, n):\n        return self.__down(t, n)\n\n"
+                "    def __down(self, t, n):\n        return t if n == 0 else self.__down(t + t, n - 1)\n\n\n",
+            ),
+            2,
+        )
+        self.assertEqual(
+            self.doubled(
+                "t = sub(t, 2)",
+                "@nki.jit(mode='trace')\ndef sub(t, n):\n    return t if n == 0 else sub(t + t, n - 1)\n\n\n",
+            ),
+            2,
+        )
 
     def test_a_name_that_the_function_rebinds_is_still_the_file_s(self):
-        self.assertEqual(self.doubled("t = go(t)\nt = go(t)", "def go(t):\n    global go\n    go = twice\n    return t + t\n\n\n"
-                                      "def twice(t):\n    return go_on(t + t)\n\n\ndef go_on(go_on):\n    return go_on\n\n\n"), 2)
+        self.assertEqual(
+            self.doubled(
+                "t = go(t)\nt = go(t)",
+                "def go(t):\n    global go\n    go = twice\n    return t + t\n\n\n"
+                "def twice(t):\n    return go_on(t + t)\n\n\ndef go_on(go_on):\n    return go_on\n\n\n",
+            ),
+            2,
+        )
 
     def test_without_an_end_it_is_told_so(self):
-        for call, before, named in (("t = f(t)", "def f(t):\n    return f(t)\n\n\n", "of 'f'"), ("t = f(t)", "f = lambda t: f(t)\n\n\n", "of '<lambda>'"),
-                                    ("t = f(t)", "def f(t):\n    return g(nl.exp(t))\n\n\ndef g(t):\n    return f(t)\n\n\n", "of 'f' and 'g'"),
-                                    ("def f(t):\n    return f(t)\nt = f(t)", "", "of 'f'")):
+        for call, before, named in (
+            ("t = f(t)", "def f(t):\n    return f(t)\n\n\n", "of 'f'"),
+            ("t = f(t)", "f = lambda t: f(t)\n\n\n", "of '<lambda>'"),
+            ("t = f(t)", "def f(t):\n    return g(nl.exp(t))\n\n\ndef g(t):\n    return f(t)\n\n\n", "of 'f' and 'g'"),
+            ("def f(t):\n    return f(t)\nt = f(t)", "", "of 'f'"),
+        ):
             with self.subTest(before or call):
                 result = kernels.compile_body(self.BODY.format(call), before=before)
-                self.assertEqual((result["ok"], result["code"], result["stage"]), (False, "CONTROL_FLOW", "trace"), result["message"])
+                self.assertEqual(
+                    (result["ok"], result["code"], result["stage"]), (False, "CONTROL_FLOW", "trace"), result["message"]
+                )
                 self.assertIn(named, result["message"])
                 self.assertIn("end the recursion by a Python value", result["message"])
                 self.assertGreater(result["line"], 0)

@@ -73,10 +73,10 @@ class Runs(unittest.TestCase):
                 for j in nl.affine_range(n // 512):
                     acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
                     for s in nl.affine_range(k // 128):
-                        lhs = nl.load_transpose2d(a[i * 128:(i + 1) * 128, s * 128:(s + 1) * 128])
+                        lhs = nl.load_transpose2d(a[i * 128 : (i + 1) * 128, s * 128 : (s + 1) * 128])
                         rhs = nl.load(b[nl.ds(s * 128, 128), nl.ds(j * 512, 512)])
                         acc += nisa.nc_matmul(lhs, rhs)
-                    nl.store(out[i * 128:(i + 1) * 128, j * 512:(j + 1) * 512], value=nl.copy(acc))
+                    nl.store(out[i * 128 : (i + 1) * 128, j * 512 : (j + 1) * 512], value=nl.copy(acc))
             return out
 
         a, b = draw(256, 384), draw(384, 1024)
@@ -87,18 +87,23 @@ class Runs(unittest.TestCase):
             @nki.jit
             def kernel(a, b):
                 out = nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.shared_hbm)
-                acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum) if fill else nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.psum)
+                acc = (
+                    nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
+                    if fill
+                    else nl.ndarray((64, 32), dtype=nl.float32, buffer=nl.psum)
+                )
                 result = nl.ndarray((64, 32), dtype=nl.float32)
                 for s in nl.sequential_range(3):
                     if inside:
                         acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
-                    acc += nl.matmul(nl.load(a[:, s * 16:(s + 1) * 16]), nl.load(b[s * 16:(s + 1) * 16, :]))
+                    acc += nl.matmul(nl.load(a[:, s * 16 : (s + 1) * 16]), nl.load(b[s * 16 : (s + 1) * 16, :]))
                     if inside:
                         result[...] = acc
                 if not inside:
                     result[...] = acc
                 nl.store(out, value=result)
                 return out
+
             return kernel
 
         a, b = draw(64, 48), draw(48, 32)
@@ -111,7 +116,7 @@ class Runs(unittest.TestCase):
             result = nl.ndarray((64, 32), dtype=nl.float32)
             for s in nl.sequential_range(3):
                 acc = nl.zeros((64, 32), dtype=nl.float32, buffer=nl.psum)
-                acc += nl.matmul(nl.load(a[:, s * 16:(s + 1) * 16]), nl.load(b[s * 16:(s + 1) * 16, :]))
+                acc += nl.matmul(nl.load(a[:, s * 16 : (s + 1) * 16]), nl.load(b[s * 16 : (s + 1) * 16, :]))
                 result[...] = acc
             nl.store(out, value=result)
             return out
@@ -147,7 +152,9 @@ class Runs(unittest.TestCase):
 
         x = draw(64, 5, 7)
         flat = x.reshape(64, -1)
-        want = np.stack([flat.sum(1), flat.max(1), flat.min(1), flat.mean(1), flat.var(1), -np.abs(flat).max(1)])[..., None]
+        want = np.stack([flat.sum(1), flat.max(1), flat.min(1), flat.mean(1), flat.var(1), -np.abs(flat).max(1)])[
+            ..., None
+        ]
         self.close(run(kernel, x), want)
 
     def test_a_reduction_over_a_middle_axis(self):
@@ -165,14 +172,14 @@ class Runs(unittest.TestCase):
         def kernel(x):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
             for i in nl.affine_range(4):
-                t = nl.load(x[i * 32:(i + 1) * 32, :])
+                t = nl.load(x[i * 32 : (i + 1) * 32, :])
                 if i == 0:
                     t[...] = nl.multiply(t, 10.0)
                 elif i > 2:
                     t[...] = nl.add(t, 100.0)
                 else:
                     t[...] = nl.negative(t)
-                nl.store(out[i * 32:(i + 1) * 32, :], value=t)
+                nl.store(out[i * 32 : (i + 1) * 32, :], value=t)
             return out
 
         x = draw(128, 16)
@@ -184,13 +191,13 @@ class Runs(unittest.TestCase):
         def kernel(x):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
             for i in nl.affine_range(2):
-                t, k = nl.load(x[i * 64:(i + 1) * 64, :]), 2.0
+                t, k = nl.load(x[i * 64 : (i + 1) * 64, :]), 2.0
                 if i == 0:
                     t = nl.multiply(t, 0.5)
                     k = 3.0
-                    nl.store(out[i * 64:(i + 1) * 64, :], value=t + k)
+                    nl.store(out[i * 64 : (i + 1) * 64, :], value=t + k)
                 else:
-                    nl.store(out[i * 64:(i + 1) * 64, :], value=t + k)
+                    nl.store(out[i * 64 : (i + 1) * 64, :], value=t + k)
             return out
 
         x = draw(128, 8)
@@ -211,12 +218,16 @@ class Runs(unittest.TestCase):
                     if (j <= i) & (i >= 0):
                         keys = nl.load_transpose2d(k[nl.ds(j * 128, 128), :])
                         scores = nisa.tensor_scalar(nisa.nc_matmul(queries, keys), np.multiply, 0.125)
-                        scores = nisa.affine_select(pred=(i * 128 + p >= j * 128 + f), on_true_tile=scores, on_false_value=-1e30)
+                        scores = nisa.affine_select(
+                            pred=(i * 128 + p >= j * 128 + f), on_true_tile=scores, on_false_value=-1e30
+                        )
                         new = nl.maximum(top, nl.max(scores, axis=1))
                         e = nisa.activation(np.exp, scores, bias=nl.negative(new))
                         scale = nl.exp(top - new)
                         total[...] = total * scale + nl.sum(e, axis=1)
-                        acc[...] = acc * scale.broadcast_to((128, width)) + nl.matmul(nisa.nc_transpose(e), nl.load(v[nl.ds(j * 128, 128), :]), transpose_x=True)
+                        acc[...] = acc * scale.broadcast_to((128, width)) + nl.matmul(
+                            nisa.nc_transpose(e), nl.load(v[nl.ds(j * 128, 128), :]), transpose_x=True
+                        )
                         top[...] = new
                 nl.store(out[nl.ds(i * 128, 128), :], value=acc / total)
             return out
@@ -244,7 +255,7 @@ class Runs(unittest.TestCase):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
             tiles = nl.ndarray((3, nl.par_dim(128), 40), dtype=x.dtype, buffer=nl.sbuf)
             for i in nl.affine_range(3):
-                tiles[i] = nl.load(x[i * 128:(i + 1) * 128, :])
+                tiles[i] = nl.load(x[i * 128 : (i + 1) * 128, :])
             for i in nl.affine_range(3):
                 p, f = nl.mgrid[0:128, 0:40]
                 nl.store(out[i * 128 + p, f], value=nl.exp(tiles[2 - i, p, f]))
@@ -276,8 +287,8 @@ class Runs(unittest.TestCase):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
             state = nl.zeros((1, 16), dtype=nl.float32)
             for i in range(64):
-                state[...] = state * 0.5 + nl.load(x[i:i + 1, :])
-                nl.store(out[i:i + 1, :], value=state)
+                state[...] = state * 0.5 + nl.load(x[i : i + 1, :])
+                nl.store(out[i : i + 1, :], value=state)
             return out
 
         x = draw(64, 16)
@@ -294,8 +305,15 @@ class Runs(unittest.TestCase):
             a, b = nl.load(x), nl.load(y)
             column = nl.max(b, axis=1)
             nl.store(out[0], value=nisa.tensor_tensor(a, b, op=np.subtract))
-            nl.store(out[1], value=nisa.tensor_scalar(a, op0=np.subtract, operand0=column, reverse0=True, op1=np.multiply, operand1=3.0))
-            nl.store(out[2], value=nisa.scalar_tensor_tensor(data=a, op0=np.multiply, operand0=2.0, op1=np.add, operand1=b))
+            nl.store(
+                out[1],
+                value=nisa.tensor_scalar(
+                    a, op0=np.subtract, operand0=column, reverse0=True, op1=np.multiply, operand1=3.0
+                ),
+            )
+            nl.store(
+                out[2], value=nisa.scalar_tensor_tensor(data=a, op0=np.multiply, operand0=2.0, op1=np.add, operand1=b)
+            )
             nl.store(out[3], value=nisa.activation(op=nl.exp, data=a, bias=column, scale=-0.5))
             sums = nl.ndarray((128, 1), dtype=nl.float32)
             e = nisa.activation_reduce(op=nl.square, data=a, reduce_op=np.add, reduce_res=sums)
@@ -313,8 +331,18 @@ class Runs(unittest.TestCase):
             r = a[:, j] * r + b[:, j]
             scan.append(r)
         p, f = np.arange(128)[:, None], np.arange(32)[None, :]
-        want = np.stack([a - b, (column - a) * 3, a * 2 + b, np.exp(a * -0.5 + column), a * a / (a * a).sum(1, keepdims=True), np.stack(scan, 1),
-                         np.where(p >= 2 * f, a, -7), np.maximum(a, b) + p * 100 + f])
+        want = np.stack(
+            [
+                a - b,
+                (column - a) * 3,
+                a * 2 + b,
+                np.exp(a * -0.5 + column),
+                a * a / (a * a).sum(1, keepdims=True),
+                np.stack(scan, 1),
+                np.where(p >= 2 * f, a, -7),
+                np.maximum(a, b) + p * 100 + f,
+            ]
+        )
         got = run(kernel, a, b)
         self.close(got, want.astype(np.float32), 1e-3)
 
@@ -376,7 +404,7 @@ class Runs(unittest.TestCase):
             return out
 
         x = draw(64, 21)
-        want = np.stack([x[:, 2 * o:2 * o + 3].max(1) for o in range(10)], 1)[:, ::-1]
+        want = np.stack([x[:, 2 * o : 2 * o + 3].max(1) for o in range(10)], 1)[:, ::-1]
         self.close(run(kernel, x), want, 0)
 
     def test_reshape_dtype_views_and_bfloat16_rounding(self):

@@ -52,10 +52,13 @@ class Matmul(unittest.TestCase):
                 for j in nl.affine_range(n // tile_n):
                     acc = nl.zeros((tile_m, tile_n), nl.float32, buffer=nl.psum)
                     for s in nl.affine_range(k // tile_k):
-                        left = nl.load(lhs_t[s * tile_k:(s + 1) * tile_k, i * tile_m:(i + 1) * tile_m])
-                        right = nl.load(rhs[s * tile_k:(s + 1) * tile_k, j * tile_n:(j + 1) * tile_n])
+                        left = nl.load(lhs_t[s * tile_k : (s + 1) * tile_k, i * tile_m : (i + 1) * tile_m])
+                        right = nl.load(rhs[s * tile_k : (s + 1) * tile_k, j * tile_n : (j + 1) * tile_n])
                         acc += nl.matmul(left, right, transpose_x=True)
-                    nl.store(out[i * tile_m:(i + 1) * tile_m, j * tile_n:(j + 1) * tile_n], value=nl.copy(acc, dtype=out.dtype))
+                    nl.store(
+                        out[i * tile_m : (i + 1) * tile_m, j * tile_n : (j + 1) * tile_n],
+                        value=nl.copy(acc, dtype=out.dtype),
+                    )
             return out
 
         self.check(kernel)
@@ -124,12 +127,16 @@ class Matmul(unittest.TestCase):
                     for bm in nl.affine_range(m // (128 * in_m)):
                         lefts = nl.ndarray((in_k, nl.par_dim(128), 128 * in_m), dtype=lhs_t.dtype)
                         for s in nl.affine_range(in_k):
-                            lefts[s] = nl.load(lhs_t[nl.ds((bk * in_k + s) * 128, 128), nl.ds(bm * 128 * in_m, 128 * in_m)])
+                            lefts[s] = nl.load(
+                                lhs_t[nl.ds((bk * in_k + s) * 128, 128), nl.ds(bm * 128 * in_m, 128 * in_m)]
+                            )
                         for j in nl.affine_range(in_n):
                             for i in nl.affine_range(in_m):
                                 acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
                                 for s in nl.affine_range(in_k):
-                                    acc += nisa.nc_matmul(lefts[s, :, nl.ds(i * 128, 128)], rights[s, :, nl.ds(j * 512, 512)])
+                                    acc += nisa.nc_matmul(
+                                        lefts[s, :, nl.ds(i * 128, 128)], rights[s, :, nl.ds(j * 512, 512)]
+                                    )
                                 sums[bm, i, j] += acc
                 for bm in nl.affine_range(m // (128 * in_m)):
                     for i in nl.affine_range(in_m):
@@ -154,7 +161,11 @@ class RowKernels(unittest.TestCase):
                 negative_top = nisa.tensor_reduce(np.max, t, axis=[1], negate=True)
                 total = nl.ndarray((nl.par_dim(128), 1), dtype=nl.float32)
                 e = nisa.activation_reduce(np.exp, t, bias=negative_top, reduce_op=np.add, reduce_res=total)
-                nl.store(out[i * 128 + p, f], value=nisa.tensor_scalar(e, np.multiply, nisa.reciprocal(total)), mask=(i * 128 + p < rows))
+                nl.store(
+                    out[i * 128 + p, f],
+                    value=nisa.tensor_scalar(e, np.multiply, nisa.reciprocal(total)),
+                    mask=(i * 128 + p < rows),
+                )
             return out
 
         x = draw(301, 77)
@@ -173,7 +184,11 @@ class RowKernels(unittest.TestCase):
                 mean = nl.sum(nl.square(t), axis=[1]) / a.shape[1]
                 scale = nl.rsqrt(mean + 1e-6)
                 normed = nl.multiply(t, scale)
-                nl.store(out[i * 128 + p, f], value=nl.multiply(normed, weight.broadcast_to((128, a.shape[1])), mask=inside), mask=inside)
+                nl.store(
+                    out[i * 128 + p, f],
+                    value=nl.multiply(normed, weight.broadcast_to((128, a.shape[1])), mask=inside),
+                    mask=inside,
+                )
             return out
 
         a, g = draw(250, 96), draw(96)
@@ -229,6 +244,7 @@ class RowKernels(unittest.TestCase):
 class Attention(unittest.TestCase):
     def test_flash_attention_forward(self):
         """Heads on the grid; running maximum and sum in block tensors; the causal half is skipped by a branch."""
+
         @nki.jit
         def kernel(q, k, v, causal):
             heads, width, length = q.shape
@@ -242,7 +258,7 @@ class Attention(unittest.TestCase):
                 values[j] = nl.load(v[head, nl.ds(j * 128, 128), :])
             p, f = nl.mgrid[0:128, 0:128]
             for i in nl.affine_range(tiles):
-                query = nl.multiply(nl.load(q[head, :, nl.ds(i * 128, 128)]), 1.0 / width ** 0.5)
+                query = nl.multiply(nl.load(q[head, :, nl.ds(i * 128, 128)]), 1.0 / width**0.5)
                 acc = nl.zeros((nl.par_dim(128), width), dtype=nl.float32)
                 top = nl.full((nl.par_dim(128), 1), -3.0e38, dtype=nl.float32)
                 total = nl.zeros((nl.par_dim(128), 1), dtype=nl.float32)
@@ -253,16 +269,22 @@ class Attention(unittest.TestCase):
                         product = nl.ndarray((nl.par_dim(128), 128), dtype=nl.float32, buffer=nl.psum)
                         product[...] = nisa.nc_matmul(query, keys[j])
                         if causal:
-                            scores[...] = nisa.affine_select(pred=(i * 128 + p >= j * 128 + f), on_true_tile=nl.copy(product), on_false_value=-3.0e38)
+                            scores[...] = nisa.affine_select(
+                                pred=(i * 128 + p >= j * 128 + f), on_true_tile=nl.copy(product), on_false_value=-3.0e38
+                            )
                         else:
                             scores[...] = nl.copy(product)
                         new_top = nl.maximum(top, nisa.tensor_reduce(np.max, scores, axis=(1,)))
                         shrink = nisa.activation(np.exp, top, bias=nl.negative(new_top), scale=1.0)
                         row_sum = nl.ndarray((nl.par_dim(128), 1), dtype=nl.float32)
-                        weights = nisa.activation_reduce(np.exp, scores, bias=nl.negative(new_top), reduce_op=np.add, reduce_res=row_sum)
+                        weights = nisa.activation_reduce(
+                            np.exp, scores, bias=nl.negative(new_top), reduce_op=np.add, reduce_res=row_sum
+                        )
                         total[...] = nl.add(nl.multiply(total, shrink), row_sum)
                         turned = nisa.tensor_copy(nisa.nc_transpose(weights))
-                        acc[...] = nl.add(nisa.tensor_scalar(acc, np.multiply, shrink), nl.matmul(turned, values[j], transpose_x=True))
+                        acc[...] = nl.add(
+                            nisa.tensor_scalar(acc, np.multiply, shrink), nl.matmul(turned, values[j], transpose_x=True)
+                        )
                         top[...] = nl.copy(new_top)
                 nl.store(out[head, nl.ds(i * 128, 128), :], value=nl.multiply(acc, nl.reciprocal(total)))
             return out
@@ -278,6 +300,7 @@ class Attention(unittest.TestCase):
 class ScansAndPools(unittest.TestCase):
     def test_mamba_scan(self):
         """h[t] = exp(delta[t] A) h[t-1] + delta[t] u[t] B[t]; y[t] = sum over states of h[t] C[t]."""
+
         @nki.jit
         def kernel(delta, u, a, b, c):
             batch, channels, length = delta.shape
@@ -291,14 +314,16 @@ class ScansAndPools(unittest.TestCase):
                     for s in nl.affine_range(states):
                         factor = nisa.activation(op=nl.exp, data=step, scale=decay[:, s])
                         rate = nl.multiply(step, value)
-                        driven = nisa.tensor_tensor(rate, nl.load(b[n, nl.ds(s, 1), :]).broadcast_to((128, length)), op=nl.multiply)
+                        driven = nisa.tensor_tensor(
+                            rate, nl.load(b[n, nl.ds(s, 1), :]).broadcast_to((128, length)), op=nl.multiply
+                        )
                         state = nisa.tensor_tensor_scan(factor, driven, initial=0, op0=np.multiply, op1=np.add)
                         scanned[...] += nl.multiply(state, nl.load(c[n, nl.ds(s, 1), :]).broadcast_to((128, length)))
                     nl.store(out[n, rows, :], value=scanned)
             return out
 
         batch, channels, length, states = 2, 256, 40, 3
-        delta, u = np.abs(draw(batch, channels, length)) * F(.3), draw(batch, channels, length)
+        delta, u = np.abs(draw(batch, channels, length)) * F(0.3), draw(batch, channels, length)
         a, b, c = -np.abs(draw(channels, states)), draw(batch, states, length), draw(batch, states, length)
         h, want = np.zeros((batch, channels, states)), np.zeros((batch, channels, length))
         for t in range(length):

@@ -22,6 +22,7 @@ nki_jit = nki.trace
 def add_kernel(a_tensor, b_tensor, c_tensor):
     """Outputs are the last arguments."""
     import neuronxcc.nki.language as nl
+
     ix, iy = nl.mgrid[0:128, 0:512]
     a = nl.load(a_tensor[ix, iy])
     b: tensor[128, 512] = nl.load(b_tensor[ix, iy])
@@ -74,12 +75,17 @@ def scatter_add(rows, values, table):
 @nki_jit
 def every_program_adds_its_row(x, total):
     i = nl.program_id(0)
-    nl.atomic_rmw(total[nl.load(x[nl.ds(i, 1), 0:1], dtype=nl.int32), nl.arange(8)[None, :]], value=nl.load(x[nl.ds(i, 1), 0:8]), op=np.add)
+    nl.atomic_rmw(
+        total[nl.load(x[nl.ds(i, 1), 0:1], dtype=nl.int32), nl.arange(8)[None, :]],
+        value=nl.load(x[nl.ds(i, 1), 0:8]),
+        op=np.add,
+    )
 
 
 @nki_jit
 def gather_partitions(source, index, num_elem, num_valid, output):
     import neuronxcc.nki.isa as nisa
+
     nl.store(output, nisa.local_gather(nl.load(source), nl.load(index), num_elem, num_valid))
 
 
@@ -88,7 +94,11 @@ def sub_kernel_and_blocks(x, weights):
     """A traced helper, block dimensions, a returned numpy-typed constant and a keyword grid."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tiles = nl.ndarray((x.shape[0] // 128, par_dim(128), x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
-    scale = nl.load(weights).broadcast_to((128, x.shape[1])) if weights.shape[0] == 128 else nl.broadcast_to(nl.load(weights), shape=(128, x.shape[1]))
+    scale = (
+        nl.load(weights).broadcast_to((128, x.shape[1]))
+        if weights.shape[0] == 128
+        else nl.broadcast_to(nl.load(weights), shape=(128, x.shape[1]))
+    )
     for i in nl.affine_range(x.shape[0] // 128):
         tiles[i] = nl.load(x[nl.ds(i * 128, 128), :])
         tiles[i] = scaled(tiles[i], scale)
@@ -143,7 +153,7 @@ class VendorStyle(unittest.TestCase):
         def doubled(x):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
             i = nl.program_id(0) * 128
-            nl.store(out[i:i + 128, :], value=nl.load(x[i:i + 128, :]) * 2.0)
+            nl.store(out[i : i + 128, :], value=nl.load(x[i : i + 128, :]) * 2.0)
             return out
 
         self.assertIsNone(doubled.benchmark_result)
@@ -155,7 +165,7 @@ class VendorStyle(unittest.TestCase):
         def negated(x):
             out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.hbm)
             i = nl.program_id(0) * 128
-            nl.store(out[i:i + 128, :], value=nl.negative(nl.load(x[i:i + 128, :])))
+            nl.store(out[i : i + 128, :], value=nl.negative(nl.load(x[i : i + 128, :])))
             return [out]
 
         x = self.draw(256, 16)
@@ -180,7 +190,7 @@ class VendorStyle(unittest.TestCase):
             exact = simulate_kernel(halved, x)
         self.assertTrue(np.array_equal(exact, x * np.float32(0.5)))
         error = np.abs(rounded / exact - 1).max()
-        self.assertTrue(2 ** -10 < error <= 2 ** -8, error)
+        self.assertTrue(2**-10 < error <= 2**-8, error)
 
     def test_an_output_that_is_read_starts_as_the_argument(self):
         x, acc = self.draw(128, 16), self.draw(128, 16)
@@ -259,8 +269,13 @@ class VendorStyle(unittest.TestCase):
 
         line = half_filled.func.__code__.co_firstlineno
         texts = self.warned(half_filled, -np.ones((128, 64), np.float32))
-        self.assertEqual(texts[:2], ["output 0: 128 of 8192 elements were never written, first at [0, 63]",
-                                     f"variable `half` (line {line + 3}) was read before it was written, first at [0, 32] by line {line + 5}"])
+        self.assertEqual(
+            texts[:2],
+            [
+                "output 0: 128 of 8192 elements were never written, first at [0, 63]",
+                f"variable `half` (line {line + 3}) was read before it was written, first at [0, 32] by line {line + 5}",
+            ],
+        )
         self.assertRegex(texts[2], f"log at line {line + 4} needs values above 0: 4096 of 4096 values .*lie outside")
 
     def test_sound_results_come_without_warnings(self):

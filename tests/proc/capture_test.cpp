@@ -26,7 +26,8 @@ TEST(HeadTail, KeepsHeadAndTailWhateverThePiecesAre) {
   for (const std::size_t piece : {1U, 7U, 20U, 21U, 99U, 1000U}) {
     HeadTail stream(40);
     for (std::size_t at = 0; at < whole.size(); at += piece) stream.add(std::string_view(whole).substr(at, piece));
-    EXPECT_EQ(stream.text(), whole.substr(0, 20) + "\n... [960 bytes left out] ...\n" + whole.substr(980)) << "pieces of " << piece;
+    EXPECT_EQ(stream.text(), whole.substr(0, 20) + "\n... [960 bytes left out] ...\n" + whole.substr(980))
+        << "pieces of " << piece;
   }
 }
 

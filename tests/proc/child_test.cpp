@@ -104,13 +104,14 @@ TEST(RunCommand, HugeLogIsDrainedInBoundedMemory) {
   // Errors at both ends of 48 MB of escape codes, overwritten lines and bytes that are not UTF-8.
   const TemporaryDirectory folder;
   const auto script = folder.path() / "log.py";
-  std::ofstream(script) << "import sys\n"
-                           "o = sys.stdout.buffer\n"
-                           "o.write(b'neuronx-cc 2.x start\\nERROR: first cause: partition dim 256 > 128 at k.py:12\\n')\n"
-                           "line = '\\x1b[33mWARNING\\x1b[0m: \\u00e9tape ignor\\u00e9e \\u2013 tile 123456\\r'.encode()\n"
-                           "for i in range(1000):\n    o.write(line * 1000)\n"
-                           "o.write(bytes.fromhex('fffe00c3') + b'\\nERROR: last line: exit code 70\\n')\n"
-                           "o.flush()\nsys.exit(70)\n";
+  std::ofstream(script)
+      << "import sys\n"
+         "o = sys.stdout.buffer\n"
+         "o.write(b'neuronx-cc 2.x start\\nERROR: first cause: partition dim 256 > 128 at k.py:12\\n')\n"
+         "line = '\\x1b[33mWARNING\\x1b[0m: \\u00e9tape ignor\\u00e9e \\u2013 tile 123456\\r'.encode()\n"
+         "for i in range(1000):\n    o.write(line * 1000)\n"
+         "o.write(bytes.fromhex('fffe00c3') + b'\\nERROR: last line: exit code 70\\n')\n"
+         "o.flush()\nsys.exit(70)\n";
   shell("true");  // what the first call costs is not the log's
   const long before = peak_kib();
   const auto result = run_command({NKIGRID_PYTHON, script.native()}, Seconds(60), {});

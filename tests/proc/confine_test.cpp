@@ -29,7 +29,8 @@ struct Confined {
 
   Confined(const std::string& level, const std::string& script) {
     std::array<int, 2> life{}, words{};
-    if (::pipe2(life.data(), O_CLOEXEC) != 0 || ::pipe2(words.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    if (::pipe2(life.data(), O_CLOEXEC) != 0 || ::pipe2(words.data(), O_CLOEXEC) != 0)
+      throw std::runtime_error("no pipe");
     const Fd its_life(life[0]), its_words(words[1]);
     lifeline = Fd(life[1]);
     news = Fd(words[0]);
@@ -38,7 +39,9 @@ struct Confined {
       argv.emplace_back("--read");
       argv.emplace_back(folder);
     }
-    for (const std::string& word : {std::string("--write"), scratch.path().native(), std::string("--"), std::string("/usr/bin/python3"), std::string("-c"), script}) argv.push_back(word);
+    for (const std::string& word : {std::string("--write"), scratch.path().native(), std::string("--"),
+                                    std::string("/usr/bin/python3"), std::string("-c"), script})
+      argv.push_back(word);
     const std::array<DescriptorMap, 2> descriptors = {{{its_words.get(), 3}, {its_life.get(), 4}}};
     process = spawn(argv, {"SCRATCH=" + scratch.path().native()}, descriptors, Group::own_session);
   }
@@ -54,12 +57,15 @@ int status_of(const ChildEnd& end) {
 }
 
 /// 0 when `act` is refused with an OSError, else 1.
-std::string refused(const std::string& act) { return "import os, sys\ntry:\n    " + act + "\nexcept OSError:\n    sys.exit(0)\nsys.exit(1)\n"; }
+std::string refused(const std::string& act) {
+  return "import os, sys\ntry:\n    " + act + "\nexcept OSError:\n    sys.exit(0)\nsys.exit(1)\n";
+}
 
 bool is_running(const std::string& word) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
-    for (std::string line; std::getline(file, line, '\0');) if (line == word) return true;
+    for (std::string line; std::getline(file, line, '\0');)
+      if (line == word) return true;
   }
   return false;
 }
@@ -77,20 +83,24 @@ TEST(Confine, ItEndsAsTheProgramEnded) {
 
 TEST(Confine, StrictRefusesWhatIsOutside) {
   EXPECT_EQ(status_of(Confined("strict", "import os; open(os.environ['SCRATCH'] + '/x', 'w').write('x')").end()), 0);
-  EXPECT_EQ(status_of(Confined("strict", "import multiprocessing as m; m.Pool(1).map(abs, [1])").end()), 0) << "worker processes and their locks work";
-  for (const char* act : {"open('/tmp/nkigrid-confine-escape', 'w')", "os.listdir('/root')", "import socket; socket.socket()", "os.kill(1234567 % 4194304, 0)",
-                          "open('/proc/%d/mem' % os.getppid(), 'rb')"}) {
+  EXPECT_EQ(status_of(Confined("strict", "import multiprocessing as m; m.Pool(1).map(abs, [1])").end()), 0)
+      << "worker processes and their locks work";
+  for (const char* act :
+       {"open('/tmp/nkigrid-confine-escape', 'w')", "os.listdir('/root')", "import socket; socket.socket()",
+        "os.kill(1234567 % 4194304, 0)", "open('/proc/%d/mem' % os.getppid(), 'rb')"}) {
     EXPECT_EQ(status_of(Confined("strict", refused(act)).end()), 0) << act;
   }
   EXPECT_FALSE(fs::exists("/tmp/nkigrid-confine-escape"));
   const auto ours = std::to_string(::getpid());
-  EXPECT_EQ(status_of(Confined("strict", refused("os.kill(" + ours + ", 0)")).end()), 0) << "process numbers are its own";
+  EXPECT_EQ(status_of(Confined("strict", refused("os.kill(" + ours + ", 0)")).end()), 0)
+      << "process numbers are its own";
 }
 
 TEST(Confine, LifelineThatClosesKillsAllEvenAnotherSession) {
   for (const std::string level : {"strict", "relaxed"}) {
     const auto word = level == "strict" ? "271.5" : "272.5";
-    Confined confined(level, "import os, subprocess, time\nsubprocess.Popen(['/usr/bin/setsid', 'sleep', '" + std::string(word) + "'])\nos.write(3, b'x')\ntime.sleep(100)\n");
+    Confined confined(level, "import os, subprocess, time\nsubprocess.Popen(['/usr/bin/setsid', 'sleep', '" +
+                                 std::string(word) + "'])\nos.write(3, b'x')\ntime.sleep(100)\n");
     char byte = 0;
     ASSERT_EQ(::read(confined.news.get(), &byte, 1), 1);
     confined.lifeline = Fd();

@@ -32,8 +32,8 @@ int act(Fd work) {
   return 1;
 }
 
-/// A server in a forked copy of this process: serve_forks over a real control socket. What ForkServer spawns is a program of its
-/// own; that pair is tested in the device room.
+/// A server in a forked copy of this process: serve_forks over a real control socket. What ForkServer spawns is a
+/// program of its own; that pair is tested in the device room.
 class Server {
  public:
   Server() {
@@ -127,7 +127,8 @@ TEST(ForkServer, ServerThatDiesAtStartIsNamedWithItsWords) {
     FAIL() << "it did not throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::external);
-    EXPECT_THAT(error.what(), testing::HasSubstr("broken server stopped while it started: no such thing (exit code 3)"));
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("broken server stopped while it started: no such thing (exit code 3)"));
   }
 }
 

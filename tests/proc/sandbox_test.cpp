@@ -67,21 +67,28 @@ TEST(Sandbox, ExecIsAnAct) {
 
 TEST(Sandbox, PtraceAndForeignMemoryAreActs) {
   EXPECT_TRUE(is_denied(inside(kPython, [] { return static_cast<int>(::ptrace(PTRACE_ATTACH, ::getppid(), 0, 0)); })));
-  EXPECT_TRUE(is_denied(inside(kPython, [] { return static_cast<int>(::syscall(SYS_process_vm_readv, ::getppid(), 0, 0, 0, 0, 0)); })));
+  EXPECT_TRUE(is_denied(
+      inside(kPython, [] { return static_cast<int>(::syscall(SYS_process_vm_readv, ::getppid(), 0, 0, 0, 0, 0)); })));
 }
 
 TEST(Sandbox, SignalsToOthersAreAnActToOneselfNot) {
   EXPECT_TRUE(is_denied(inside(kPython, [] { return ::kill(::getppid(), 0); })));
   EXPECT_TRUE(is_denied(inside(kPython, [] { return ::kill(-1, SIGTERM); })));
   EXPECT_TRUE(is_denied(inside(kPython, [] { return ::kill(0, SIGTERM); })));
-  const auto end = inside(kPython, [] { std::abort(); return 0; });
+  const auto end = inside(kPython, [] {
+    std::abort();
+    return 0;
+  });
   EXPECT_EQ(std::get<Signaled>(end).signal, SIGABRT);
 }
 
 TEST(Sandbox, EveryWayOfOpeningForWritingIsAnAct) {
   for (const int flags : {O_WRONLY, O_RDWR, O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC, O_TMPFILE | O_RDWR}) {
-    EXPECT_TRUE(is_denied(inside(kPython, [flags] { return ::open("/tmp/nkigrid-sandbox-test", flags, 0600); }))) << flags;
-    EXPECT_TRUE(is_denied(inside(kEngine, [flags] { return static_cast<int>(::syscall(SYS_open, "/tmp/nkigrid-sandbox-test", flags, 0600)); }))) << flags;
+    EXPECT_TRUE(is_denied(inside(kPython, [flags] { return ::open("/tmp/nkigrid-sandbox-test", flags, 0600); })))
+        << flags;
+    EXPECT_TRUE(is_denied(inside(kEngine, [flags] {
+      return static_cast<int>(::syscall(SYS_open, "/tmp/nkigrid-sandbox-test", flags, 0600));
+    }))) << flags;
   }
   EXPECT_NE(::access("/tmp/nkigrid-sandbox-test", F_OK), 0);
 }
@@ -94,13 +101,16 @@ TEST(Sandbox, ChangingTheFileSystemIsAnAct) {
 }
 
 TEST(Sandbox, PythonReadsItsLibraryAndNothingElse) {
-  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::open("/usr/lib/os-release", O_RDONLY)); })).status, 0);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::open("/usr/lib/os-release", O_RDONLY)); })).status,
+            0);
   EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::open("/etc/passwd", O_RDONLY)); })).status, EACCES);
-  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::open("/proc/self/maps", O_RDONLY)); })).status, EACCES);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::open("/proc/self/maps", O_RDONLY)); })).status,
+            EACCES);
 }
 
 TEST(Sandbox, EngineOpensNothing) {
-  EXPECT_EQ(std::get<Exited>(inside(kEngine, [] { return error_of(::open("/usr/lib/os-release", O_RDONLY)); })).status, EPERM);
+  EXPECT_EQ(std::get<Exited>(inside(kEngine, [] { return error_of(::open("/usr/lib/os-release", O_RDONLY)); })).status,
+            EPERM);
 }
 
 TEST(Sandbox, NeitherChildrenNorThreads) {
@@ -121,7 +131,10 @@ TEST(Sandbox, NamespacesMountsAndKernelDoorsAreActs) {
 
 TEST(Sandbox, DescriptorsOfTheServerAreClosed) {
   const int leaked = ::open("/usr/lib/os-release", O_RDONLY);
-  const auto end = inside(kPython, [leaked] { char c = 0; return error_of(::read(leaked, &c, 1)); });
+  const auto end = inside(kPython, [leaked] {
+    char c = 0;
+    return error_of(::read(leaked, &c, 1));
+  });
   ::close(leaked);
   EXPECT_EQ(std::get<Exited>(end).status, EBADF);
 }
@@ -130,7 +143,12 @@ TEST(Sandbox, MemoryHasALimit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer maps terabytes";
 #endif
-  const auto end = inside(kPython, [] { return ::mmap(nullptr, 3ULL << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0; }, {2ULL << 30, 0});
+  const auto end = inside(
+      kPython,
+      [] {
+        return ::mmap(nullptr, 3ULL << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0;
+      },
+      {2ULL << 30, 0});
   EXPECT_EQ(std::get<Exited>(end).status, ENOMEM);
 }
 

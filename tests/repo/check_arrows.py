@@ -11,18 +11,40 @@ import tree
 
 # Room -> the rooms right below it. What those may see, it may see too.
 BELOW = {
-    "base": [], "jobs": ["base"], "proc": ["base"], "mpi": ["base"], "nkisim": ["base"],
-    "log": ["jobs"], "model": ["jobs", "proc", "log"], "device": ["jobs", "proc", "nkisim"], "agent": ["log", "model", "device"],
-    "runner": ["agent", "mpi"], "slurm": ["jobs", "proc", "log"], "aggregate": ["jobs", "proc", "log"],
+    "base": [],
+    "jobs": ["base"],
+    "proc": ["base"],
+    "mpi": ["base"],
+    "nkisim": ["base"],
+    "log": ["jobs"],
+    "model": ["jobs", "proc", "log"],
+    "device": ["jobs", "proc", "nkisim"],
+    "agent": ["log", "model", "device"],
+    "runner": ["agent", "mpi"],
+    "slurm": ["jobs", "proc", "log"],
+    "aggregate": ["jobs", "proc", "log"],
     "cli": ["runner", "slurm", "aggregate"],
 }
 
 # Header prefix -> the rooms that own the library. Everyone else sees our value types.
 OWNERS = {
-    "yaml-cpp/": ["jobs"], "openssl/": ["base", "model"], "Random123/": ["base"], "seccomp.h": ["proc"], "mpi.h": ["mpi"],
-    "hdf5.h": ["log"], "H5": ["log"], "zlib.h": ["log"], "curl/": ["model"], "httplib.h": ["cli"], "CLI/": ["cli"],
-    "slurm/slurm": ["slurm"], "boost/": ["aggregate"], "cblas.h": ["nkisim"], "Python.h": ["device", "nkisim"],
-    "gtest/": [], "gmock/": [],
+    "yaml-cpp/": ["jobs"],
+    "openssl/": ["base", "model"],
+    "Random123/": ["base"],
+    "seccomp.h": ["proc"],
+    "mpi.h": ["mpi"],
+    "hdf5.h": ["log"],
+    "H5": ["log"],
+    "zlib.h": ["log"],
+    "curl/": ["model"],
+    "httplib.h": ["cli"],
+    "CLI/": ["cli"],
+    "slurm/slurm": ["slurm"],
+    "boost/": ["aggregate"],
+    "cblas.h": ["nkisim"],
+    "Python.h": ["device", "nkisim"],
+    "gtest/": [],
+    "gmock/": [],
 }
 ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/")  # slow headers: in a .hpp everyone would pay for them
 
@@ -59,8 +81,11 @@ def include_fault(path, kind, name):
 def link_faults(folder, text):
     """Links of a room's CMakeLists.txt to rooms that it may not see."""
     room = tree.ROOMS[folder]
-    return [f"{folder}/CMakeLists.txt: {room} may not link nkigrid::{name}"
-            for name in re.findall(r"nkigrid::(\w+)", text) if name in BELOW and name not in reach(room)]
+    return [
+        f"{folder}/CMakeLists.txt: {room} may not link nkigrid::{name}"
+        for name in re.findall(r"nkigrid::(\w+)", text)
+        if name in BELOW and name not in reach(room)
+    ]
 
 
 def look():
@@ -78,12 +103,28 @@ def look():
 
 def prove():
     """A check that cannot fail proves nothing."""
-    bad = [("jobs/base/x.cpp", '"', "jobs/grid.hpp"), ("slurm/x.cpp", '"', "aggregate/intervals.hpp"), ("aggregate/x.cpp", '"', "runner/runner.hpp"),
-           ("runner/log/x.cpp", '"', "runner/proc/child.hpp"), ("jobs/x.cpp", '"', "grid.hpp"), ("jobs/x.cpp", '"', "jobs/no_such.hpp"),
-           ("aggregate/x.cpp", "<", "yaml-cpp/yaml.h"), ("cli/x.cpp", "<", "mpi.h"), ("jobs/x.hpp", "<", "nlohmann/json.hpp"), ("jobs/x.cpp", "<", "gtest/gtest.h")]
-    good = [("cli/x.cpp", '"', "runner/runner.hpp"), ("runner/agent/x.cpp", '"', "jobs/grid.hpp"), ("runner/x.cpp", '"', "runner/mpi/comm.hpp"),
-            ("jobs/x.cpp", "<", "nlohmann/json.hpp"), ("jobs/x.cpp", "<", "vector")]
-    faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [f"refused: {case}: {include_fault(*case)}" for case in good if include_fault(*case)]
+    bad = [
+        ("jobs/base/x.cpp", '"', "jobs/grid/grid.hpp"),
+        ("slurm/x.cpp", '"', "aggregate/statistics/intervals.hpp"),
+        ("aggregate/x.cpp", '"', "runner/runner.hpp"),
+        ("runner/log/x.cpp", '"', "runner/proc/child.hpp"),
+        ("jobs/x.cpp", '"', "grid.hpp"),
+        ("jobs/x.cpp", '"', "jobs/no_such.hpp"),
+        ("aggregate/x.cpp", "<", "yaml-cpp/yaml.h"),
+        ("cli/x.cpp", "<", "mpi.h"),
+        ("jobs/x.hpp", "<", "nlohmann/json.hpp"),
+        ("jobs/x.cpp", "<", "gtest/gtest.h"),
+    ]
+    good = [
+        ("cli/x.cpp", '"', "runner/runner.hpp"),
+        ("runner/agent/x.cpp", '"', "jobs/grid/grid.hpp"),
+        ("runner/x.cpp", '"', "runner/mpi/comm.hpp"),
+        ("jobs/x.cpp", "<", "nlohmann/json.hpp"),
+        ("jobs/x.cpp", "<", "vector"),
+    ]
+    faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [
+        f"refused: {case}: {include_fault(*case)}" for case in good if include_fault(*case)
+    ]
     if not link_faults("runner/log", "nkigrid_room(NAME log PUBLIC nkigrid::jobs PRIVATE nkigrid::agent)"):
         faults.append("not noticed: a link of log to agent")
     tree.finish("arrow proof", len(bad) + len(good), faults)

@@ -23,20 +23,28 @@ def faults_of(files, compiled, registered):
     for path in files:
         if path.suffix == ".cpp" and str(path) not in compiled:
             faults.append(f"{path}: compiled by no target; list it in nkigrid_test()")
-        if path.suffix == ".py" and f"{path}\"" not in registered:
+        if path.suffix == ".py" and f'{path}"' not in registered:
             faults.append(f"{path}: run by no test; give it an add_test()")
     return faults
 
 
 def look(build):
-    compiled = {str(Path(entry["directory"], entry["file"]).resolve()) for entry in json.loads((build / "compile_commands.json").read_text())}
+    compiled = {
+        str(Path(entry["directory"], entry["file"]).resolve())
+        for entry in json.loads((build / "compile_commands.json").read_text())
+    }
     registered = "\n".join(path.read_text() for path in build.rglob("CTestTestfile.cmake"))
     files = [path.resolve() for path in test_files(tree.ROOT)]
     tree.finish("registered tests", len(files), faults_of(files, compiled, registered))
 
 
 def prove():
-    files = [Path("/r/tests/a/x_test.cpp"), Path("/r/tests/a/test_x.py"), Path("/r/tests/a/y_test.cpp"), Path("/r/tests/a/test_y.py")]
+    files = [
+        Path("/r/tests/a/x_test.cpp"),
+        Path("/r/tests/a/test_x.py"),
+        Path("/r/tests/a/y_test.cpp"),
+        Path("/r/tests/a/test_y.py"),
+    ]
     found = faults_of(files, {"/r/tests/a/x_test.cpp"}, 'add_test(x "/usr/bin/python3" "/r/tests/a/test_x.py")')
     faults = [] if [fault.split(":")[0] for fault in found] == [str(path) for path in files[2:]] else [f"found {found}"]
     tree.finish("registration proof", len(files), faults)

@@ -8,9 +8,19 @@ ROOT = Path(os.environ.get("NKIGRID_SOURCE_DIR", Path(__file__).resolve().parent
 
 # Folder -> room. The longest folder that is a parent of a file is its room.
 ROOMS = {
-    "jobs/base": "base", "jobs": "jobs", "runner/proc": "proc", "runner/mpi": "mpi", "runner/log": "log", "runner/model": "model",
-    "runner/nkisim": "nkisim", "runner/device": "device", "runner/agent": "agent", "runner": "runner", "slurm": "slurm",
-    "aggregate": "aggregate", "cli": "cli",
+    "jobs/base": "base",
+    "jobs": "jobs",
+    "runner/proc": "proc",
+    "runner/mpi": "mpi",
+    "runner/log": "log",
+    "runner/model": "model",
+    "runner/nkisim": "nkisim",
+    "runner/device": "device",
+    "runner/agent": "agent",
+    "runner": "runner",
+    "slurm": "slurm",
+    "aggregate": "aggregate",
+    "cli": "cli",
 }
 SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

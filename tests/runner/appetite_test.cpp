@@ -63,8 +63,10 @@ struct Office {
   Coordinator coordinator;
 
   explicit Office(std::uint32_t tasks)
-      : f(tasks), run{.folder = {}, .grid = f.grid, .benchmark = {}, .plan = f.plan, .costs = {}, .run_id = {}, .grid_hash = {}},
-        coordinator(*comm, Dealer(run.plan, run.grid, f.order, f.ledger, false), PermitOffice(run.grid), Progress(2, false, true, clock), clock) {}
+      : f(tasks),
+        run{.folder = {}, .grid = f.grid, .benchmark = {}, .plan = f.plan, .costs = {}, .run_id = {}, .grid_hash = {}},
+        coordinator(*comm, Dealer(run.plan, run.grid, f.order, f.ledger, false), PermitOffice(run.grid),
+                    Progress(2, false, true, clock), clock) {}
 
   std::size_t deal(const Want& want) {
     coordinator.handle({.source = 0, .tag = static_cast<int>(Tag::want), .bytes = encode(want)});
@@ -89,7 +91,9 @@ TEST(Coordinator, NothingIsDealtAheadNearTheEnd) {
   EXPECT_EQ(office.deal({.episodes = 2, .ahead = 1000, .received = 0, .node = "n"}), 2U + 50U);
   EXPECT_EQ(office.deal({.episodes = 1, .ahead = 0, .received = 52, .node = "n"}), 1U);
   std::size_t dealt = 53;
-  for (std::uint64_t i = 0; dealt < 100; ++i) dealt += office.deal({.episodes = 0, .ahead = 1000, .received = dealt, .node = "n"}) + office.deal({.episodes = 1, .received = dealt, .node = "n"});
+  for (std::uint64_t i = 0; dealt < 100; ++i)
+    dealt += office.deal({.episodes = 0, .ahead = 1000, .received = dealt, .node = "n"}) +
+             office.deal({.episodes = 1, .received = dealt, .node = "n"});
   EXPECT_EQ(dealt, 100U);
 }
 

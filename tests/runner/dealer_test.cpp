@@ -11,7 +11,13 @@ namespace nkigrid::runner {
 namespace {
 
 Done ended(std::uint32_t episode, Outcome outcome, std::string node = "n1") {
-  return {.episode = episode, .ended = true, .begun = true, .outcome = outcome, .node = std::move(node), .tokens = 10, .cost_usd = 1.0};
+  return {.episode = episode,
+          .ended = true,
+          .begun = true,
+          .outcome = outcome,
+          .node = std::move(node),
+          .tokens = 10,
+          .cost_usd = 1.0};
 }
 
 TEST(Dealer, DealsEachEpisodeOnceInOrder) {
@@ -156,7 +162,8 @@ TEST(Dealer, ANodeThatEatsEpisodesGetsNoMoreWhileAnotherOneWorks) {
   PlanFixture f(20);
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   dealer.take(ended(dealer.deal(1, "good")[0].episode, Outcome::pass, "good"));
-  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i)
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
   EXPECT_TRUE(dealer.deal(1, "bad").empty());
   EXPECT_EQ(dealer.deal(1, "good").size(), 1u);
   EXPECT_FALSE(dealer.stopped());
@@ -165,7 +172,8 @@ TEST(Dealer, ANodeThatEatsEpisodesGetsNoMoreWhileAnotherOneWorks) {
 TEST(Dealer, AloneWithADeviceThatFailsEverythingItStopsBeforeTriesAreUsedUp) {
   PlanFixture f(20);
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
-  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i)
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
   EXPECT_TRUE(dealer.stopped());
   EXPECT_NE(dealer.stopped_by().find("node bad"), std::string::npos);
 }
@@ -187,7 +195,8 @@ TEST(Dealer, AStoppedCellKeepsTheOtherOnesGoing) {
 }
 
 TEST(Dealer, AMillionEpisodesAreDealtAndTakenInLinearTimeWhateverStopsAndFails) {
-  // A list that is searched or erased from in the middle would take hours here. CPU time, since other tests may run beside this one.
+  // A list that is searched or erased from in the middle would take hours here. CPU time, since other tests may run
+  // beside this one.
   PlanFixture f(500'000);
   f.grid.models[0].budget.usd = 1000;
   f.grid.infra_retries = 100;

@@ -17,7 +17,8 @@ struct EndWatched : testing::Test {
     turns.emplace(grid);
     turns->set_end(clock.monotonic(), kLimit);
     turns->saw_turn(kCells[0].id, Seconds(10));
-    watch.emplace(EndQuestion{[this] { asked.push_back(clock.monotonic().count()); }, [this] { return std::exchange(answer, std::nullopt); }},
+    watch.emplace(EndQuestion{[this] { asked.push_back(clock.monotonic().count()); },
+                              [this] { return std::exchange(answer, std::nullopt); }},
                   clock.unix_seconds() + kLimit.count(), clock);
   }
   std::optional<double> look() { return watch->look(*turns, kCells); }
@@ -51,7 +52,8 @@ TEST_F(EndWatched, AsksOnceMoreBeforeTheFirstTurnThatDoesNotFitAndBeforeTheLastC
   turns->saw_turn(kCells[0].id, Seconds(40));  // 1.5 times that and the reserve: none fits in the last 70 s
   live(Seconds(3595));
   std::vector<double> near;
-  for (const auto at : asked) if (at > 3600 - 79) near.push_back(at);
+  for (const auto at : asked)
+    if (at > 3600 - 79) near.push_back(at);
   ASSERT_EQ(near.size(), 2u);
   EXPECT_NEAR(near[0], 3600 - 78, 1.5);
   EXPECT_NEAR(near[1], 3600 - 40, 1.5);

@@ -62,14 +62,18 @@ TEST(StoppedBy, WhatStoodAsAFileIsReplaced) {
   EXPECT_EQ(read_stopped_by(log.path()), "SIGTERM");
 }
 
-TEST(StoppedBy, AFailureThatCannotBeNotedIsNoSecondFailure) { log::note_failure("/proc/nowhere", std::nullopt, "disk"); }
+TEST(StoppedBy, AFailureThatCannotBeNotedIsNoSecondFailure) {
+  log::note_failure("/proc/nowhere", std::nullopt, "disk");
+}
 
 /// A log in which `node` ran `scored` episodes to a score, and failed others.
-void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const std::string& node, std::uint32_t scored, std::uint32_t failed) {
+void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const std::string& node, std::uint32_t scored,
+            std::uint32_t failed) {
   log::Journal journal(folder, node, test::made_header());
   for (std::uint32_t i = 0; i < scored + failed; ++i) {
     const auto& planned = plan.episodes.at(i);
-    log::End end{.id = {plan.id_of(planned), plan.key(planned.cell, planned.task), 1}, .level = "L1", .category = "unary"};
+    log::End end{
+        .id = {plan.id_of(planned), plan.key(planned.cell, planned.task), 1}, .level = "L1", .category = "unary"};
     end.outcome = i < scored ? Outcome::mismatch : Outcome::device_error;
     end.node = node;
     journal.append(end);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/grid.hpp"
+#include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/ledger.hpp"
 

@@ -22,7 +22,8 @@ struct Pipe {
     write_end = Fd();
     std::string all;
     char buffer[4096];
-    for (ssize_t got; (got = ::read(read_end.get(), buffer, sizeof buffer)) > 0;) all.append(buffer, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = ::read(read_end.get(), buffer, sizeof buffer)) > 0;)
+      all.append(buffer, static_cast<std::size_t>(got));
     return all;
   }
 };
@@ -33,7 +34,7 @@ TEST(Progress, APipeGetsWholePlainLinesAtEachStep) {
   Progress progress(pipe.write_end.get(), false, false, clock);
   progress.show({.episodes = 100, .scored = 0});
   clock.advance(Seconds(1));
-  progress.show({.episodes = 100, .scored = 1, .passed = 1, .in_flight = 2});   // no new step: silent
+  progress.show({.episodes = 100, .scored = 1, .passed = 1, .in_flight = 2});  // no new step: silent
   progress.show({.episodes = 100, .scored = 10, .passed = 4, .in_flight = 2});
   EXPECT_EQ(pipe.text(),
             "0/100 episodes, 0 passed, 0 running, 0s elapsed, ETA ?\n"
@@ -48,7 +49,9 @@ TEST(Progress, TheLastLineOfAPipeIsPrintedOnce) {
   progress.show({.episodes = 4, .scored = 4, .passed = 2});
   clock.advance(Seconds(2));
   progress.finish({.episodes = 4, .scored = 4, .passed = 2});
-  EXPECT_EQ(pipe.text(), "0/4 episodes, 0 passed, 0 running, 0s elapsed, ETA ?\n4/4 episodes, 2 passed, 0 running, 0s elapsed, ETA 0s\n");
+  EXPECT_EQ(
+      pipe.text(),
+      "0/4 episodes, 0 passed, 0 running, 0s elapsed, ETA ?\n4/4 episodes, 2 passed, 0 running, 0s elapsed, ETA 0s\n");
 }
 
 TEST(Progress, WhatChangedSinceTheLastLineIsPrintedAtTheEnd) {

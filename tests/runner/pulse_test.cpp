@@ -13,7 +13,9 @@ class Wire final : public mpi::Comm {
   Wire(int rank, int size) : rank_(rank), size_(size) {}
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
-  void send(int destination, int tag, std::string, std::string_view) override { sent.emplace_back(destination, static_cast<Tag>(tag)); }
+  void send(int destination, int tag, std::string, std::string_view) override {
+    sent.emplace_back(destination, static_cast<Tag>(tag));
+  }
   std::optional<mpi::Incoming> poll(std::string_view) override { return std::nullopt; }
   void barrier(std::string_view) override {}
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
@@ -26,7 +28,8 @@ class Wire final : public mpi::Comm {
 
 struct Pulses : testing::Test {
   ManualClock clock;
-  /// Looks once a second for `time`; `alive` ranks say something every 10 s. @returns who was lost first, and after how long
+  /// Looks once a second for `time`; `alive` ranks say something every 10 s. @returns who was lost first, and after how
+  /// long
   std::optional<std::pair<int, Seconds>> live(Pulse& pulse, Seconds time, const std::vector<int>& alive) {
     const auto begun = clock.monotonic();
     for (auto passed = Seconds(0); passed <= time; passed += Seconds(1)) {

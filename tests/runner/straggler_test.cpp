@@ -1,4 +1,5 @@
-// A slow rank, or a long episode, at the end of an element: ranks on a clock of the test's own, the runner's coordinator, dealer and askers.
+// A slow rank, or a long episode, at the end of an element: ranks on a clock of the test's own, the runner's
+// coordinator, dealer and askers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,13 +51,22 @@ struct SimulatedRank {
 
 constexpr std::uint32_t kLanes = 2;
 
-/// An element of four ranks with two lanes each; episode i takes seconds[i] on a rank of slowness 1, and is dealt in the order of the plan.
+/// An element of four ranks with two lanes each; episode i takes seconds[i] on a rank of slowness 1, and is dealt in
+/// the order of the plan.
 class Element {
  public:
   explicit Element(std::vector<double> seconds)
-      : f_(static_cast<std::uint32_t>(seconds.size()) / 2), seconds_(std::move(seconds)),
-        run_{.folder = {}, .grid = f_.grid, .benchmark = {}, .plan = f_.plan, .costs = {}, .run_id = {}, .grid_hash = {}},
-        coordinator_(comm_, Dealer(run_.plan, run_.grid, f_.order, f_.ledger, false), PermitOffice(run_.grid), Progress(2, false, true, clock_), clock_) {}
+      : f_(static_cast<std::uint32_t>(seconds.size()) / 2),
+        seconds_(std::move(seconds)),
+        run_{.folder = {},
+             .grid = f_.grid,
+             .benchmark = {},
+             .plan = f_.plan,
+             .costs = {},
+             .run_id = {},
+             .grid_hash = {}},
+        coordinator_(comm_, Dealer(run_.plan, run_.grid, f_.order, f_.ledger, false), PermitOffice(run_.grid),
+                     Progress(2, false, true, clock_), clock_) {}
 
   SimulatedRank& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }
 
@@ -68,8 +78,8 @@ class Element {
   }
 
   double now() const { return clock_.monotonic().count(); }
-  std::vector<std::uint32_t> dealt;               ///< in the order of dealing
-  std::uint32_t idle_beside_a_queue = 0;          ///< lanes that idled while an episode waited on another rank
+  std::vector<std::uint32_t> dealt;       ///< in the order of dealing
+  std::uint32_t idle_beside_a_queue = 0;  ///< lanes that idled while an episode waited on another rank
   std::map<std::uint32_t, double> ended_at;
 
  private:
@@ -87,7 +97,8 @@ class Element {
         while (const auto message = comm_.take(r)) moved = take(rank(r), *message) || moved;
         auto& it = rank(r);
         const auto idle = kLanes - static_cast<std::uint32_t>(it.running.size());
-        const auto want = it.asker.ask(kLanes, idle, static_cast<std::uint32_t>(it.queue.size()), "n" + std::to_string(r), clock_.monotonic());
+        const auto want = it.asker.ask(kLanes, idle, static_cast<std::uint32_t>(it.queue.size()),
+                                       "n" + std::to_string(r), clock_.monotonic());
         if (want) coordinator_.handle({r, static_cast<int>(Tag::want), encode(*want)});
         moved = moved || want;
       }
@@ -153,7 +164,8 @@ TEST(Straggler, ASlowRankKeepsNobodysWorkBack) {
   element.run();
   ASSERT_EQ(element.ended_at.size(), 400u);
   EXPECT_EQ(element.idle_beside_a_queue, 0u);
-  // Until the slow rank's own episodes are all that is left, six lanes share what it does not take: its work is what its lanes hold.
+  // Until the slow rank's own episodes are all that is left, six lanes share what it does not take: its work is what
+  // its lanes hold.
   const auto& slow = element.rank(3).ended;
   EXPECT_LE(slow.size(), 2 * kLanes);
   double others = 0, last_of_others = 0;
@@ -185,7 +197,8 @@ TEST(Straggler, AnEpisodeThatTakesLongerThanThoughtIsAllThatIsLeft) {
   element.run();
   EXPECT_EQ(element.dealt.back(), 399u);
   double last_of_others = 0;
-  for (std::uint32_t episode = 0; episode < 399; ++episode) last_of_others = std::max(last_of_others, element.ended_at[episode]);
+  for (std::uint32_t episode = 0; episode < 399; ++episode)
+    last_of_others = std::max(last_of_others, element.ended_at[episode]);
   const double others = std::accumulate(seconds.begin(), seconds.end() - 1, 0.0) / (4 * kLanes);
   EXPECT_LE(last_of_others, std::max(others, seconds.front()) + 10);
   EXPECT_NEAR(element.now(), 5000 + others, 20) << "nothing but its own time follows";

@@ -1,4 +1,5 @@
-// The client against a library of our own that has a controller's bad manners; built with the header of a release (ERA_MAJOR, ERA_MINOR).
+// The client against a library of our own that has a controller's bad manners; built with the header of a release
+// (ERA_MAJOR, ERA_MINOR).
 #include <slurm/slurm.h>
 
 #include <gmock/gmock.h>
@@ -17,10 +18,10 @@ namespace {
 
 /// How the controller answers one submit.
 struct Manners {
-  int error = 0;             ///< of the call, or with `accepted` inside the response
-  bool accepted = true;      ///< the job is in the table afterwards
-  bool answers = true;       ///< a response comes back
-  bool fails = false;        ///< the accepted job has failed by the time of the answer
+  int error = 0;         ///< of the call, or with `accepted` inside the response
+  bool accepted = true;  ///< the job is in the table afterwards
+  bool answers = true;   ///< a response comes back
+  bool fails = false;    ///< the accepted job has failed by the time of the answer
 };
 
 /// The whole cluster.
@@ -130,8 +131,15 @@ using testing::StartsWith;
 
 struct LibslurmClient : testing::Test {
   std::unique_ptr<Client> client{nkigrid_slurm_client()};
-  JobRequest request{.name = "n", .comment = "nkigrid feed elements 1.0 from 0, 1 at once", .script = "#!/bin/sh\n", .work_folder = "/", .output = "/tmp/o",
-                     .environment = {"PATH=/bin"}, .array = "0-1", .dependency = {}, .resources = {}};
+  JobRequest request{.name = "n",
+                     .comment = "nkigrid feed elements 1.0 from 0, 1 at once",
+                     .script = "#!/bin/sh\n",
+                     .work_folder = "/",
+                     .output = "/tmp/o",
+                     .environment = {"PATH=/bin"},
+                     .array = "0-1",
+                     .dependency = {},
+                     .resources = {}};
   LibslurmClient() { controller = {}; }
   std::string refusal() {
     try {

@@ -27,7 +27,8 @@ TEST(Pace, FewElementsGetLargeParts) { EXPECT_EQ(pace_of(grid_with(32, 8), 2), (
 
 TEST(Pace, WhatIsSubmittedBesideLivingElementsKeepsToTheirParts) {
   EXPECT_EQ(pace_of(grid_with(32, 0), 5, {.working = 3, .at_once = 8}), (Pace{.throttle = 0, .at_once = 8}));
-  EXPECT_EQ(pace_of(grid_with(32, 8), 7, {.working = 3, .at_once = 8}), (Pace{.throttle = 5, .at_once = 8})) << "five are free";
+  EXPECT_EQ(pace_of(grid_with(32, 8), 7, {.working = 3, .at_once = 8}), (Pace{.throttle = 5, .at_once = 8}))
+      << "five are free";
 }
 
 TEST(Pace, WaitsWhereLivingElementsHaveAll) {

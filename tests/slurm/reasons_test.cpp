@@ -19,20 +19,21 @@ TEST(Reasons, EveryNumberThatSlurmNamesHasWords) {
 /// The numbers are those of Slurm 22.05's enum job_state_reason.
 TEST(Reasons, NumbersMeanWhatSlurmsHeaderSays) {
   EXPECT_EQ(reason_of(3).words, "waits for free nodes");
-  EXPECT_EQ(reason_of(21).words, "no node can ever fulfil what it asks for");                                        // FAIL_BAD_CONSTRAINTS
-  EXPECT_EQ(reason_of(40).words, "the limit on CPUs of its quality of service is reached");                          // WAIT_QOS_GRP_CPU
-  EXPECT_EQ(reason_of(49).words, "asks for more minutes of CPUs a job than its quality of service allows");       // WAIT_QOS_MAX_CPU_MINS_PER_JOB
-  EXPECT_EQ(reason_of(51).advice, "lower slurm.time, then cancel and resume");                                       // WAIT_QOS_MAX_WALL_PER_JOB
-  EXPECT_EQ(reason_of(70).words, "the limit on submitted jobs of its account is reached");                           // WAIT_ASSOC_MAX_SUB_JOB
-  EXPECT_EQ(reason_of(72).words, "the array's throttle is reached");                                                 // WAIT_ARRAY_TASK_LIMIT
-  EXPECT_EQ(reason_of(178).words, "the partition's limits do not allow it");                                         // WAIT_PART_CONFIG
-  EXPECT_EQ(reason_of(182).advice, "lower slurm.mem, then cancel and resume");                                       // WAIT_PN_MEM_LIMIT
-  EXPECT_EQ(reason_of(198).words, "its reservation was deleted");                                                    // WAIT_RESV_DELETED
+  EXPECT_EQ(reason_of(21).words, "no node can ever fulfil what it asks for");                // FAIL_BAD_CONSTRAINTS
+  EXPECT_EQ(reason_of(40).words, "the limit on CPUs of its quality of service is reached");  // WAIT_QOS_GRP_CPU
+  EXPECT_EQ(reason_of(49).words,
+            "asks for more minutes of CPUs a job than its quality of service allows");  // WAIT_QOS_MAX_CPU_MINS_PER_JOB
+  EXPECT_EQ(reason_of(51).advice, "lower slurm.time, then cancel and resume");          // WAIT_QOS_MAX_WALL_PER_JOB
+  EXPECT_EQ(reason_of(70).words, "the limit on submitted jobs of its account is reached");  // WAIT_ASSOC_MAX_SUB_JOB
+  EXPECT_EQ(reason_of(72).words, "the array's throttle is reached");                        // WAIT_ARRAY_TASK_LIMIT
+  EXPECT_EQ(reason_of(178).words, "the partition's limits do not allow it");                // WAIT_PART_CONFIG
+  EXPECT_EQ(reason_of(182).advice, "lower slurm.mem, then cancel and resume");              // WAIT_PN_MEM_LIMIT
+  EXPECT_EQ(reason_of(198).words, "its reservation was deleted");                           // WAIT_RESV_DELETED
 }
 
 TEST(Reasons, AnErrorOfACallNamesTheKeyThatItIsAbout) {
-  EXPECT_EQ(advice_for_error(2000), "look at slurm.partition");   // ESLURM_INVALID_PARTITION_NAME
-  EXPECT_EQ(advice_for_error(2072), "look at slurm.gres");        // ESLURM_INVALID_GRES
+  EXPECT_EQ(advice_for_error(2000), "look at slurm.partition");  // ESLURM_INVALID_PARTITION_NAME
+  EXPECT_EQ(advice_for_error(2072), "look at slurm.gres");       // ESLURM_INVALID_GRES
   EXPECT_THAT(std::string(advice_for_error(5004)), HasSubstr("doctor"));
 }
 

@@ -21,8 +21,15 @@ jobs::Run some_run() {
   run.folder = "/shared/it's here/run";
   run.run_id = "00112233445566aa";
   run.grid.name = "demo";
-  run.grid.slurm = {.partition = "trn1", .gres = "neuroncore:2", .shards = 4, .nodes = 2, .ranks_per_node = 3, .cpus_per_rank = 4,
-                    .throttle = 4, .time = Seconds(3601), .warn = Seconds(90)};
+  run.grid.slurm = {.partition = "trn1",
+                    .gres = "neuroncore:2",
+                    .shards = 4,
+                    .nodes = 2,
+                    .ranks_per_node = 3,
+                    .cpus_per_rank = 4,
+                    .throttle = 4,
+                    .time = Seconds(3601),
+                    .warn = Seconds(90)};
   return run;
 }
 
@@ -56,15 +63,23 @@ TEST(Split, KeepsToTheSitesLimitOnTasksOfAnArray) {
 
 TEST(ThrottleShare, AddsUpToTheThrottle) {
   for (std::uint32_t throttle = 3; throttle < 20; ++throttle) {
-    EXPECT_EQ(throttle_share(throttle, 0, 3) + throttle_share(throttle, 1, 3) + throttle_share(throttle, 2, 3), throttle);
+    EXPECT_EQ(throttle_share(throttle, 0, 3) + throttle_share(throttle, 1, 3) + throttle_share(throttle, 2, 3),
+              throttle);
   }
   EXPECT_EQ(throttle_share(0, 1, 3), 0u) << "no limit";
 }
 
 struct Request : testing::Test {
   TemporaryDirectory folder;
-  JobRequest whole{.name = "nkigrid-demo", .comment = {}, .script = "#!/bin/sh\n", .work_folder = folder.path().native(),
-                   .output = (folder.path() / "element-%A_%a.out").native(), .environment = {"PATH=/bin"}, .array = {}, .dependency = {}, .resources = {}};
+  JobRequest whole{.name = "nkigrid-demo",
+                   .comment = {},
+                   .script = "#!/bin/sh\n",
+                   .work_folder = folder.path().native(),
+                   .output = (folder.path() / "element-%A_%a.out").native(),
+                   .environment = {"PATH=/bin"},
+                   .array = {},
+                   .dependency = {},
+                   .resources = {}};
   JobRequest request = whole;
   std::string refusal() {
     try {
@@ -94,9 +109,10 @@ TEST_F(Request, WhatSlurmWouldAcceptAndFailWithoutAWordIsRefused) {
 }
 
 TEST_F(Request, WhatNoNodeOfThePartitionHasIsRefusedWithItsKey) {
-  const std::vector<Partition> partitions = {{.name = "p", .nodes = 3, .is_default = true,
-                                              .sizes = {{"n1", 8, 32000}, {"n2", 8, 64000}, {"n3", 2, 64000}}}};
-  const auto refusal = [&](std::uint32_t nodes, std::uint32_t cpus, const std::string& mem, const std::string& exclude = {}) -> std::string {
+  const std::vector<Partition> partitions = {
+      {.name = "p", .nodes = 3, .is_default = true, .sizes = {{"n1", 8, 32000}, {"n2", 8, 64000}, {"n3", 2, 64000}}}};
+  const auto refusal = [&](std::uint32_t nodes, std::uint32_t cpus, const std::string& mem,
+                           const std::string& exclude = {}) -> std::string {
     request.nodes = nodes;
     request.tasks_per_node = 2;
     request.cpus_per_task = cpus;
@@ -122,13 +138,15 @@ TEST_F(Request, WhatNoNodeOfThePartitionHasIsRefusedWithItsKey) {
 }
 
 TEST(NodeNames, ReadsSlurmsLists) {
-  EXPECT_THAT(node_names("head,trn[08-10,2],gpu[1]x,,trn3"), testing::UnorderedElementsAre("head", "trn08", "trn09", "trn10", "trn2", "gpu1x", "trn3"));
+  EXPECT_THAT(node_names("head,trn[08-10,2],gpu[1]x,,trn3"),
+              testing::UnorderedElementsAre("head", "trn08", "trn09", "trn10", "trn2", "gpu1x", "trn3"));
   EXPECT_TRUE(node_names("").empty());
   EXPECT_TRUE(node_names("trn[1-").empty());
   EXPECT_TRUE(node_names("n[0-4000000000]").empty());
 }
 
-JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace, const std::string& program = "/usr/bin/nkigrid") {
+JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace,
+                             const std::string& program = "/usr/bin/nkigrid") {
   return element_requests(run, {chunk}, pace, 3, program).front();
 }
 
@@ -140,15 +158,17 @@ TEST(Scripts, ElementsRunOneMpirunOverTheirNodes) {
   EXPECT_EQ(request.time_minutes, 61u);
   EXPECT_EQ(request.array, "0-3%2") << "two chunks share a throttle of four";
   EXPECT_EQ(request.comment, "nkigrid 00112233445566aa elements 3.1 from 1000, 4 at once");
-  EXPECT_THAT(request.script, HasSubstr("exec mpirun -n 6 --bind-to none '/opt/nki grid/nkigrid' run '/shared/it'\\''s here/run' "
-                                        "--shard $((SLURM_ARRAY_TASK_ID + 1000)) --quiet"));
+  EXPECT_THAT(request.script,
+              HasSubstr("exec mpirun -n 6 --bind-to none '/opt/nki grid/nkigrid' run '/shared/it'\\''s here/run' "
+                        "--shard $((SLURM_ARRAY_TASK_ID + 1000)) --quiet"));
 }
 
 TEST(Scripts, ElementsThatShareAnEndpointAreToldHowManyTheyAre) {
   auto run = some_run();
   run.grid.models.push_back({.name = "m", .api = "openai", .concurrency = 9});
   run.grid.cells.push_back({.id = "m.s.p", .model = "m"});
-  EXPECT_THAT(elements_of_chunk(run, {.offset = 0, .elements = {0, 1}}, {.throttle = 0, .at_once = 2}).script, HasSubstr(" --elements-at-once 2 --quiet"));
+  EXPECT_THAT(elements_of_chunk(run, {.offset = 0, .elements = {0, 1}}, {.throttle = 0, .at_once = 2}).script,
+              HasSubstr(" --elements-at-once 2 --quiet"));
 }
 
 TEST(Scripts, AggregationRunsAnywhereAndChecksCompletenessItself) {
@@ -166,12 +186,15 @@ TEST(Scripts, AggregationRunsAnywhereAndChecksCompletenessItself) {
 }
 
 TEST(Scripts, SbatchFormSaysTheSameAsTheRequest) {
-  const auto text = sbatch_script(elements_of_chunk(some_run(), {.offset = 0, .elements = {0, 1, 2, 3}}, {.throttle = 4, .at_once = 4}));
+  const auto text = sbatch_script(
+      elements_of_chunk(some_run(), {.offset = 0, .elements = {0, 1, 2, 3}}, {.throttle = 4, .at_once = 4}));
   EXPECT_EQ(text.rfind("#!/bin/sh\n#SBATCH ", 0), 0u);
-  for (const char* line : {"#SBATCH --array=0-3%4\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks=6\n", "#SBATCH --ntasks-per-node=3\n",
-                           "#SBATCH --cpus-per-task=4\n", "#SBATCH --time=61\n", "#SBATCH --signal=B:USR1@90\n", "#SBATCH --open-mode=append\n",
-                           "#SBATCH --partition=trn1\n", "#SBATCH --gres=neuroncore:2\n", "#SBATCH --chdir=\"/shared/it's here/run\"\n",
-                           "#SBATCH --comment=\"nkigrid 00112233445566aa elements 3.0 from 0, 4 at once\"\n", "exec mpirun"}) {
+  for (const char* line :
+       {"#SBATCH --array=0-3%4\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks=6\n", "#SBATCH --ntasks-per-node=3\n",
+        "#SBATCH --cpus-per-task=4\n", "#SBATCH --time=61\n", "#SBATCH --signal=B:USR1@90\n",
+        "#SBATCH --open-mode=append\n", "#SBATCH --partition=trn1\n", "#SBATCH --gres=neuroncore:2\n",
+        "#SBATCH --chdir=\"/shared/it's here/run\"\n",
+        "#SBATCH --comment=\"nkigrid 00112233445566aa elements 3.0 from 0, 4 at once\"\n", "exec mpirun"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, Not(HasSubstr("--account")));
@@ -196,11 +219,12 @@ TEST(DryRun, SubmitsByHandInTheOrderAndWithTheDependenciesOfASubmit) {
   EXPECT_EQ(scripts[4].name, "aggregation.sh");
   EXPECT_EQ(scripts[5].name, "submit.sh");
   EXPECT_THAT(scripts[5].text, HasSubstr("cd '/shared/it'\\''s here/run/scripts'\n"));
-  EXPECT_THAT(lines_with(scripts[5].text, "--parsable"),
-              ElementsAre("array_0=$(sbatch --parsable elements-0.sh)", "array_1=$(sbatch --parsable elements-1.sh)",
-                          "array_2=$(sbatch --parsable --dependency=\"afterany:$array_0\" elements-2.sh)",
-                          "array_3=$(sbatch --parsable --dependency=\"afterany:$array_1\" elements-3.sh)",
-                          "sbatch --parsable --dependency=\"afterany:$array_0:$array_1:$array_2:$array_3\" aggregation.sh"));
+  EXPECT_THAT(
+      lines_with(scripts[5].text, "--parsable"),
+      ElementsAre("array_0=$(sbatch --parsable elements-0.sh)", "array_1=$(sbatch --parsable elements-1.sh)",
+                  "array_2=$(sbatch --parsable --dependency=\"afterany:$array_0\" elements-2.sh)",
+                  "array_3=$(sbatch --parsable --dependency=\"afterany:$array_1\" elements-3.sh)",
+                  "sbatch --parsable --dependency=\"afterany:$array_0:$array_1:$array_2:$array_3\" aggregation.sh"));
 }
 
 TEST(Megabytes, ReadsWhatTheGridWrites) {
@@ -211,14 +235,26 @@ TEST(Megabytes, ReadsWhatTheGridWrites) {
 }
 
 TEST(Environment, KeepsTheAllowListOnly) {
-  std::vector<std::string> given = {"PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "SLURM_JOB_ID=7", "SLURM_CPU_BIND=quiet", "SBATCH_ACCOUNT=x",
-                                    "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=4", "OMPI_MCA_btl=tcp,self", "OPENBLAS_CORETYPE=Haswell",
-                                    "ANTHROPIC_API_KEY=secret", "NEURON_CC_FLAGS=-O2", "NEURON_API_TOKEN=secret", "NKIGRID_DEVICE_DIR=/d", "AWS_BEARER_TOKEN_BEDROCK=secret"};
+  std::vector<std::string> given = {"PATH=/bin",
+                                    "SLURM_CONF=/etc/slurm.conf",
+                                    "SLURM_JOB_ID=7",
+                                    "SLURM_CPU_BIND=quiet",
+                                    "SBATCH_ACCOUNT=x",
+                                    "PMIX_RANK=0",
+                                    "OMPI_COMM_WORLD_SIZE=4",
+                                    "OMPI_MCA_btl=tcp,self",
+                                    "OPENBLAS_CORETYPE=Haswell",
+                                    "ANTHROPIC_API_KEY=secret",
+                                    "NEURON_CC_FLAGS=-O2",
+                                    "NEURON_API_TOKEN=secret",
+                                    "NKIGRID_DEVICE_DIR=/d",
+                                    "AWS_BEARER_TOKEN_BEDROCK=secret"};
   std::vector<char*> pointers;
   for (auto& entry : given) pointers.push_back(entry.data());
   pointers.push_back(nullptr);
   EXPECT_THAT(allowed_environment(pointers.data()),
-              ElementsAre("PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "OMPI_MCA_btl=tcp,self", "OPENBLAS_CORETYPE=Haswell", "NEURON_CC_FLAGS=-O2", "NKIGRID_DEVICE_DIR=/d"));
+              ElementsAre("PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "OMPI_MCA_btl=tcp,self",
+                          "OPENBLAS_CORETYPE=Haswell", "NEURON_CC_FLAGS=-O2", "NKIGRID_DEVICE_DIR=/d"));
 }
 
 }  // namespace

@@ -25,14 +25,26 @@ class FakeClient final : public Client {
     if (submits_before_failure-- == 0) throw Error(ErrorCode::external, "the controller is gone");
     requests.push_back(request);
     const auto id = static_cast<std::uint32_t>(100 + requests.size());
-    if (rival) records.push_back({.job = 50, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .comment = request.comment});
-    records.push_back({.job = id, .element = std::nullopt, .pending_elements = request.array, .state = "PENDING", .reason = "waits for free nodes",
-                       .nodes = {}, .name = request.name, .comment = request.comment});
+    if (rival)
+      records.push_back({.job = 50,
+                         .element = std::nullopt,
+                         .pending_elements = request.array,
+                         .state = "PENDING",
+                         .comment = request.comment});
+    records.push_back({.job = id,
+                       .element = std::nullopt,
+                       .pending_elements = request.array,
+                       .state = "PENDING",
+                       .reason = "waits for free nodes",
+                       .nodes = {},
+                       .name = request.name,
+                       .comment = request.comment});
     return id;
   }
   std::vector<JobState> jobs(const std::string& prefix) override {
     std::vector<JobState> found;
-    std::copy_if(records.begin(), records.end(), std::back_inserter(found), [&](const auto& job) { return job.comment.rfind(prefix, 0) == 0; });
+    std::copy_if(records.begin(), records.end(), std::back_inserter(found),
+                 [&](const auto& job) { return job.comment.rfind(prefix, 0) == 0; });
     return found;
   }
   void cancel(std::uint32_t job) override { cancelled.push_back(job); }
@@ -181,7 +193,8 @@ TEST_F(Submit, ASmallThrottleIsKeptOverManyArrays) {
 TEST_F(Submit, AResumeBesideLivingElementsKeepsTheThrottle) {
   run.grid.slurm.throttle = 2;
   submit({0});
-  client.records[0] = {.job = 101, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
+  client.records[0] = {
+      .job = 101, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
   EXPECT_EQ(submit({1, 2}).pace.throttle, 1u);
   EXPECT_EQ(client.requests[2].array, "1-2%1");
   EXPECT_EQ(submit({3}).pace.after_living, true);
@@ -214,7 +227,11 @@ TEST_F(Submit, OfTwoArraysOfOneChunkTheOlderStays) {
 }
 
 TEST_F(Submit, AJobOfThisRunWithAnotherCommentIsPassedBy) {
-  client.records.push_back({.job = 7, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = "nkigrid feed elements of another kind"});
+  client.records.push_back({.job = 7,
+                            .element = 0,
+                            .pending_elements = {},
+                            .state = "RUNNING",
+                            .comment = "nkigrid feed elements of another kind"});
   EXPECT_EQ(submit({0}).submission.arrays.size(), 1u);
 }
 
@@ -228,7 +245,8 @@ TEST_F(Submit, CancelEndsLivingJobsOfThisRunOnly) {
 
 TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
   submit({0, 1, 4});
-  client.records[0] = {.job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
+  client.records[0] = {
+      .job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
   const auto states = element_states(run, client);
   ASSERT_EQ(states.size(), 3u);
   EXPECT_EQ(states[0].state, "ENDED");
@@ -240,7 +258,11 @@ TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
 
 TEST_F(Submit, AFailedElementShowsWhatItSaidLast) {
   submit({0});
-  client.records[0] = {.job = 101, .element = 0, .pending_elements = {}, .state = "FAILED", .reason = "its command failed, exit code 4",
+  client.records[0] = {.job = 101,
+                       .element = 0,
+                       .pending_elements = {},
+                       .state = "FAILED",
+                       .reason = "its command failed, exit code 4",
                        .comment = client.records[0].comment};
   EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4");
   write_file_atomic(run.log_folder() / "element-101_0.out", "one\nthe device is gone\n \n");
@@ -263,13 +285,18 @@ TEST_F(Submit, ADamagedJobsFileIsNamed) {
   EXPECT_EQ(refusal(R"({"submissions": [{}]})"), ErrorCode::corrupt);
   EXPECT_EQ(refusal(R"({"version": 2, "submissions": []})"), ErrorCode::config);
   for (const char* elements : {"0-4000000000", "", "0-", "3-1", "0,x", "0-3%2"}) {
-    EXPECT_EQ(refusal(fmt::format(R"({{"version": 1, "submissions": [{{"generation": 1, "aggregation": 0, "arrays": [{{"job": 1, "offset": 0, "elements": "{}"}}]}}]}})",
-                                  elements)), ErrorCode::corrupt) << elements;
+    EXPECT_EQ(
+        refusal(fmt::format(
+            R"({{"version": 1, "submissions": [{{"generation": 1, "aggregation": 0, "arrays": [{{"job": 1, "offset": 0, "elements": "{}"}}]}}]}})",
+            elements)),
+        ErrorCode::corrupt)
+        << elements;
   }
 }
 
 TEST(Submittable, AFolderThatSlurmWouldReadAsAPatternIsRefused) {
-  for (const char* folder : {"/shared/50% done/run", "/shared/a\\b"}) EXPECT_THROW(check_submittable({}, folder), Error) << folder;
+  for (const char* folder : {"/shared/50% done/run", "/shared/a\\b"})
+    EXPECT_THROW(check_submittable({}, folder), Error) << folder;
   EXPECT_NO_THROW(check_submittable({}, "/shared/it's \"here\", $5"));
 }
 

@@ -12,7 +12,7 @@
 
 #include "jobs/base/files.hpp"
 #include "runner/device/backend.hpp"
-#include "runner/device/neuron_backend.hpp"
+#include "runner/device/neuron/backend.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -39,13 +39,15 @@ class FakeNode {
 
   /// An interpreter whose modules come from `python_path`, as those of a virtual environment do.
   void write_python(const std::string& python_path) {
-    std::ofstream(path("python")) << "#!/bin/sh\nexport FAKE_NEURON=" << folder_.path().native() << " PYTHONPATH=" << python_path
-                                  << "\nexec /usr/bin/python3 \"$@\"\n";
+    std::ofstream(path("python")) << "#!/bin/sh\nexport FAKE_NEURON=" << folder_.path().native()
+                                  << " PYTHONPATH=" << python_path << "\nexec /usr/bin/python3 \"$@\"\n";
     std::filesystem::permissions(path("python"), std::filesystem::perms::owner_all);
   }
 
   /// From now on "compiler" or "nrt" does this to everybody, the canary included; "" puts it right.
-  void order(const std::string& whom, const std::string& words) { std::ofstream(path("control/" + whom)) << words << "\n"; }
+  void order(const std::string& whom, const std::string& words) {
+    std::ofstream(path("control/" + whom)) << words << "\n";
+  }
 
   std::unique_ptr<Backend> backend() { return make_neuron_backend(spec, check, test_paths(), roots); }
   std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, test_paths()); }
@@ -65,7 +67,9 @@ inline std::uint32_t head_bytes(const std::string& neff) {
 }
 
 /// What stands in the head of a toy NEFF.
-inline nlohmann::json about(const std::string& neff) { return nlohmann::json::parse(neff.substr(12, head_bytes(neff))); }
+inline nlohmann::json about(const std::string& neff) {
+  return nlohmann::json::parse(neff.substr(12, head_bytes(neff)));
+}
 
 /// The same NEFF with an order to the runtime in it.
 inline Artifact with_order(Artifact artifact, const std::string& order) {
@@ -78,6 +82,8 @@ inline Artifact with_order(Artifact artifact, const std::string& order) {
   return artifact;
 }
 
-inline std::string with(const std::string& file, const std::string& directive) { return data_file(file) + "\n# fake-" + directive + "\n"; }
+inline std::string with(const std::string& file, const std::string& directive) {
+  return data_file(file) + "\n# fake-" + directive + "\n";
+}
 
 }  // namespace nkigrid::device

@@ -1,9 +1,10 @@
-// A stand-in for libnrt.so in tests, with the interface of the public headers nrt.h and nrt_experimental.h, written from them and not
-// from ours. It executes the toy NEFFs of the stand-in compiler with the simulator's engine.
+// A stand-in for libnrt.so in tests, with the interface of the public headers nrt.h and nrt_experimental.h, written
+// from them and not from ours. It executes the toy NEFFs of the stand-in compiler with the simulator's engine.
 //
 // What it does wrong it is told by a NEFF's directives and by the file `control/nrt` beside the library, a line each:
 //   CALL STATUS   that call returns STATUS      zeros   outputs are all zeros, with success
-//   crash, hang   in nrt_execute                poison N   the core's next N executions fail with 1004: kept in dev/neuron0, the "device"
+//   crash, hang   in nrt_execute                poison N   the core's next N executions fail with 1004: kept in
+//   dev/neuron0, the "device"
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -21,8 +22,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/nkisim/engine.hpp"
-#include "runner/nkisim/program.hpp"
+#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/program/program.hpp"
 
 namespace {
 namespace fs = std::filesystem;
@@ -80,7 +81,8 @@ std::vector<std::string> lines_of(const fs::path& path) {
 
 std::vector<std::string> orders_for(const nrt_model_t* model) {
   auto orders = lines_of(own_folder() / "control" / "nrt");
-  if (model != nullptr) for (const auto& order : model->about.at("nrt")) orders.push_back(order.get<std::string>());
+  if (model != nullptr)
+    for (const auto& order : model->about.at("nrt")) orders.push_back(order.get<std::string>());
   return orders;
 }
 
@@ -96,7 +98,8 @@ int told(const char* call, const nrt_model_t* model = nullptr) {
 }
 
 bool is_told(const char* what, const nrt_model_t* model) {
-  for (const auto& order : orders_for(model)) if (order == what) return true;
+  for (const auto& order : orders_for(model))
+    if (order == what) return true;
   return false;
 }
 
@@ -118,7 +121,10 @@ class DeviceState {
 
  private:
   static fs::path path() { return own_folder() / "dev" / "neuron0"; }
-  static std::string core() { const char* name = getenv("NEURON_RT_VISIBLE_CORES"); return name == nullptr ? "none" : name; }
+  static std::string core() {
+    const char* name = getenv("NEURON_RT_VISIBLE_CORES");
+    return name == nullptr ? "none" : name;
+  }
   void write() const {
     std::ofstream file(path());
     for (const auto& [core, count] : failing_) file << core << " " << count << "\n";
@@ -127,12 +133,15 @@ class DeviceState {
 };
 
 int dtype_code(const std::string& name) {
-  const std::map<std::string, int> codes = {{"float32", 10}, {"bfloat16", 6}, {"int32", 8}, {"uint8", 3}, {"float16", 7}};
+  const std::map<std::string, int> codes = {
+      {"float32", 10}, {"bfloat16", 6}, {"int32", 8}, {"uint8", 3}, {"float16", 7}};
   const auto found = codes.find(name);
   return found == codes.end() ? 0 : found->second;
 }
 
-size_t element_bytes(const std::string& name) { return name == "uint8" ? 1 : name == "bfloat16" || name == "float16" ? 2 : 4; }
+size_t element_bytes(const std::string& name) {
+  return name == "uint8" ? 1 : name == "bfloat16" || name == "float16" ? 2 : 4;
+}
 
 void describe(nrt_model_t& model, const char* side, int usage, nrt_tensor_info_array_t& into) {
   int number = 0;
@@ -159,8 +168,10 @@ std::vector<nrt_tensor_t*> in_order(const nrt_tensor_set_t* set, const char* sid
 nkisim::Poison what_was_there(const nrt_model_t& model, const std::vector<nrt_tensor_t*>& outputs) {
   nkisim::Poison poison;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (model.about.at("outputs")[i].at("dtype") == "float32") memcpy(&poison.nan_bits, outputs[i]->bytes.data(), sizeof poison.nan_bits);
-    else poison.int_byte = static_cast<uint8_t>(outputs[i]->bytes[0]);
+    if (model.about.at("outputs")[i].at("dtype") == "float32")
+      memcpy(&poison.nan_bits, outputs[i]->bytes.data(), sizeof poison.nan_bits);
+    else
+      poison.int_byte = static_cast<uint8_t>(outputs[i]->bytes[0]);
   }
   return poison;
 }
@@ -267,7 +278,8 @@ int nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* inputs, nrt_tensor_s
   if (is_told("crash", model)) raise(SIGSEGV);
   while (is_told("hang", model)) pause();
   const int status = run(*model, inputs, outputs);
-  if (is_told("zeros", model)) for (auto& [name, tensor] : outputs->tensors) std::fill(tensor->bytes.begin(), tensor->bytes.end(), std::byte{0});
+  if (is_told("zeros", model))
+    for (auto& [name, tensor] : outputs->tensors) std::fill(tensor->bytes.begin(), tensor->bytes.end(), std::byte{0});
   return status;
 }
 }

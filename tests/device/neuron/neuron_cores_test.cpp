@@ -1,4 +1,4 @@
-#include "runner/device/neuron_cores.hpp"
+#include "runner/device/neuron/cores.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "runner/device/fork_servers.hpp"
+#include "runner/device/sim/fork_servers.hpp"
 
 namespace nkigrid::device {
 namespace {

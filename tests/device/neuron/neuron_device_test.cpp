@@ -1,5 +1,5 @@
-// The neuron backend on stand-ins for the vendor's compiler and runtime. What these tests prove is our side of both interfaces; nothing
-// here has run on hardware.
+// The neuron backend on stand-ins for the vendor's compiler and runtime. What these tests prove is our side of both
+// interfaces; nothing here has run on hardware.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/fork_servers.hpp"
+#include "runner/device/sim/fork_servers.hpp"
 #include "tests/device/neuron/fake_node.hpp"
 
 namespace nkigrid::device {
@@ -19,16 +19,22 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-Outcome outcome_of(const Diagnostic& why) { return why.code == Code::none ? Outcome::pass : nkigrid::outcome_of(why.code, why.stage); }
+Outcome outcome_of(const Diagnostic& why) {
+  return why.code == Code::none ? Outcome::pass : nkigrid::outcome_of(why.code, why.stage);
+}
 
-CompileResult compile(Device& device, const std::string& source) { return device.compile(small_task(), source, std::nullopt); }
+CompileResult compile(Device& device, const std::string& source) {
+  return device.compile(small_task(), source, std::nullopt);
+}
 
 /// @param order to the runtime, for this kernel alone
 Diagnostic verified(Device& device, const std::string& source, const std::string& order = {}) {
   const auto compiled = compile(device, source);
   EXPECT_TRUE(compiled.ok()) << compiled.diagnostic.message;
   if (!compiled.ok()) return compiled.diagnostic;
-  return device.verify(small_task(), order.empty() ? *compiled.artifact : with_order(*compiled.artifact, order), Stream::tool, 1).diagnostic;
+  return device
+      .verify(small_task(), order.empty() ? *compiled.artifact : with_order(*compiled.artifact, order), Stream::tool, 1)
+      .diagnostic;
 }
 
 /// True while a process has this word on its command line.
@@ -36,7 +42,8 @@ bool is_running(const std::string& word) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
     std::string line;
-    while (std::getline(file, line, '\0')) if (line == word) return true;
+    while (std::getline(file, line, '\0'))
+      if (line == word) return true;
   }
   return false;
 }
@@ -67,16 +74,21 @@ TEST(NeuronDevice, CompilerGetsACleanEnvironment) {
   const auto told = about(attempt.result.artifact->bytes);
   EXPECT_EQ(told.at("flags"), "--auto-cast=none --disable-dge");
   const auto names = told.at("environment").get<std::vector<std::string>>();
-  for (const char* absent : {"NEURON_RT_VISIBLE_CORES", "NKIGRID_TEST_SECRET", "NKIGRID_CORES"}) EXPECT_THAT(names, Not(testing::Contains(absent)));
+  for (const char* absent : {"NEURON_RT_VISIBLE_CORES", "NKIGRID_TEST_SECRET", "NKIGRID_CORES"})
+    EXPECT_THAT(names, Not(testing::Contains(absent)));
   EXPECT_THAT(names, testing::Contains("NEURON_COMPILE_CACHE_URL"));
 }
 
 TEST(NeuronDevice, WrongKernelsAreToldApartAsOnTheSimulator) {
   FakeNode node;
   const auto device = node.device();
-  struct Case { const char* file; Code code; };
-  for (const auto& [file, code] : {Case{"wrong_sign.py", Code::numeric_mismatch}, Case{"half_stored.py", Code::non_finite_uninit},
-                                   Case{"wrong_shape.py", Code::wrong_output_shape_dtype}, Case{"zeros.py", Code::numeric_mismatch}}) {
+  struct Case {
+    const char* file;
+    Code code;
+  };
+  for (const auto& [file, code] :
+       {Case{"wrong_sign.py", Code::numeric_mismatch}, Case{"half_stored.py", Code::non_finite_uninit},
+        Case{"wrong_shape.py", Code::wrong_output_shape_dtype}, Case{"zeros.py", Code::numeric_mismatch}}) {
     SCOPED_TRACE(file);
     const auto why = verified(*device, data_file(file));
     EXPECT_EQ(why.code, code) << why.message;
@@ -89,19 +101,29 @@ TEST(NeuronDevice, WrongKernelsAreToldApartAsOnTheSimulator) {
 TEST(NeuronDevice, RefusalsOfTheTracerHaveCodeAndLine) {
   FakeNode node;
   const auto backend = node.backend();
-  const std::string head = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef kernel(x, weight):\n";
-  struct Case { std::string source; Code code; Stage stage; std::uint32_t line; };
-  for (const auto& [source, code, stage, line] : {
-           Case{data_file("invented_name.py"), Code::unknown_api, Stage::trace, 8},
-           Case{head + "    t = nl.ndarray((256, 4), dtype=nl.float32, buffer=nl.sbuf)\n    return t\n", Code::partition_limit, Stage::trace, 7},
-           Case{head + "    return nl.exp(x)\n", Code::wrong_memory, Stage::trace, 7},
-           Case{head + "    return nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n", Code::output_contract, Stage::trace, 7},
-           Case{head + "    return undefined_name\n", Code::py_syntax, Stage::parse, 7},
-           Case{"def kernel(x:\n", Code::py_syntax, Stage::parse, 1},
-           Case{"import torch\n" + head + "    return x\n", Code::py_syntax, Stage::parse, 1},
-           Case{"import nki\n" + head + "    return x\n", Code::wrong_api_era, Stage::parse, 1},
-           Case{"import neuronxcc.nki as nki\n\n\n@nki.jit(mode=\"trace\")\ndef kernel(x, w):\n    return x\n", Code::no_kernel, Stage::parse, 0},
-           Case{"import neuronxcc.nki as nki\n\n\n@nki.jit\ndef kernel(x):\n    return x\n", Code::no_kernel, Stage::parse, 4}}) {
+  const std::string head =
+      "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef kernel(x, weight):\n";
+  struct Case {
+    std::string source;
+    Code code;
+    Stage stage;
+    std::uint32_t line;
+  };
+  for (const auto& [source, code, stage, line] :
+       {Case{data_file("invented_name.py"), Code::unknown_api, Stage::trace, 8},
+        Case{head + "    t = nl.ndarray((256, 4), dtype=nl.float32, buffer=nl.sbuf)\n    return t\n",
+             Code::partition_limit, Stage::trace, 7},
+        Case{head + "    return nl.exp(x)\n", Code::wrong_memory, Stage::trace, 7},
+        Case{head + "    return nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n", Code::output_contract,
+             Stage::trace, 7},
+        Case{head + "    return undefined_name\n", Code::py_syntax, Stage::parse, 7},
+        Case{"def kernel(x:\n", Code::py_syntax, Stage::parse, 1},
+        Case{"import torch\n" + head + "    return x\n", Code::py_syntax, Stage::parse, 1},
+        Case{"import nki\n" + head + "    return x\n", Code::wrong_api_era, Stage::parse, 1},
+        Case{"import neuronxcc.nki as nki\n\n\n@nki.jit(mode=\"trace\")\ndef kernel(x, w):\n    return x\n",
+             Code::no_kernel, Stage::parse, 0},
+        Case{"import neuronxcc.nki as nki\n\n\n@nki.jit\ndef kernel(x):\n    return x\n", Code::no_kernel, Stage::parse,
+             4}}) {
     const auto attempt = backend->compile(small_task(), source, std::nullopt, Seconds(60));
     const auto& why = attempt.result.diagnostic;
     EXPECT_FALSE(attempt.result.ok());
@@ -119,8 +141,8 @@ TEST(NeuronDevice, BackendsExit70IsTheKernelsWhileTheCanaryCompiles) {
   auto why = compile(*device, with("good.py", "cc: exit 70 [NLA001] address out of bound")).diagnostic;
   EXPECT_EQ(why.code, Code::capacity) << why.message;
   EXPECT_EQ(outcome_of(why), Outcome::compile_fail);
-  EXPECT_THAT(why.message, AllOf(HasSubstr("exit status 70"), HasSubstr("[NLA001] address out of bound"), Not(HasSubstr("4711")), Not(HasSubstr("2025-07-05")),
-                                 Not(HasSubstr("/opt/vendor"))));
+  EXPECT_THAT(why.message, AllOf(HasSubstr("exit status 70"), HasSubstr("[NLA001] address out of bound"),
+                                 Not(HasSubstr("4711")), Not(HasSubstr("2025-07-05")), Not(HasSubstr("/opt/vendor"))));
   why = compile(*device, with("good.py", "cc: exit 70 [F134] internal")).diagnostic;
   EXPECT_EQ(why.code, Code::compiler_internal) << why.message;
   EXPECT_EQ(compile(*device, with("good.py", "cc: empty")).diagnostic.code, Code::compiler_internal);
@@ -165,7 +187,12 @@ TEST(NeuronDevice, RuntimeStatusesBecomeOutcomes) {
   FakeNode node;
   node.check.run_timeout = Seconds(5);
   const auto device = node.device();
-  struct Case { const char* order; Code code; Outcome outcome; const char* words; };
+  struct Case {
+    const char* order;
+    Code code;
+    Outcome outcome;
+    const char* words;
+  };
   for (const auto& [order, code, outcome, words] :
        {Case{"nrt_execute 1004", Code::runtime_device, Outcome::run_fail, "ended twice: nrt_execute returned 1004"},
         Case{"nrt_execute 1203", Code::runtime_device, Outcome::run_fail, "NRT_EXEC_HW_ERR_DMA_ABORT"},
@@ -208,7 +235,8 @@ TEST(NeuronDevice, RunStopsWhenNoCorePassesItsCanary) {
     FAIL() << "no core works any more";
   } catch (const ServerLost& error) {
     EXPECT_EQ(error.code(), ErrorCode::external);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("no NeuronCore of this node passes the canary"), HasSubstr("core 0: its run child ended: nrt_execute returned 1004")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("no NeuronCore of this node passes the canary"),
+                                    HasSubstr("core 0: its run child ended: nrt_execute returned 1004")));
   }
 }
 
@@ -235,8 +263,13 @@ TEST(NeuronDevice, DeviceThatIsBrokenFromTheStartIsOneClearError) {
 TEST(NeuronDevice, KernelsFileCannotBeWrittenOrReadOutsideItsFolder) {
   FakeNode node;
   const auto backend = node.backend();
-  for (const auto& [act, path] : {std::pair{"open(\"/tmp/nkigrid-neuron-escape\", \"w\")", "/tmp/nkigrid-neuron-escape"}, std::pair{"open(\"/root/.profile\").read()", "/root/.profile"}}) {
-    const auto attempt = backend->compile(small_task(), std::string("import neuronxcc.nki as nki\n") + act + "\n\n\n@nki.jit\ndef kernel(x, w):\n    return x\n", std::nullopt, Seconds(60));
+  for (const auto& [act, path] :
+       {std::pair{"open(\"/tmp/nkigrid-neuron-escape\", \"w\")", "/tmp/nkigrid-neuron-escape"},
+        std::pair{"open(\"/root/.profile\").read()", "/root/.profile"}}) {
+    const auto attempt = backend->compile(
+        small_task(),
+        std::string("import neuronxcc.nki as nki\n") + act + "\n\n\n@nki.jit\ndef kernel(x, w):\n    return x\n",
+        std::nullopt, Seconds(60));
     EXPECT_EQ(attempt.result.diagnostic.line, 2U) << path;
     EXPECT_THAT(attempt.result.diagnostic.message, HasSubstr("PermissionError"));
   }

@@ -1,4 +1,4 @@
-#include "runner/device/neuron_platform.hpp"
+#include "runner/device/neuron/platform.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/neuron_status.hpp"
-#include "runner/device/nrt.hpp"
+#include "runner/device/neuron/nrt.hpp"
+#include "runner/device/neuron/status.hpp"
 #include "tests/device/neuron/fake_node.hpp"
 
 namespace nkigrid::device {
@@ -44,8 +44,10 @@ TEST(NeuronPlatform, VersionsOfTheCompilerBelongToSdks) {
 
 TEST(NeuronPlatform, CompilersThatCannotBeDrivenAreRefusedWithTheReason) {
   EXPECT_EQ(compiler_fault("2.19.8089.0", "2.19.8089.0+b1", "", "2.24"), "");
-  EXPECT_THAT(compiler_fault("2.23.6484.0", "", "0.2.0", "2.24"), AllOf(HasSubstr("zeros without an error"), HasSubstr("with nki 0.2.0")));
-  EXPECT_THAT(compiler_fault("2.21.33363.0", "", "", "2.24"), HasSubstr("belongs to SDK 2.26, the grid says sdk \"2.24\""));
+  EXPECT_THAT(compiler_fault("2.23.6484.0", "", "0.2.0", "2.24"),
+              AllOf(HasSubstr("zeros without an error"), HasSubstr("with nki 0.2.0")));
+  EXPECT_THAT(compiler_fault("2.21.33363.0", "", "", "2.24"),
+              HasSubstr("belongs to SDK 2.26, the grid says sdk \"2.24\""));
   EXPECT_THAT(compiler_fault("", "2.19.8089.0+nkisim", "", "2.24"), HasSubstr("nkigrid's own simulator"));
   EXPECT_THAT(compiler_fault("1.0", "1.0", "", "2.24"), HasSubstr("SDK (unknown)"));
 }
@@ -63,7 +65,8 @@ TEST(NeuronPlatform, OurOwnPackageNeverAnswersForTheVendors) {
 TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
   FakeNode node;
   node.spec.python = "auto";
-  EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }), HasSubstr("no Neuron virtual environment on this machine"));
+  EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }),
+              HasSubstr("no Neuron virtual environment on this machine"));
   fs::create_directories(node.path("opt/aws_neuronx_venv_pytorch_2_7/bin"));
   fs::copy(node.path("python"), node.path("opt/aws_neuronx_venv_pytorch_2_7/bin/python"));
   EXPECT_EQ(find_neuron_compiler(node.spec, test_paths().run_server.parent_path(), node.roots).version, "2.19.8089.0");
@@ -73,13 +76,15 @@ TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
   fs::remove(node.path("dev/neuron0"));
   EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }), HasSubstr("no NeuronCore on this machine"));
   node.spec.sdk = "2.26";
-  EXPECT_THAT(refused(ErrorCode::config, [&] { node.backend(); }), HasSubstr("belongs to SDK 2.24, the grid says sdk \"2.26\""));
+  EXPECT_THAT(refused(ErrorCode::config, [&] { node.backend(); }),
+              HasSubstr("belongs to SDK 2.24, the grid says sdk \"2.26\""));
 }
 
 TEST(NeuronPlatform, DoctorsWordsNameWhatIsThereAndWhatLacks) {
   FakeNode node;
   EXPECT_THAT(describe_neuron(node.spec, node.check, test_paths(), node.roots),
-              AllOf(HasSubstr("neuronx-cc 2.19.8089.0 (SDK 2.24)"), HasSubstr("imported in"), HasSubstr("libnrt.so.1"), HasSubstr("1 NeuronCores by the grid's device.cores")));
+              AllOf(HasSubstr("neuronx-cc 2.19.8089.0 (SDK 2.24)"), HasSubstr("imported in"), HasSubstr("libnrt.so.1"),
+                    HasSubstr("1 NeuronCores by the grid's device.cores")));
   node.spec.libnrt = "auto";
   EXPECT_THAT(refused(ErrorCode::external, [&] { describe_neuron(node.spec, node.check, test_paths(), node.roots); }),
               AllOf(HasSubstr("neuronx-cc 2.19.8089.0"), HasSubstr("install aws-neuronx-runtime-lib")));
@@ -97,7 +102,8 @@ TEST(NeuronPlatform, CoresAreFoundInOrderOfTrust) {
   fs::create_directories(node.path("opt/aws/neuron/bin"));
   std::ofstream(node.path("opt/aws/neuron/bin/neuron-ls"))
       << "#!/bin/sh\n[ \"$1\" = --json-output ] || exit 1\n"
-         "echo '[{\"neuron_device\": 0, \"nc_count\": 2, \"neuroncore_ids\": [0, 1]}, {\"neuron_device\": 1, \"nc_count\": 2, \"neuroncore_ids\": [2, 3]}]'\n";
+         "echo '[{\"neuron_device\": 0, \"nc_count\": 2, \"neuroncore_ids\": [0, 1]}, {\"neuron_device\": 1, "
+         "\"nc_count\": 2, \"neuroncore_ids\": [2, 3]}]'\n";
   fs::permissions(node.path("opt/aws/neuron/bin/neuron-ls"), fs::perms::owner_all);
   found = find_neuron_devices(node.spec, node.roots);
   EXPECT_THAT(found.cores, ElementsAre(0, 1, 2, 3));
@@ -105,7 +111,8 @@ TEST(NeuronPlatform, CoresAreFoundInOrderOfTrust) {
   node.spec.cores = {5};
   EXPECT_THAT(find_neuron_devices(node.spec, node.roots).cores, ElementsAre(5));
   std::ofstream(node.path("sys/devices/virtual/dmi/id/product_name")) << "trn2.48xlarge\n";
-  EXPECT_THAT(refused(ErrorCode::config, [&] { find_neuron_devices(node.spec, node.roots); }), HasSubstr("this node is trn2, the grid's device.target is trn1"));
+  EXPECT_THAT(refused(ErrorCode::config, [&] { find_neuron_devices(node.spec, node.roots); }),
+              HasSubstr("this node is trn2, the grid's device.target is trn1"));
   ::setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "trn1", 1);
   EXPECT_EQ(find_neuron_devices(node.spec, node.roots).platform, "trn1");
   ::unsetenv("NEURON_PLATFORM_TARGET_OVERRIDE");
@@ -116,7 +123,8 @@ TEST(NeuronStatus, EveryStatusIsAKernelsADevicesOrTheMachinerys) {
   const auto kind = [](int status) { return outcome_of_nrt("nrt_execute", status).kind; };
   EXPECT_EQ(kind(5), Kind::late);
   for (const int status : {1003, 1006}) EXPECT_EQ(kind(status), Kind::ran);
-  for (const int status : {1, 4, 6, 101, 1004, 1005, 1200, 1201, 1202, 1203, 77}) EXPECT_EQ(kind(status), Kind::crashed) << status;
+  for (const int status : {1, 4, 6, 101, 1004, 1005, 1200, 1201, 1202, 1203, 77})
+    EXPECT_EQ(kind(status), Kind::crashed) << status;
   for (const int status : {9, 10, 13, 14, 1002}) EXPECT_EQ(kind(status), Kind::machinery) << status;
   EXPECT_EQ(outcome_of_nrt("nrt_init", 1).kind, Kind::machinery);
   EXPECT_EQ(nrt_name(77), "status 77");
@@ -130,7 +138,8 @@ TEST(Nrt, ElementTypesAreKnownInBothNumberings) {
   EXPECT_STREQ(nrt_dtype_name(6, 2), "bfloat16");
   EXPECT_STREQ(nrt_dtype_name(5, 1), "uint8");
   EXPECT_STREQ(nrt_dtype_name(3, 1), "uint8");
-  for (const auto& [code, bytes] : {std::pair{1, 8}, std::pair{9, 4}, std::pair{2, 1}, std::pair{7, 2}}) EXPECT_STREQ(nrt_dtype_name(code, static_cast<std::size_t>(bytes)), "");
+  for (const auto& [code, bytes] : {std::pair{1, 8}, std::pair{9, 4}, std::pair{2, 1}, std::pair{7, 2}})
+    EXPECT_STREQ(nrt_dtype_name(code, static_cast<std::size_t>(bytes)), "");
 }
 
 }  // namespace

@@ -32,14 +32,26 @@ class NeuronGrid(Case):
         super().setUp()
         (self.folder / "control").mkdir()
         (self.folder / "libnrt.so.1").symlink_to(os.environ["NKIGRID_FAKE_NRT"])
-        python = self.write("python", f"#!/bin/sh\nexport FAKE_NEURON={self.folder} PYTHONPATH={SOURCE}/tests/device/neuron/fake:{BUILD}/nkisim\n"
-                                      'exec /usr/bin/python3 "$@"\n')
+        python = self.write(
+            "python",
+            f"#!/bin/sh\nexport FAKE_NEURON={self.folder} PYTHONPATH={SOURCE}/tests/device/neuron/fake:{BUILD}/nkisim\n"
+            'exec /usr/bin/python3 "$@"\n',
+        )
         python.chmod(0o700)
         self.device = f"{{backend: neuron, python: {python}, libnrt: {self.folder}/libnrt.so.1, cores: [0, 1]}}"
         self.env = environment(NKIGRID_CORES=str(self.folder / "cores"))
 
     def run_grid(self, name, device):
-        done = nkigrid("run", self.write(f"{name}.yaml", GRID.replace("{DEVICE}", device)), "-o", self.folder / name, "--lanes", 2, "--quiet", env=self.env)
+        done = nkigrid(
+            "run",
+            self.write(f"{name}.yaml", GRID.replace("{DEVICE}", device)),
+            "-o",
+            self.folder / name,
+            "--lanes",
+            2,
+            "--quiet",
+            env=self.env,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(harness.tables_json(self.folder / name))
 
@@ -51,11 +63,23 @@ class NeuronGrid(Case):
 
     def test_a_broken_compiler_is_one_clear_error_and_no_models_failure(self):
         self.write("control/compiler", "exit 70 [F134] no space left on device\n")
-        done = nkigrid("run", self.write("grid.yaml", GRID.replace("{DEVICE}", self.device)), "-o", self.folder / "run", env=self.env)
+        done = nkigrid(
+            "run",
+            self.write("grid.yaml", GRID.replace("{DEVICE}", self.device)),
+            "-o",
+            self.folder / "run",
+            env=self.env,
+        )
         self.check_refused(done, 4, "the canary kernel of the neuron backend fails on this machine", "[F134]")
 
     def test_a_node_without_neuron_parts_is_told_so(self):
-        done = nkigrid("run", self.write("grid.yaml", GRID.replace("{DEVICE}", "{backend: neuron}")), "-o", self.folder / "run", env=self.env)
+        done = nkigrid(
+            "run",
+            self.write("grid.yaml", GRID.replace("{DEVICE}", "{backend: neuron}")),
+            "-o",
+            self.folder / "run",
+            env=self.env,
+        )
         self.check_refused(done, 4, "no Neuron virtual environment on this machine")
 
 

@@ -15,7 +15,10 @@ def obey(words):
     verb, _, rest = words.partition(" ")
     if verb == "exit":
         status, _, text = rest.partition(" ")
-        print(f"2025-07-05T12:00:01Z 4711 ERROR: {text} in /opt/vendor/backend.cc:88 (pid 4711, at 0x7f00aa)", file=sys.stderr)
+        print(
+            f"2025-07-05T12:00:01Z 4711 ERROR: {text} in /opt/vendor/backend.cc:88 (pid 4711, at 0x7f00aa)",
+            file=sys.stderr,
+        )
         sys.exit(int(status))
     if verb == "hang":
         # The argument is how a test finds it.

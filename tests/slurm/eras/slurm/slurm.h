@@ -2,10 +2,11 @@
 
 /* A stand-in for Slurm's public header, of any release from 22.05 to 26.05: compile with -DERA_MAJOR=25 -DERA_MINOR=11.
  *
- * It declares the calls and fields that the client uses, as each release has them, and nothing else: a use of what a release has lost,
- * or has under another type, does not compile. Written by hand; every type and number here was compared, by compiling one program against
- * both, with the real headers of 22.05.8, 23.11.4, 24.11.5, 25.11.2 and 26.05.5. Between those, a change is dated by the first release
- * whose header was read to have it (docs/decisions/slurm_plugin.md). Layouts are not theirs. */
+ * It declares the calls and fields that the client uses, as each release has them, and nothing else: a use of what a
+ * release has lost, or has under another type, does not compile. Written by hand; every type and number here was
+ * compared, by compiling one program against both, with the real headers of 22.05.8, 23.11.4, 24.11.5, 25.11.2
+ * and 26.05.5. Between those, a change is dated by the first release whose header was read to have it
+ * (docs/decisions/slurm_plugin.md). Layouts are not theirs. */
 #include <cstdint>
 #include <ctime>
 
@@ -32,8 +33,19 @@
 #define PART_FLAG_DEFAULT 0x0001
 
 enum job_states {
-  JOB_PENDING, JOB_RUNNING, JOB_SUSPENDED, JOB_COMPLETE, JOB_CANCELLED, JOB_FAILED, JOB_TIMEOUT, JOB_NODE_FAIL, JOB_PREEMPTED,
-  JOB_BOOT_FAIL, JOB_DEADLINE, JOB_OOM, JOB_END
+  JOB_PENDING,
+  JOB_RUNNING,
+  JOB_SUSPENDED,
+  JOB_COMPLETE,
+  JOB_CANCELLED,
+  JOB_FAILED,
+  JOB_TIMEOUT,
+  JOB_NODE_FAIL,
+  JOB_PREEMPTED,
+  JOB_BOOT_FAIL,
+  JOB_DEADLINE,
+  JOB_OOM,
+  JOB_END
 };
 
 /* 20.11 on; a plain number before 25.11 inside the messages below. */
@@ -47,8 +59,9 @@ typedef struct {
 } slurm_step_id_t;
 
 typedef struct {
-  char *account, *array_inx, *comment, *dependency, *exc_nodes, *job_id_str, *features, *licenses, *mail_user, *name, *network, *partition, *qos, *req_nodes,
-      *reservation, *script, *std_err, *std_in, *std_out, *tres_per_node, *wckey, *work_dir;
+  char *account, *array_inx, *comment, *dependency, *exc_nodes, *job_id_str, *features, *licenses, *mail_user, *name,
+      *network, *partition, *qos, *req_nodes, *reservation, *script, *std_err, *std_in, *std_out, *tres_per_node,
+      *wckey, *work_dir;
   char** environment;
   uint32_t env_size, user_id, group_id, priority, nice, time_limit, min_cpus, min_nodes, max_nodes, num_tasks;
   uint64_t pn_min_memory;

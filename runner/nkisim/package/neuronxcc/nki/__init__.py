@@ -43,6 +43,7 @@ def simulate_kernel(kernel, *args, **kwargs):
     if not isinstance(kernel, _Kernel):
         kernel = _Kernel(kernel)
     from ._trace.launch import launch
+
     return launch(kernel, args, kwargs)
 
 
@@ -52,5 +53,8 @@ nki_jit = jit
 def __getattr__(name):
     if name in ("language", "isa", "typing", "compiler"):
         import importlib
+
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'neuronxcc.nki' has no attribute '{name}'; it has jit, trace, baremetal, benchmark, profile, simulate_kernel")
+    raise AttributeError(
+        f"module 'neuronxcc.nki' has no attribute '{name}'; it has jit, trace, baremetal, benchmark, profile, simulate_kernel"
+    )

@@ -57,7 +57,12 @@ def _check_imports(tree):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise Refusal("PY_SYNTAX", "parse", node.lineno, f"ImportError: attempted relative import with no known parent package ({FILE}:{node.lineno})")
+                raise Refusal(
+                    "PY_SYNTAX",
+                    "parse",
+                    node.lineno,
+                    f"ImportError: attempted relative import with no known parent package ({FILE}:{node.lineno})",
+                )
             modules = [node.module or ""]
         else:
             continue
@@ -69,16 +74,27 @@ def check_module(module, line):
     """@raises Refusal for a module that a kernel file may not import"""
     root = module.split(".")[0]
     if root == "nki":
-        raise Refusal("WRONG_API_ERA", "parse", line, f"ModuleNotFoundError: No module named 'nki' ({FILE}:{line})\n  rule: this is Neuron SDK 2.24, whose "
-                      "package is neuronxcc.nki; the standalone `nki` package belongs to later SDKs\n  fix: import neuronxcc.nki as nki; "
-                      "import neuronxcc.nki.language as nl; import neuronxcc.nki.isa as nisa")
+        raise Refusal(
+            "WRONG_API_ERA",
+            "parse",
+            line,
+            f"ModuleNotFoundError: No module named 'nki' ({FILE}:{line})\n  rule: this is Neuron SDK 2.24, whose "
+            "package is neuronxcc.nki; the standalone `nki` package belongs to later SDKs\n  fix: import neuronxcc.nki as nki; "
+            "import neuronxcc.nki.language as nl; import neuronxcc.nki.isa as nisa",
+        )
     if root not in ALLOWED or (root == "neuronxcc" and "." in module and not module.startswith("neuronxcc.nki")):
-        raise Refusal("PY_SYNTAX", "parse", line, f"ModuleNotFoundError: No module named '{module}' ({FILE}:{line})\n  rule: a kernel file imports "
-                      "neuronxcc.nki and its parts, numpy, math, functools, itertools, typing\n  fix: remove the import; inside a kernel use nl and nisa")
+        raise Refusal(
+            "PY_SYNTAX",
+            "parse",
+            line,
+            f"ModuleNotFoundError: No module named '{module}' ({FILE}:{line})\n  rule: a kernel file imports "
+            "neuronxcc.nki and its parts, numpy, math, functools, itertools, typing\n  fix: remove the import; inside a kernel use nl and nisa",
+        )
 
 
 def importer(real):
     """`__import__` for a kernel file: the allowed modules only."""
+
     def restricted(name, globals=None, locals=None, fromlist=(), level=0):
         check_module(name, _line_of_file())
         module = real(name, globals, locals, fromlist, level)
@@ -86,6 +102,7 @@ def importer(real):
             _seed_numpy()
             seeded.append(True)
         return module
+
     seeded = []
     return restricted
 
@@ -116,7 +133,7 @@ def find_entry(tree, kernels_of_file, wanted):
     functions = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
     found = {name: kernels_of_file[name] for name in functions if name in kernels_of_file}
     kernels = {name: kernel for name, (kernel, mode) in found.items() if mode == "auto"}
-    others = [f"{name} (nki.jit mode \"{mode}\")" for name, (_, mode) in found.items() if mode != "auto"]
+    others = [f'{name} (nki.jit mode "{mode}")' for name, (_, mode) in found.items() if mode != "auto"]
     others += [f"{n} (no decorator)" for n in functions if n not in found]
     listing = ", ".join(list(kernels) + others) or "no function at the top level"
     name = wanted or ("kernel" if "kernel" in kernels else None)
@@ -132,15 +149,23 @@ def find_entry(tree, kernels_of_file, wanted):
 
 
 def _no_kernel(problem, listing):
-    return Refusal("NO_KERNEL", "parse", 0, f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
-                   "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):")
+    return Refusal(
+        "NO_KERNEL",
+        "parse",
+        0,
+        f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
+        "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):",
+    )
 
 
 def _check_decorated(tree):
     """A file without any decorated function has no kernel, whatever it imports: host programs are told so first."""
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     if not any(n.decorator_list for n in functions):
-        raise _no_kernel("no kernel found", ", ".join(f"{n.name} (no decorator)" for n in functions) or "no function at the top level")
+        raise _no_kernel(
+            "no kernel found",
+            ", ".join(f"{n.name} (no decorator)" for n in functions) or "no function at the top level",
+        )
 
 
 def grid_of(namespace):
@@ -155,7 +180,12 @@ def grid_of(namespace):
             break
         product *= g
     if product is None or not 1 <= len(grid) <= 3 or product > 65536:
-        raise Refusal("NO_KERNEL", "parse", 0, f"GRID is {grid!r}\n  rule: GRID is a tuple of 1 to 3 positive integers, at most 65536 instances\n  fix: GRID = (4, 2)")
+        raise Refusal(
+            "NO_KERNEL",
+            "parse",
+            0,
+            f"GRID is {grid!r}\n  rule: GRID is a tuple of 1 to 3 positive integers, at most 65536 instances\n  fix: GRID = (4, 2)",
+        )
     return tuple(grid)
 
 
@@ -169,12 +199,27 @@ def check_arguments(function, params):
     line = function.__code__.co_firstlineno
     kinds = inspect.Parameter
     listed = ", ".join(f"{n} {list(s)} {d}" for n, s, d in params)
-    positional = [p for p in signature.parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    positional = [
+        p for p in signature.parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    ]
     required = [p for p in positional if p.default is kinds.empty]
     starred = any(p.kind == kinds.VAR_POSITIONAL for p in signature.parameters.values())
-    missing = [p.name for p in signature.parameters.values() if p.kind == kinds.KEYWORD_ONLY and p.default is kinds.empty]
+    missing = [
+        p.name for p in signature.parameters.values() if p.kind == kinds.KEYWORD_ONLY and p.default is kinds.empty
+    ]
     if starred or missing or not len(required) <= len(params) <= len(positional):
-        what = "takes *args" if starred else f"needs the keyword {missing[0]}" if missing else f"takes {len(positional)} arguments"
-        raise Refusal("NO_KERNEL", "parse", line, f"kernel '{name}' {what}, the task passes {len(params)} ({FILE}:{line})\n  arguments: {listed}\n"
-                      "  rule: a kernel takes the task's tensors as positional arguments, in this order, and returns its outputs; no *args, no output arguments\n"
-                      f"  fix: def {name}({', '.join(n for n, _, _ in params)}):")
+        what = (
+            "takes *args"
+            if starred
+            else f"needs the keyword {missing[0]}"
+            if missing
+            else f"takes {len(positional)} arguments"
+        )
+        raise Refusal(
+            "NO_KERNEL",
+            "parse",
+            line,
+            f"kernel '{name}' {what}, the task passes {len(params)} ({FILE}:{line})\n  arguments: {listed}\n"
+            "  rule: a kernel takes the task's tensors as positional arguments, in this order, and returns its outputs; no *args, no output arguments\n"
+            f"  fix: def {name}({', '.join(n for n, _, _ in params)}):",
+        )

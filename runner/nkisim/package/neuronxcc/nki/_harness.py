@@ -16,6 +16,7 @@ from ._trace.jit import Kernel, trace_call
 def version():
     """Which compiler answers: recorded with every result."""
     from .. import __version__
+
     return f"neuronxcc {__version__}"
 
 
@@ -24,14 +25,21 @@ def compile_source(source, entry, params, outputs, options):
 
     @param source the file's text; entry the kernel's name or None; params [(name, shape, dtype name)]; outputs accepted for symmetry,
       shapes are compared when the kernel is verified; options {"sdk", "target", "strict_paper_names"}
-    @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line", "message", "warnings"}"""
+    @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line", "message", "warnings"}
+    """
     warnings = []
     collecting = gc.isenabled()
     gc.disable()  # a trace is short, and a collection would touch every page that a forked child shares
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             program = _compile(source, entry, params, options or {}, warnings)
-        return {"ok": True, "program": program.data, "entry": program.entry, "outputs": program.outputs, "warnings": program.warnings}
+        return {
+            "ok": True,
+            "program": program.data,
+            "entry": program.entry,
+            "outputs": program.outputs,
+            "warnings": program.warnings,
+        }
     except BaseException as error:  # hostile files may raise anything, SystemExit included
         found = getattr(error, "warnings", None)
         if isinstance(found, list):
@@ -39,8 +47,14 @@ def compile_source(source, entry, params, outputs, options):
         try:
             return _sendable({"ok": False, **_describe(error), "warnings": [errors.clean(str(w)) for w in warnings]})
         except BaseException:
-            return {"ok": False, "code": "COMPILER_INTERNAL", "stage": "trace", "line": 0, "message": "the tracer failed on this kernel's error",
-                    "warnings": []}
+            return {
+                "ok": False,
+                "code": "COMPILER_INTERNAL",
+                "stage": "trace",
+                "line": 0,
+                "message": "the tracer failed on this kernel's error",
+                "warnings": [],
+            }
     finally:
         if collecting:
             gc.enable()
@@ -59,7 +73,9 @@ def _compile(source, entry, params, options, warnings):
     code = compile(source, FILE, "exec", dont_inherit=True)
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
     rewrite.adopt(FILE, "".join(linecache.getlines(FILE)), tree)
-    options = Options(options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False))
+    options = Options(
+        options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False)
+    )
     namespace = _run_module(code, options)
     kernels = {name: (value, value.mode) for name, value in namespace.items() if isinstance(value, Kernel)}
     kernel = find_entry(tree, kernels, entry)
@@ -70,6 +86,7 @@ def _compile(source, entry, params, options, warnings):
 
 def _run_module(code, options):
     import builtins
+
     table = dict(vars(builtins))
     table["__import__"] = importer(builtins.__import__)
     namespace = {"__name__": "kernel", "__builtins__": table, "__file__": FILE}
@@ -87,7 +104,9 @@ def _arguments(kernel, params):
     for k, (name, shape, dtype) in enumerate(params):
         found = dtypes.lookup(dtype)
         if found is None:
-            raise Refusal("DTYPE", "trace", 0, f"argument {name} has dtype {dtype}\n  rule: NeuronCore-v2 has {dtypes.SUPPORTED}")
+            raise Refusal(
+                "DTYPE", "trace", 0, f"argument {name} has dtype {dtype}\n  rule: NeuronCore-v2 has {dtypes.SUPPORTED}"
+            )
         arrays[k] = (name, tuple(int(n) for n in shape), found)
     check_arguments(kernel.func, params)
     return arrays
@@ -119,21 +138,36 @@ def _describe(error):
         error.line = error.line or line
     if isinstance(error, errors.NkiError):
         line = error.line or _own_line(error)
-        return {"code": error.code, "stage": "trace", "line": line, "message": errors.clean(f"{type(error).__name__}: {error}")}
+        return {
+            "code": error.code,
+            "stage": "trace",
+            "line": line,
+            "message": errors.clean(f"{type(error).__name__}: {error}"),
+        }
     inside = _inside(error)
     if isinstance(error, SyntaxError) and not inside:
         return _syntax(error)
     line = _own_line(error)
     place = f" ({FILE}:{line})" if line else ""
     if inside and not isinstance(error, (TypeError, ValueError, OverflowError)):
-        code, stage, text = "COMPILER_INTERNAL", "trace", (
-            f"the tracer failed here by a fault of its own: {type(error).__name__} in {inside}{place}\n"
-            "  rule: what a kernel does wrong is told in its own words; this is not known to be the kernel's fault\n"
-            "  fix: write this statement in another way")
+        code, stage, text = (
+            "COMPILER_INTERNAL",
+            "trace",
+            (
+                f"the tracer failed here by a fault of its own: {type(error).__name__} in {inside}{place}\n"
+                "  rule: what a kernel does wrong is told in its own words; this is not known to be the kernel's fault\n"
+                "  fix: write this statement in another way"
+            ),
+        )
     elif inside:
-        code, stage, text = "BAD_SIGNATURE", "trace", (
-            f"{type(error).__name__}: {inside}() was given a value that it does not take: {_words(error)}{place}\n"
-            "  rule: arguments follow the documented signature\n  fix: check the kind of each argument of this call")
+        code, stage, text = (
+            "BAD_SIGNATURE",
+            "trace",
+            (
+                f"{type(error).__name__}: {inside}() was given a value that it does not take: {_words(error)}{place}\n"
+                "  rule: arguments follow the documented signature\n  fix: check the kind of each argument of this call"
+            ),
+        )
     else:
         words = _words(error) or _statement(line)
         code, stage, more = _foreign(error, words)
@@ -147,7 +181,8 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def _inside(error):
     """The function of this package that a kernel called and that failed in code of its own, or "".
 
-    Nothing that this package says to a kernel on purpose arrives here, but for the AttributeError of a name that it is probed for."""
+    Nothing that this package says to a kernel on purpose arrives here, but for the AttributeError of a name that it is probed for.
+    """
     if isinstance(error, (RecursionError, MemoryError, KeyboardInterrupt, SystemExit)):
         return ""
     entered, last, cursor = "", "", error.__traceback__
@@ -171,7 +206,11 @@ def _words(error):
 
 def _statement(line):
     """The first line of the statement that raised without a word, as `assert rows <= 128` does."""
-    return linecache.cache[FILE][2][line - 1].strip() if FILE in linecache.cache and 0 < line <= len(linecache.cache[FILE][2]) else ""
+    return (
+        linecache.cache[FILE][2][line - 1].strip()
+        if FILE in linecache.cache and 0 < line <= len(linecache.cache[FILE][2])
+        else ""
+    )
 
 
 def _syntax(error):
@@ -179,7 +218,12 @@ def _syntax(error):
     text = f'  File "{FILE}", line {line}\n'
     if error.text:
         text += f"    {error.text.rstrip()}\n"
-    return {"code": "PY_SYNTAX", "stage": "parse", "line": line, "message": errors.clean(f"{text}{type(error).__name__}: {error.msg}")}
+    return {
+        "code": "PY_SYNTAX",
+        "stage": "parse",
+        "line": line,
+        "message": errors.clean(f"{text}{type(error).__name__}: {error.msg}"),
+    }
 
 
 def _foreign(error, text):
@@ -189,11 +233,23 @@ def _foreign(error, text):
     if isinstance(error, RecursionError):
         return _recursion(functions)
     if "LoopVar" in text:
-        return "CONTROL_FLOW", "trace", ("\n  rule: a loop body is traced once, with a symbolic index\n"
-                                         "  fix: use nl.static_range, or one tensor with a leading block index")
+        return (
+            "CONTROL_FLOW",
+            "trace",
+            (
+                "\n  rule: a loop body is traced once, with a symbolic index\n"
+                "  fix: use nl.static_range, or one tensor with a leading block index"
+            ),
+        )
     if isinstance(error, IndexError) and _short_list(error):
-        return "CONTROL_FLOW", "trace", (f"\n  rule: the body of a symbolic loop is traced once: '{_short_list(error)}' holds the tiles of one trip"
-                                         "\n  fix: use nl.static_range for a list of tiles, or one tensor with a leading block index")
+        return (
+            "CONTROL_FLOW",
+            "trace",
+            (
+                f"\n  rule: the body of a symbolic loop is traced once: '{_short_list(error)}' holds the tiles of one trip"
+                "\n  fix: use nl.static_range for a list of tiles, or one tensor with a leading block index"
+            ),
+        )
     if isinstance(error, AttributeError):
         return "UNKNOWN_API", stage, ""
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
@@ -206,10 +262,14 @@ def _foreign(error, text):
 def _raised(error):
     """What to know of an exception that is the kernel's own doing."""
     if isinstance(error, AssertionError):
-        return ("\n  rule: an assert of the kernel file itself did not hold for this task's arguments"
-                "\n  fix: handle these shapes, or correct the assertion")
-    return ("\n  rule: the kernel's own Python raised this; a kernel runs once, on the host, while it is traced"
-            "\n  fix: correct the statement at this line")
+        return (
+            "\n  rule: an assert of the kernel file itself did not hold for this task's arguments"
+            "\n  fix: handle these shapes, or correct the assertion"
+        )
+    return (
+        "\n  rule: the kernel's own Python raised this; a kernel runs once, on the host, while it is traced"
+        "\n  fix: correct the statement at this line"
+    )
 
 
 def _short_list(error):
@@ -228,15 +288,27 @@ def _recursion(functions):
     """A helper that calls itself too often; without any function on the stack the text itself is nested too deep."""
     limit = sys.getrecursionlimit()
     if not functions:
-        return "PY_SYNTAX", "parse", (f"\n  rule: expressions and blocks nest less deep than Python's limit of {limit}\n"
-                                      "  fix: split the longest expression into several statements")
+        return (
+            "PY_SYNTAX",
+            "parse",
+            (
+                f"\n  rule: expressions and blocks nest less deep than Python's limit of {limit}\n"
+                "  fix: split the longest expression into several statements"
+            ),
+        )
     turning = sorted({name for name in functions if functions.count(name) > limit // 20}) or functions[-1:]
     named = " and ".join(f"'{name}'" for name in turning[:3])
-    return "CONTROL_FLOW", "trace", (f"\n  rule: Python runs a kernel while it is traced: calls nest at most {limit} deep, here of {named}\n"
-                                     "  fix: end the recursion by a Python value (a shape, a count), or write it as a loop")
+    return (
+        "CONTROL_FLOW",
+        "trace",
+        (
+            f"\n  rule: Python runs a kernel while it is traced: calls nest at most {limit} deep, here of {named}\n"
+            "  fix: end the recursion by a Python value (a shape, a count), or write it as a loop"
+        ),
+    )
 
 
-_WARM = '''
+_WARM = """
 import numpy as np
 import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
@@ -262,7 +334,7 @@ def kernel(x, w):
         y = nisa.tensor_tensor(act, soft, op=np.add)
         nl.store(out[i * 128 + i_p, i_f], value=y, mask=(i * 128 + i_p < x.shape[0]))
     return out
-'''
+"""
 
 
 _WARM_PARAMS = [("x", (200, 512), "float32"), ("w", (128, 128), "float32")]

@@ -30,19 +30,32 @@ class _Allocator:
         """A function chooses the place of each block."""
         return self._placed()
 
-    def mod_alloc(self, *, base_addr=0, base_bank=0, num_bank_tiles=(), base_partition=0, num_par_tiles=(), num_free_tiles=(), **_):
+    def mod_alloc(
+        self, *, base_addr=0, base_bank=0, num_bank_tiles=(), base_partition=0, num_par_tiles=(), num_free_tiles=(), **_
+    ):
         """Blocks share places in turn, from base_addr [bytes in a partition]."""
         from ._trace import context
+
         limit = _LIMIT[self.memory_name]
         if not isinstance(base_addr, int) or not 0 <= base_addr < limit:
-            context.fail("CAPACITY", f"ncc.{self.memory_name}.mod_alloc: base_addr {base_addr}", rule=f"addresses are 0 to {limit - 1} bytes",
-                         fix="start at 0 and add the bytes of each tile")
+            context.fail(
+                "CAPACITY",
+                f"ncc.{self.memory_name}.mod_alloc: base_addr {base_addr}",
+                rule=f"addresses are 0 to {limit - 1} bytes",
+                fix="start at 0 and add the bytes of each tile",
+            )
         if not isinstance(base_bank, int) or not 0 <= base_bank < 8:
-            context.fail("CAPACITY", f"ncc.{self.memory_name}.mod_alloc: base_bank {base_bank}", rule="PSUM has banks 0 to 7", fix="base_bank=0")
+            context.fail(
+                "CAPACITY",
+                f"ncc.{self.memory_name}.mod_alloc: base_bank {base_bank}",
+                rule="PSUM has banks 0 to 7",
+                fix="base_bank=0",
+            )
         return self._placed()
 
     def _placed(self):
         from ._trace import context
+
         trace = context.trace_or_fail(f"ncc.{self.memory_name}.alloc")
         trace.direct_allocation = True
         return _Allocator(self.memory_name, direct=True)

@@ -34,11 +34,19 @@ def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
     from ._trace import context, names
+
     if name == "mutable_tensor" and names.visible("nt", name):
         return _mutable
     if name == "mutable_tensor":
-        raise context.build_error("UNKNOWN_API", "module 'neuronxcc.nki.typing' has no attribute 'mutable_tensor'",
-                                  rule="nt.mutable_tensor exists since SDK 2.26; before, parameters are immutable",
-                                  fix="return a tensor created with buffer=nl.shared_hbm, or compile for sdk 2.26")
-    raise context.build_error("UNKNOWN_API", f"module 'neuronxcc.nki.typing' has no attribute '{name}'", rule="only documented names exist",
-                              fix="nt.tensor, nt.tensor[128, 512]")
+        raise context.build_error(
+            "UNKNOWN_API",
+            "module 'neuronxcc.nki.typing' has no attribute 'mutable_tensor'",
+            rule="nt.mutable_tensor exists since SDK 2.26; before, parameters are immutable",
+            fix="return a tensor created with buffer=nl.shared_hbm, or compile for sdk 2.26",
+        )
+    raise context.build_error(
+        "UNKNOWN_API",
+        f"module 'neuronxcc.nki.typing' has no attribute '{name}'",
+        rule="only documented names exist",
+        fix="nt.tensor, nt.tensor[128, 512]",
+    )

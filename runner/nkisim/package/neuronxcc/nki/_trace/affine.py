@@ -113,9 +113,12 @@ class Aff:
             return self.plus(other, scale)
         shape = broadcast_shapes(self.shape, other.shape)
         if shape is None:
-            fail("INDEXING", f"indices of shapes {list(self.shape)} and {list(other.shape)} do not broadcast",
-                 rule="indices of one expression broadcast as numpy arrays do",
-                 fix="give each arange its own axis: nl.arange(p)[:, None] and nl.arange(f)[None, :]")
+            fail(
+                "INDEXING",
+                f"indices of shapes {list(self.shape)} and {list(other.shape)} do not broadcast",
+                rule="indices of one expression broadcast as numpy arrays do",
+                fix="give each arange its own axis: nl.arange(p)[:, None] and nl.arange(f)[None, :]",
+            )
         return self.spread(shape).plus(other.spread(shape), scale)
 
     def __add__(self, other):
@@ -148,8 +151,12 @@ class Aff:
                 return self.scaled(other.c)
             if self.is_constant and not self.shape:
                 return other.scaled(self.c)
-            fail("INDEXING", f"index {self} * {other} is not affine", rule="an index is a sum of constants times loop variables and aranges",
-                 fix="restructure the loops so that each index is multiplied by a compile-time constant only")
+            fail(
+                "INDEXING",
+                f"index {self} * {other} is not affine",
+                rule="an index is a sum of constants times loop variables and aranges",
+                fix="restructure the loops so that each index is multiplied by a compile-time constant only",
+            )
         value = as_int(other)
         return _refuse_operand(self, other, "*") if value is None else self.scaled(value)
 
@@ -159,11 +166,19 @@ class Aff:
         """(quotient part, rest, divisor) of a division by a constant."""
         q = as_int(other)
         if q is None or q <= 0:
-            fail("INDEXING", f"index {self} {sign} {other} is not affine",
-                 rule=f"{sign} is legal between a loop variable and a positive compile-time integer", fix="divide by a constant")
+            fail(
+                "INDEXING",
+                f"index {self} {sign} {other} is not affine",
+                rule=f"{sign} is legal between a loop variable and a positive compile-time integer",
+                fix="divide by a constant",
+            )
         if self.has_slots:
-            fail("INDEXING", f"{sign} is applied to an arange grid", rule=f"{sign} is legal on loop variables, not on nl.arange or nl.mgrid",
-                 fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one")
+            fail(
+                "INDEXING",
+                f"{sign} is applied to an arange grid",
+                rule=f"{sign} is legal on loop variables, not on nl.arange or nl.mgrid",
+                fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one",
+            )
         whole = {a: k // q for a, k in self.terms.items() if k % q == 0}
         rest = Aff(self.c % q, {a: k for a, k in self.terms.items() if k % q}, self.slots, self.shape)
         return Aff(self.c // q, whole, self.slots, self.shape), rest, q
@@ -185,41 +200,83 @@ class Aff:
     def __truediv__(self, other):
         if foreign(other):
             return NotImplemented
-        fail("INDEXING", f"index {self} / {other} is not an integer", rule="indices are integers", fix="use // with a constant")
+        fail(
+            "INDEXING",
+            f"index {self} / {other} is not an integer",
+            rule="indices are integers",
+            fix="use // with a constant",
+        )
 
     def _no_symbolic(self, other, sign):
         if foreign(other):
             return NotImplemented
-        fail("INDEXING", f"{sign} with index {self} is not affine", rule="indices are affine", fix="compute with compile-time constants")
+        fail(
+            "INDEXING",
+            f"{sign} with index {self} is not affine",
+            rule="indices are affine",
+            fix="compute with compile-time constants",
+        )
 
-    def __rtruediv__(self, other): return self._no_symbolic(other, "/")
-    def __rfloordiv__(self, other): return self._no_symbolic(other, "//")
-    def __rmod__(self, other): return self._no_symbolic(other, "%")
-    def __pow__(self, other): return self._no_symbolic(other, "**")
-    def __rpow__(self, other): return self._no_symbolic(other, "**")
+    def __rtruediv__(self, other):
+        return self._no_symbolic(other, "/")
+
+    def __rfloordiv__(self, other):
+        return self._no_symbolic(other, "//")
+
+    def __rmod__(self, other):
+        return self._no_symbolic(other, "%")
+
+    def __pow__(self, other):
+        return self._no_symbolic(other, "**")
+
+    def __rpow__(self, other):
+        return self._no_symbolic(other, "**")
 
     # -- conditions
-    def __lt__(self, other): return compare("<", self, other)
-    def __le__(self, other): return compare("<=", self, other)
-    def __gt__(self, other): return compare(">", self, other)
-    def __ge__(self, other): return compare(">=", self, other)
-    def __eq__(self, other): return compare("==", self, other)
-    def __ne__(self, other): return compare("!=", self, other)
+    def __lt__(self, other):
+        return compare("<", self, other)
+
+    def __le__(self, other):
+        return compare("<=", self, other)
+
+    def __gt__(self, other):
+        return compare(">", self, other)
+
+    def __ge__(self, other):
+        return compare(">=", self, other)
+
+    def __eq__(self, other):
+        return compare("==", self, other)
+
+    def __ne__(self, other):
+        return compare("!=", self, other)
 
     def __hash__(self):
-        fail("CONTROL_FLOW", f"loop index {self} is used as a dictionary key or set member",
-             rule="a loop body is traced once, with a symbolic index", fix="use nl.static_range, or one tensor with a leading index")
+        fail(
+            "CONTROL_FLOW",
+            f"loop index {self} is used as a dictionary key or set member",
+            rule="a loop body is traced once, with a symbolic index",
+            fix="use nl.static_range, or one tensor with a leading index",
+        )
 
     def __index__(self):
         if self.is_constant and not self.shape:
             return self.c
-        fail("CONTROL_FLOW", f"list indices must be integers or slices, not LoopVar: index {self} is used where Python needs an integer",
-             rule="a loop body is traced once, with a symbolic index", kind=TypeError,
-             fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)")
+        fail(
+            "CONTROL_FLOW",
+            f"list indices must be integers or slices, not LoopVar: index {self} is used where Python needs an integer",
+            rule="a loop body is traced once, with a symbolic index",
+            kind=TypeError,
+            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)",
+        )
 
     def __bool__(self):
-        fail("CONTROL_FLOW", f"the truth of index {self} is asked for", rule="a loop body is traced once, with a symbolic index",
-             fix="compare it: `if i == 0:`; join conditions with &")
+        fail(
+            "CONTROL_FLOW",
+            f"the truth of index {self} is asked for",
+            rule="a loop body is traced once, with a symbolic index",
+            fix="compare it: `if i == 0:`; join conditions with &",
+        )
 
     # -- arange[:, None]
     def __getitem__(self, key):
@@ -234,8 +291,12 @@ class Aff:
                 shape.append(self.shape[axis])
                 axis += 1
             else:
-                fail("INDEXING", f"an index grid is subscripted with {item}", rule="an arange takes only `:` and None",
-                     fix="nl.arange(n)[:, None] or nl.arange(n)[None, :]; shift it with + and scale it with *")
+                fail(
+                    "INDEXING",
+                    f"an index grid is subscripted with {item}",
+                    rule="an arange takes only `:` and None",
+                    fix="nl.arange(n)[:, None] or nl.arange(n)[None, :]; shift it with + and scale it with *",
+                )
         slots += self.slots[axis:]
         shape += self.shape[axis:]
         return type(self)._plain(self.c, self.terms, tuple(slots), tuple(shape))
@@ -245,11 +306,21 @@ class Aff:
         return Aff(c, terms, slots, shape)
 
     def __setitem__(self, key, value):
-        fail("INDEXING", "an index is assigned to", rule="indices are compile-time values", fix="use nisa.iota to make a tile of indices",
-             official="cannot_assign_to_index")
+        fail(
+            "INDEXING",
+            "an index is assigned to",
+            rule="indices are compile-time values",
+            fix="use nisa.iota to make a tile of indices",
+            official="cannot_assign_to_index",
+        )
 
     def __iter__(self):
-        fail("INDEXING", f"index {self} is iterated over", rule="indices are compile-time values", fix="loop with nl.affine_range")
+        fail(
+            "INDEXING",
+            f"index {self} is iterated over",
+            rule="indices are compile-time values",
+            fix="loop with nl.affine_range",
+        )
 
     def expand_dims(self, axis):
         axis = axis if axis >= 0 else axis + self.ndim + 1
@@ -273,13 +344,20 @@ class LoopVar(Aff):
 
 def _refuse_operand(aff, other, sign):
     if isinstance(other, float) and other.is_integer():
-        return {"+": lambda: aff + int(other), "-": lambda: aff - int(other), "*": lambda: aff.scaled(int(other))}[sign]()
-    fail("INDEXING", f"index {aff} {sign} {other!r} ({type(other).__name__})", rule="indices are integers and affine",
-         fix="combine indices with compile-time integers only")
+        return {"+": lambda: aff + int(other), "-": lambda: aff - int(other), "*": lambda: aff.scaled(int(other))}[
+            sign
+        ]()
+    fail(
+        "INDEXING",
+        f"index {aff} {sign} {other!r} ({type(other).__name__})",
+        rule="indices are integers and affine",
+        fix="combine indices with compile-time integers only",
+    )
 
 
 def _derived(kind, operand, divisor, lo, hi):
     from .context import trace_or_fail
+
     trace = trace_or_fail("index arithmetic")
     flat = Aff(operand.c, operand.terms)
     for atom in trace.atoms:
@@ -305,7 +383,12 @@ def compare(sign, a, b):
     elif not isinstance(b, Aff) and as_int(b) is None:
         if sign in ("==", "!="):
             return sign == "!="
-        fail("INDEXING", f"index {a} is compared with {b!r}", rule="conditions compare indices with integers", fix="compare with an integer")
+        fail(
+            "INDEXING",
+            f"index {a} is compared with {b!r}",
+            rule="conditions compare indices with integers",
+            fix="compare with an integer",
+        )
     if sign in ("<", "<="):
         e, kind = (b - a) - (sign == "<"), Cond.NOT_NEGATIVE
     elif sign in (">", ">="):
@@ -321,4 +404,6 @@ def _round_bound(sign, value):
     whole = int(value // 1)
     if value == whole or sign in ("<=", ">"):
         return whole
-    return whole + 1  # i < 2.5 is i < 3, i >= 2.5 is i >= 3; equality with a fraction never holds for the sum of integers
+    return (
+        whole + 1
+    )  # i < 2.5 is i < 3, i >= 2.5 is i >= 3; equality with a fraction never holds for the sum of integers

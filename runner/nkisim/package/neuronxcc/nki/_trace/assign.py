@@ -11,13 +11,24 @@ fail = context.fail
 def check_destination(dst, api):
     if not dst.buffer_.on_chip:
         checks.check_mutable(dst, api)
-        fail("WRONG_MEMORY", f"{api}: expected the destination in sbuf or psum, got {dst.memory}", operands=[("destination", dst)],
-             rule="assignment writes on-chip tiles; HBM is written by nl.store or nisa.dma_copy",
-             fix=f"nl.store({dst.name or 'out'}[...], value=tile)", official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{api}: expected the destination in sbuf or psum, got {dst.memory}",
+            operands=[("destination", dst)],
+            rule="assignment writes on-chip tiles; HBM is written by nl.store or nisa.dma_copy",
+            fix=f"nl.store({dst.name or 'out'}[...], value=tile)",
+            official="unsupported_memory",
+        )
     checks.check_tile(dst, api, "destination")
     if dst.dyn is not None:
-        fail("INDEXING", f"{api}: an indirect destination", operands=[("destination", dst)], rule="on-chip tiles take compile-time indices here",
-             fix="use nisa.tensor_copy_dynamic_dst", official="copy_dynamic_indirect_indices_not_natively_supported")
+        fail(
+            "INDEXING",
+            f"{api}: an indirect destination",
+            operands=[("destination", dst)],
+            rule="on-chip tiles take compile-time indices here",
+            fix="use nisa.tensor_copy_dynamic_dst",
+            official="copy_dynamic_indirect_indices_not_natively_supported",
+        )
 
 
 def fit_value(dst, value, api):
@@ -28,11 +39,16 @@ def fit_value(dst, value, api):
         value = partition_aligned(value, dst.ndim) if value.ndim < dst.ndim else _drop_ones(value, dst.ndim)
     if broadcast_shapes(value.shape, dst.shape) != dst.shape or (value.shape[0] != dst.shape[0]):
         partition = value.shape[0] != dst.shape[0]
-        fail("SHAPE_BROADCAST", f"{api}: a value of shape {list(value.shape)} does not fit a destination of shape {list(dst.shape)}",
-             operands=[("destination", dst), ("value", value)], rule="the destination is at least as large; only free axes of size 1 repeat",
-             fix="index the destination to the value's shape" if not partition else
-             "give both the same partition count: index the destination's axis 0, or nl.broadcast_to the value",
-             official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{api}: a value of shape {list(value.shape)} does not fit a destination of shape {list(dst.shape)}",
+            operands=[("destination", dst), ("value", value)],
+            rule="the destination is at least as large; only free axes of size 1 repeat",
+            fix="index the destination to the value's shape"
+            if not partition
+            else "give both the same partition count: index the destination's axis 0, or nl.broadcast_to the value",
+            official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape",
+        )
     return value
 
 
@@ -40,8 +56,8 @@ def _drop_ones(value, rank):
     """Trailing free axes of size 1 may be left out."""
     while value.ndim > rank and 1 in value.shape[1:]:
         axis = max(k for k in range(1, value.ndim) if value.shape[k] == 1)
-        shape = value.shape[:axis] + value.shape[axis + 1:]
-        dims = [Aff(a.c, a.terms, a.slots[:axis] + a.slots[axis + 1:], shape) for a in value.dims]
+        shape = value.shape[:axis] + value.shape[axis + 1 :]
+        dims = [Aff(a.c, a.terms, a.slots[:axis] + a.slots[axis + 1 :], shape) for a in value.dims]
         value = Tensor(value.buffer_, dims, shape, value.dyn)
     return value
 
@@ -52,8 +68,13 @@ def check_value(value, api):
     elif isinstance(value, Aff):
         return
     elif not isinstance(value, (int, float)) and not hasattr(value, "dtype"):
-        fail("BAD_SIGNATURE", f"{api}: the value is {type(value).__name__}", operands=[("value", value)],
-             rule="tiles and numbers are assigned", fix="assign the result of an nl or nisa call")
+        fail(
+            "BAD_SIGNATURE",
+            f"{api}: the value is {type(value).__name__}",
+            operands=[("value", value)],
+            rule="tiles and numbers are assigned",
+            fix="assign the result of an nl or nisa call",
+        )
 
 
 def _mask_of(value, dst):

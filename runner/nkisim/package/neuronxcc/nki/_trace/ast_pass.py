@@ -51,7 +51,8 @@ def _assign(old, name, value):
 class Rewriter:
     """One function definition, nested ones included.
 
-    @param is_api (name, attribute) -> bool: does `name.attribute` in this function mean a function that needs no rewriting?"""
+    @param is_api (name, attribute) -> bool: does `name.attribute` in this function mean a function that needs no rewriting?
+    """
 
     def __init__(self, is_api=lambda name, attribute: False):
         self.is_api = is_api
@@ -155,7 +156,11 @@ class Rewriter:
 
     def _visit_conditional(self, node):
         """`a if test else b`: both sides are evaluated, and selected when the program runs, if the test is symbolic."""
-        plain = not any(isinstance(n, (ast.IfExp, ast.NamedExpr, ast.Lambda)) for side in (node.body, node.orelse) for n in ast.walk(side))
+        plain = not any(
+            isinstance(n, (ast.IfExp, ast.NamedExpr, ast.Lambda))
+            for side in (node.body, node.orelse)
+            for n in ast.walk(side)
+        )
         self._generic(node)
         if not plain or self.comprehensions:
             node.test = _runtime(node.test, "static_test", node.test, at(ast.Constant("ternary"), node.test))
@@ -210,10 +215,13 @@ class Rewriter:
         node.target = self.visit(node.target)
         if node.value is None:
             return node
-        annotation, = self._apart(self.visit, node.annotation)
+        (annotation,) = self._apart(self.visit, node.annotation)
         check = at(ast.Lambda(ast.arguments([], [], None, [], [], None, []), annotation), node)
         name = node.target.id if isinstance(node.target, ast.Name) else "value"
-        return at(ast.Assign([node.target], _runtime(node, "annotated", node.value, check, at(ast.Constant(name), node))), node)
+        return at(
+            ast.Assign([node.target], _runtime(node, "annotated", node.value, check, at(ast.Constant(name), node))),
+            node,
+        )
 
     def _visit_function(self, node):
         self.bound[node.name] = True
@@ -254,17 +262,28 @@ class Rewriter:
         branch, side = f"__nki_branch{self.count}", f"__nki_side{self.count}"
         out = [_assign(node, branch, _runtime(node, "branch", test, _locals(node), _names(node, names)))]
         if orelse and first:  # the other side starts from the names as they were
-            back = [_assign(node, n, _call(node, _attribute(node, branch, "before"), at(ast.Constant(n), node))) for n in first]
+            back = [
+                _assign(node, n, _call(node, _attribute(node, branch, "before"), at(ast.Constant(n), node)))
+                for n in first
+            ]
             orelse = [at(ast.If(_attribute(node, branch, "symbolic"), back, []), node)] + orelse
         sides = at(ast.If(_name(node, side), body, orelse), node)
         out.append(at(ast.For(_name(node, side, _STORE), _name(node, branch), [sides], []), node))
-        after = [_assign(node, n, _call(node, _attribute(node, branch, "after"), at(ast.Constant(n), node), _locals(node))) for n in names]
+        after = [
+            _assign(node, n, _call(node, _attribute(node, branch, "after"), at(ast.Constant(n), node), _locals(node)))
+            for n in names
+        ]
         if after:
             out.append(at(ast.If(_attribute(node, branch, "symbolic"), after, []), node))
         return out
 
     def _iterator(self, iterator):
-        if type(iterator) is ast.Call and type(iterator.func) is ast.Name and iterator.func.id == "range" and not iterator.keywords:
+        if (
+            type(iterator) is ast.Call
+            and type(iterator.func) is ast.Name
+            and iterator.func.id == "range"
+            and not iterator.keywords
+        ):
             iterator.args = [self.visit(a) for a in iterator.args]
             iterator.func = _runtime(iterator, "range_of", iterator.func)
             return iterator
@@ -288,8 +307,12 @@ class Rewriter:
             return at(ast.For(target, iterator, body, orelse), node)
         self.count += 1
         loop = f"__nki_loop{self.count}"
-        body.insert(0, at(ast.Expr(_runtime(node, "loop_begin", _name(node, loop), _locals(node), _names(node, read))), node))
-        body.append(at(ast.Expr(_runtime(last, "loop_end", _name(last, loop), _locals(last), _names(last, read))), last))
+        body.insert(
+            0, at(ast.Expr(_runtime(node, "loop_begin", _name(node, loop), _locals(node), _names(node, read))), node)
+        )
+        body.append(
+            at(ast.Expr(_runtime(last, "loop_end", _name(last, loop), _locals(last), _names(last, read))), last)
+        )
         return [_assign(node, loop, iterator), at(ast.For(target, _name(node, loop), body, orelse), node)]
 
     def _visit_while(self, node):
@@ -302,16 +325,34 @@ class Rewriter:
 
 
 _HANDLERS = {
-    ast.Name: Rewriter._visit_name, ast.Constant: Rewriter._leaf, ast.Global: Rewriter._leaf, ast.Nonlocal: Rewriter._leaf,
-    ast.Pass: Rewriter._leaf, ast.Attribute: Rewriter._visit_attribute, ast.BinOp: Rewriter._visit_binary,
-    ast.Subscript: Rewriter._visit_subscript, ast.Call: Rewriter._visit_call, ast.IfExp: Rewriter._visit_conditional,
-    ast.Lambda: Rewriter._visit_lambda, ast.Assign: Rewriter._visit_assign, ast.AugAssign: Rewriter._visit_augmented,
-    ast.AnnAssign: Rewriter._visit_annotated, ast.ClassDef: Rewriter._visit_class, ast.If: Rewriter._visit_if, ast.For: Rewriter._visit_for,
+    ast.Name: Rewriter._visit_name,
+    ast.Constant: Rewriter._leaf,
+    ast.Global: Rewriter._leaf,
+    ast.Nonlocal: Rewriter._leaf,
+    ast.Pass: Rewriter._leaf,
+    ast.Attribute: Rewriter._visit_attribute,
+    ast.BinOp: Rewriter._visit_binary,
+    ast.Subscript: Rewriter._visit_subscript,
+    ast.Call: Rewriter._visit_call,
+    ast.IfExp: Rewriter._visit_conditional,
+    ast.Lambda: Rewriter._visit_lambda,
+    ast.Assign: Rewriter._visit_assign,
+    ast.AugAssign: Rewriter._visit_augmented,
+    ast.AnnAssign: Rewriter._visit_annotated,
+    ast.ClassDef: Rewriter._visit_class,
+    ast.If: Rewriter._visit_if,
+    ast.For: Rewriter._visit_for,
     ast.While: Rewriter._visit_while,
 }
-_HANDLERS.update(dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), Rewriter._visit_comprehension))
+_HANDLERS.update(
+    dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), Rewriter._visit_comprehension)
+)
 _HANDLERS.update(dict.fromkeys((ast.Return, ast.Yield, ast.YieldFrom, ast.Await), Rewriter._visit_yield))
 _HANDLERS.update(dict.fromkeys((ast.Break, ast.Continue), Rewriter._visit_jump))
 _HANDLERS.update(dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), Rewriter._visit_function))
-_LEAVES = [kind for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop) for kind in base.__subclasses__()]
+_LEAVES = [
+    kind
+    for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+    for kind in base.__subclasses__()
+]
 _HANDLERS.update(dict.fromkeys(_LEAVES, Rewriter._leaf))

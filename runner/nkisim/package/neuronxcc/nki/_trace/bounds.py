@@ -22,11 +22,14 @@ def check_bounds(tensor, dim, aff, size, mask, shape, api):
         return
     name = tensor.name or "tensor"
     under = " under its mask" if (low, high) != (lo, hi) else ""
-    fail("OOB", f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{low}, {high}]{under} exceeds dimension size of {size}",
-         operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
-         rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops; outside is out of bounds",
-         fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
-         official="tensor_access_out_of_bound")
+    fail(
+        "OOB",
+        f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{low}, {high}]{under} exceeds dimension size of {size}",
+        operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
+        rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops; outside is out of bounds",
+        fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
+        official="tensor_access_out_of_bound",
+    )
 
 
 def _symbols(aff):
@@ -83,14 +86,20 @@ def _contiguous(aff, shape):
 def check_partitions(tensor, aff, shape, api, conditional):
     """More than 64 partitions begin at 0, more than 32 at 0 or 64, fewer at a multiple of 32; without a step."""
     from .affine import Atom
+
     moving = [(d, n) for d, n in zip(aff.slots, shape) if d and n > 1]
     if len(moving) > 1 or conditional:
         return
     step, count = moving[0] if moving else (1, 1)
     operands = [("tensor", tensor), ("partition index", aff)]
     if step != 1:
-        fail("INDEXING", f"{api}: illegal partition step {step}", operands=operands, rule="partitions are taken in order, without a stride",
-             fix="move the stride or reversal to a free axis, or do it in the load from HBM")
+        fail(
+            "INDEXING",
+            f"{api}: illegal partition step {step}",
+            operands=operands,
+            rule="partitions are taken in order, without a stride",
+            fix="move the stride or reversal to a free axis, or do it in the load from HBM",
+        )
     unit = 128 if count > 64 else 64 if count > 32 else 32
     bad = aff.c % unit != 0
     for atom, k in aff.terms.items():
@@ -99,6 +108,10 @@ def check_partitions(tensor, aff, shape, api, conditional):
         bad = bad or (k % unit != 0 and atom.hi > atom.lo)
     if bad:
         starts = "0" if unit == 128 else "0 or 64" if unit == 64 else "0, 32, 64 or 96"
-        fail("PARTITION_LIMIT", f"{api}: an access of {count} partitions starts at partition {aff.c if not aff.terms else aff}", operands=operands,
-             rule=f"{count} partitions of an on-chip tile start at {starts}",
-             fix="keep one row a tile and put the index on a free or block axis (t[i] of (n, nl.par_dim(p), f)), or load the row from HBM")
+        fail(
+            "PARTITION_LIMIT",
+            f"{api}: an access of {count} partitions starts at partition {aff.c if not aff.terms else aff}",
+            operands=operands,
+            rule=f"{count} partitions of an on-chip tile start at {starts}",
+            fix="keep one row a tile and put the index on a free or block axis (t[i] of (n, nl.par_dim(p), f)), or load the row from HBM",
+        )

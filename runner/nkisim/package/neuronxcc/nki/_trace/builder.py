@@ -7,9 +7,9 @@ from .variables import loop_name
 
 SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
 PSUM_BYTES = 16 * 1024
-MAX_NODES = 190_000      # the reader refuses more than 200,000
+MAX_NODES = 190_000  # the reader refuses more than 200,000
 MAX_BUFFERS, MAX_ATOMS, MAX_NESTING = 16_000, 4_000, 60
-MAX_TRIPS = 1 << 31      # indices are proved in 64 bits
+MAX_TRIPS = 1 << 31  # indices are proved in 64 bits
 
 
 class Options:
@@ -50,7 +50,9 @@ class Trace:
 
     def program_id(self, axis):
         if axis not in self.pid_atoms:
-            self.pid_atoms[axis] = self.add_atom(Atom(Atom.PROGRAM_ID, axis, 0, self.grid[axis] - 1, f"program_id({axis})"))
+            self.pid_atoms[axis] = self.add_atom(
+                Atom(Atom.PROGRAM_ID, axis, 0, self.grid[axis] - 1, f"program_id({axis})")
+            )
         return Aff(0, {self.pid_atoms[axis]: 1})
 
     # -- nodes
@@ -62,8 +64,12 @@ class Trace:
 
     @staticmethod
     def _too_many(what):
-        context.fail("CAPACITY", f"the kernel unrolls to more than {what}", rule=f"at most {what} in one program",
-                     fix="use nl.affine_range or nl.sequential_range in place of nl.static_range and Python loops")
+        context.fail(
+            "CAPACITY",
+            f"the kernel unrolls to more than {what}",
+            rule=f"at most {what} in one program",
+            fix="use nl.affine_range or nl.sequential_range in place of nl.static_range and Python loops",
+        )
 
     def add_buffer(self, kind, dtype, name, shape, pdim, memory, fill=None, alloc=True):
         line = context.kernel_line()
@@ -83,26 +89,41 @@ class Trace:
     def open_region(self, kind, block, node, conditions=(), facts=()):
         self.region = Region(kind, block, node, self.region, conditions, facts)
         if sum(1 for _ in self.enclosing()) > MAX_NESTING:
-            context.fail("CAPACITY", f"loops and branches are nested more than {MAX_NESTING} deep", rule=f"nesting {MAX_NESTING}", fix="flatten the loops")
+            context.fail(
+                "CAPACITY",
+                f"loops and branches are nested more than {MAX_NESTING} deep",
+                rule=f"nesting {MAX_NESTING}",
+                fix="flatten the loops",
+            )
         return self.region
 
     def close_region(self, region):
         if self.region is not region:
             inner = self.region
-            context.fail("CONTROL_FLOW", f"a {inner.kind} at line {inner.node.line if inner.node else 0} was left by break or return",
-                         rule="a loop with a symbolic index runs all its trips", fix="use nl.static_range, or guard the body with `if`")
+            context.fail(
+                "CONTROL_FLOW",
+                f"a {inner.kind} at line {inner.node.line if inner.node else 0} was left by break or return",
+                rule="a loop with a symbolic index runs all its trips",
+                fix="use nl.static_range, or guard the body with `if`",
+            )
         region.open = False
         self.region = region.parent
 
     def open_loop(self, sequential, start, trips, step):
         if max(abs(start), trips, abs(step)) > MAX_TRIPS:
-            context.fail("CAPACITY", f"a loop of {trips} trips", rule=f"trip counts, starts and steps are at most {MAX_TRIPS}",
-                         fix="count tiles, not elements: nl.affine_range(x.shape[0] // 128)")
+            context.fail(
+                "CAPACITY",
+                f"a loop of {trips} trips",
+                rule=f"trip counts, starts and steps are at most {MAX_TRIPS}",
+                fix="count tiles, not elements: nl.affine_range(x.shape[0] // 128)",
+            )
         node = Loop(context.kernel_line(), self.loops, sequential, start, trips, step)
         self.loops += 1
         self.emit(node)
         region = self.open_region("loop", node.body, node)
-        node.atom = self.add_atom(Atom(Atom.LOOP, node.number, 0, trips - 1, loop_name(self, node.line) or f"i{node.number}", region=region))
+        node.atom = self.add_atom(
+            Atom(Atom.LOOP, node.number, 0, trips - 1, loop_name(self, node.line) or f"i{node.number}", region=region)
+        )
         return node, region
 
     def open_if(self, items):

@@ -4,8 +4,18 @@ import struct
 
 from . import dtypes
 
-_STRUCT = {"uint8": "B", "int8": "b", "uint16": "H", "int16": "h", "uint32": "I", "int32": "i", "float16": "e", "float32": "f",
-           "tfloat32": "f", "bool": "?"}
+_STRUCT = {
+    "uint8": "B",
+    "int8": "b",
+    "uint16": "H",
+    "int16": "h",
+    "uint32": "I",
+    "int32": "i",
+    "float16": "e",
+    "float32": "f",
+    "tfloat32": "f",
+    "bool": "?",
+}
 
 
 def bfloat16_bits(value):
@@ -18,6 +28,7 @@ def bfloat16_bits(value):
 
 def float8_bits(value, exponent_bits, mantissa_bits):
     """The nearest value of a small float format (ties to even, saturating), by search over its 256 codes."""
+
     def decode(code):
         sign = -1.0 if code & 0x80 else 1.0
         e, m = (code >> mantissa_bits) & ((1 << exponent_bits) - 1), code & ((1 << mantissa_bits) - 1)
@@ -25,6 +36,7 @@ def float8_bits(value, exponent_bits, mantissa_bits):
         if e == 0:
             return sign * m * 2.0 ** (1 - bias - mantissa_bits)
         return sign * (1 + m / (1 << mantissa_bits)) * 2.0 ** (e - bias)
+
     top = 0x7E if exponent_bits == 4 else 0x7B
     sign = 0x80 if value < 0 else 0
     best = min(range(top + 1), key=lambda c: (abs(decode(c) - abs(value)), c & 1))

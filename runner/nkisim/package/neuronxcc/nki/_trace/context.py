@@ -24,8 +24,13 @@ def trace_or_fail(api="this API"):
     """The active trace. @raises nki_api_outside_of_nki_kernel"""
     if _active:
         return _active[-1]
-    raise errors.make_error("CONTROL_FLOW", f"{api} is called outside of a kernel", rule="NKI calls are legal only while a kernel is traced",
-                            fix="call it inside a function decorated with @nki.jit", official="nki_api_outside_of_nki_kernel")
+    raise errors.make_error(
+        "CONTROL_FLOW",
+        f"{api} is called outside of a kernel",
+        rule="NKI calls are legal only while a kernel is traced",
+        fix="call it inside a function decorated with @nki.jit",
+        official="nki_api_outside_of_nki_kernel",
+    )
 
 
 def kernel_line():

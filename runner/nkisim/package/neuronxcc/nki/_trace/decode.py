@@ -37,12 +37,12 @@ class Reader:
 
     def f64(self):
         self.at += 8
-        return struct.unpack("<d", self.data[self.at - 8:self.at])[0]
+        return struct.unpack("<d", self.data[self.at - 8 : self.at])[0]
 
     def blob(self):
         n = self.u()
         self.at += n
-        return bytes(self.data[self.at - n:self.at])
+        return bytes(self.data[self.at - n : self.at])
 
     def many(self, read):
         return [read() for _ in range(self.u())]
@@ -68,7 +68,13 @@ class Reader:
 
     def source(self, rank):
         kind = self.u8()
-        return {"access": self.access(rank)} if kind == 0 else {"constant": self.f64()} if kind == 1 else {"index": self.index(rank)}
+        return (
+            {"access": self.access(rank)}
+            if kind == 0
+            else {"constant": self.f64()}
+            if kind == 1
+            else {"index": self.index(rank)}
+        )
 
     def step(self):
         fn = self.u8()
@@ -82,7 +88,15 @@ class Reader:
         tag, line = self.u8(), self.u()
         out = {"line": line}
         if tag == 1:
-            out.update(node="loop", id=self.u(), name=self.blob().decode(), kind=("affine", "sequential")[self.u8()], start=self.i(), trips=self.u(), step=self.i())
+            out.update(
+                node="loop",
+                id=self.u(),
+                name=self.blob().decode(),
+                kind=("affine", "sequential")[self.u8()],
+                start=self.i(),
+                trips=self.u(),
+                step=self.i(),
+            )
             out["body"] = self.many(self.node)
         elif tag == 2:
             out.update(node="if", conditions=self.many(lambda: self.cond(0)))
@@ -104,14 +118,24 @@ class Reader:
             out.update(node="map" if tag == 4 else "fold", work=("float32", "int32", "raw")[self.u8()])
             if tag == 5:
                 out.update(function=self.fn(), negate=bool(self.u8()))
-            out.update(accumulate=self.fn(), loops=self.many(self.u), sources=self.many(lambda: self.source(rank)), steps=self.many(self.step))
+            out.update(
+                accumulate=self.fn(),
+                loops=self.many(self.u),
+                sources=self.many(lambda: self.source(rank)),
+                steps=self.many(self.step),
+            )
         elif tag == 6:
             out.update(node="matmul", stationary=self.access(rank), moving=self.access(rank), accumulate=self.u8())
         elif tag == 7:
             out.update(node="scan", op0=self.fn(), op1=self.fn(), sources=[self.source(rank) for _ in range(3)])
         else:
-            out.update(node="special", kind=self.u8(), destinations=self.many(lambda: self.access(rank)),
-                       sources=self.many(lambda: self.source(rank)), attributes=self.many(self.f64))
+            out.update(
+                node="special",
+                kind=self.u8(),
+                destinations=self.many(lambda: self.access(rank)),
+                sources=self.many(lambda: self.source(rank)),
+                attributes=self.many(self.f64),
+            )
 
 
 def decode(data):
@@ -130,8 +154,15 @@ def decode(data):
 
     def buffer():
         kind = r.u8()
-        one = {"kind": BUFFER_KINDS[kind], "dtype": ALL[r.u8()].name, "name": r.blob().decode(), "shape": r.many(r.u), "pdim": r.u(),
-               "alias": r.u() - 1, "line": r.u()}
+        one = {
+            "kind": BUFFER_KINDS[kind],
+            "dtype": ALL[r.u8()].name,
+            "name": r.blob().decode(),
+            "shape": r.many(r.u),
+            "pdim": r.u(),
+            "alias": r.u() - 1,
+            "line": r.u(),
+        }
         if kind == 5:
             one["data"] = r.blob()
         r.buffers.append(one)

@@ -55,8 +55,9 @@ bool_ = DType("bool", 12, 1, "b", 8)
 
 ALL = (uint8, int8, uint16, int16, uint32, int32, float8_e4m3, float8_e5m2, float16, bfloat16, tfloat32, float32, bool_)
 _BY_NAME = {d.name: d for d in ALL}
-_BY_NAME.update({"bool_": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16, "tf32": tfloat32,
-                 "float8_e4m3fn": float8_e4m3})
+_BY_NAME.update(
+    {"bool_": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16, "tf32": tfloat32, "float8_e4m3fn": float8_e4m3}
+)
 SUPPORTED = ", ".join(d.name for d in ALL)
 
 

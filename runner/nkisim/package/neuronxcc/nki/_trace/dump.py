@@ -28,7 +28,9 @@ _SLOTS = "abcdefgh"
 
 
 def _buffer(program, number):
-    return f"{program['buffers'][number]['kind']}{number}" + (f"'{program['buffers'][number]['name']}'" if program["buffers"][number]["name"] else "")
+    return f"{program['buffers'][number]['kind']}{number}" + (
+        f"'{program['buffers'][number]['name']}'" if program["buffers"][number]["name"] else ""
+    )
 
 
 def _access(program, a):
@@ -113,6 +115,7 @@ def main(arguments):
         return 2
     if arguments[0].endswith(".py"):
         from .._harness import compile_source
+
         params = []
         for text in arguments[1:]:
             name, _, rest = text.partition("=")

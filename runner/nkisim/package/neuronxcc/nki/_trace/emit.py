@@ -113,7 +113,9 @@ def _checked_mask(mask, shape, api):
     return checks.check_mask(mask, tuple(shape), api)
 
 
-def emit_map(dst, values, steps, instr, engine="unknown", mask=None, api="", accumulate=None, loops=(), shape=None, work=None):
+def emit_map(
+    dst, values, steps, instr, engine="unknown", mask=None, api="", accumulate=None, loops=(), shape=None, work=None
+):
     """dst = steps(values) point by point over dst's shape. @returns dst"""
     shape = tuple(shape or dst.shape)
     items = _checked_mask(mask, shape, api)
@@ -126,15 +128,42 @@ def emit_map(dst, values, steps, instr, engine="unknown", mask=None, api="", acc
         work = _work(dst, values, steps)
         if accumulate is not None and work == WORK_RAW:
             work = WORK_I32 if dst.dtype.is_integer else WORK_F32
-    _emit(Op(Op.MAP, context.kernel_line(), instr, engine, shape, items, target, sources, steps, work,
-             255 if accumulate is None else FN[accumulate], loops))
+    _emit(
+        Op(
+            Op.MAP,
+            context.kernel_line(),
+            instr,
+            engine,
+            shape,
+            items,
+            target,
+            sources,
+            steps,
+            work,
+            255 if accumulate is None else FN[accumulate],
+            loops,
+        )
+    )
     if items:
         dst.mask = items
         dst.buffer_.root.masks += (items,)
     return dst
 
 
-def emit_fold(dst, values, steps, function, axes, instr, engine="vector", mask=None, api="", negate=False, accumulate=None, shape=None):
+def emit_fold(
+    dst,
+    values,
+    steps,
+    function,
+    axes,
+    instr,
+    engine="vector",
+    mask=None,
+    api="",
+    negate=False,
+    accumulate=None,
+    shape=None,
+):
     """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there."""
     shape = tuple(shape)
     items = _checked_mask(mask, shape, api)
@@ -154,8 +183,24 @@ def emit_fold(dst, values, steps, function, axes, instr, engine="vector", mask=N
     target = access(Tensor(dst.buffer_, dims, shape), shape, (), api, writes=True)
     checks.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
-    _emit(Op(Op.FOLD, context.kernel_line(), instr, engine, shape, items, target, sources, steps, _work(dst, values, steps + [(FN[function],)]),
-             255 if accumulate is None else FN[accumulate], (), FN[function], negate))
+    _emit(
+        Op(
+            Op.FOLD,
+            context.kernel_line(),
+            instr,
+            engine,
+            shape,
+            items,
+            target,
+            sources,
+            steps,
+            _work(dst, values, steps + [(FN[function],)]),
+            255 if accumulate is None else FN[accumulate],
+            (),
+            FN[function],
+            negate,
+        )
+    )
     return dst
 
 
@@ -177,15 +222,24 @@ def result_shape(api, operands, partition_broadcast=True):
             continue
         joined = part if shape is None else broadcast_shapes(shape, part)
         if joined is None:
-            fail("SHAPE_BROADCAST", f"{api}: shapes {list(shape)} and {list(part)} do not broadcast", operands=operands,
-                 rule="free axes are equal or 1 (numpy's rule)", fix="bring the tiles to one shape: check which axis is the partition axis")
+            fail(
+                "SHAPE_BROADCAST",
+                f"{api}: shapes {list(shape)} and {list(part)} do not broadcast",
+                operands=operands,
+                rule="free axes are equal or 1 (numpy's rule)",
+                fix="bring the tiles to one shape: check which axis is the partition axis",
+            )
         shape = joined
     if partition_broadcast:
         return shape
     counts = {v.shape[0] for _, v in operands if isinstance(v, Tensor) and len(v.shape) == len(shape)}
     if len(counts) > 1:
-        fail("SHAPE_BROADCAST", f"{api}: Unexpected partition broadcast!", operands=operands,
-             rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
-             fix=f"use the function in place of the operator (nl.add, nl.multiply, ...): it repeats the tile; or nl.broadcast_to(tile, shape={shape}) first",
-             kind=AssertionError)
+        fail(
+            "SHAPE_BROADCAST",
+            f"{api}: Unexpected partition broadcast!",
+            operands=operands,
+            rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
+            fix=f"use the function in place of the operator (nl.add, nl.multiply, ...): it repeats the tile; or nl.broadcast_to(tile, shape={shape}) first",
+            kind=AssertionError,
+        )
     return shape

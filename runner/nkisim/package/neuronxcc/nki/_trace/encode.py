@@ -122,8 +122,16 @@ class Writer:
             fill = b"\0" if node.fill is None else b"\1" + _f64(node.fill)
             self.out += b"\3" + _u(node.line) + _u(node.buffer.number) + fill
         elif kind is Loop:
-            self.out += (b"\1" + _u(node.line) + _u(node.number) + _blob(self.names.of_loop(node.line)) + (b"\1" if node.sequential else b"\0")
-                         + _i(node.start) + _u(node.trips) + _i(node.step))
+            self.out += (
+                b"\1"
+                + _u(node.line)
+                + _u(node.number)
+                + _blob(self.names.of_loop(node.line))
+                + (b"\1" if node.sequential else b"\0")
+                + _i(node.start)
+                + _u(node.trips)
+                + _i(node.step)
+            )
             self.block(node.body)
         elif kind is If:
             self.out += b"\2" + _u(node.line) + self.conditions(node.items, 0)
@@ -136,18 +144,38 @@ class Writer:
         if tag != Op.SPECIAL:
             out += self.access(op.dst, rank)
         if tag == Op.MAP:
-            return (out + bytes((op.work, op.accumulate)) + _counts(op.loops) + _u(len(op.sources)) + self.sources(op, rank)
-                    + self.steps(op.steps))
+            return (
+                out
+                + bytes((op.work, op.accumulate))
+                + _counts(op.loops)
+                + _u(len(op.sources))
+                + self.sources(op, rank)
+                + self.steps(op.steps)
+            )
         if tag == Op.FOLD:
-            return (out + bytes((op.work, op.function, 1 if op.negate else 0, op.accumulate)) + _counts(op.loops) + _u(len(op.sources))
-                    + self.sources(op, rank) + self.steps(op.steps))
+            return (
+                out
+                + bytes((op.work, op.function, 1 if op.negate else 0, op.accumulate))
+                + _counts(op.loops)
+                + _u(len(op.sources))
+                + self.sources(op, rank)
+                + self.steps(op.steps)
+            )
         if tag == Op.MATMUL:
             return out + b"".join([self.access(side, rank) for side in op.extra]) + bytes((op.accumulate,))
         if tag == Op.SCAN:
             return out + bytes(op.extra[:2]) + self.sources(op, rank)
         kind, destinations, attributes = op.extra
-        return (out + _SMALL[kind] + _u(len(destinations)) + b"".join([self.access(d, rank) for d in destinations])
-                + _u(len(op.sources)) + self.sources(op, rank) + _u(len(attributes)) + b"".join([_f64(x) for x in attributes]))
+        return (
+            out
+            + _SMALL[kind]
+            + _u(len(destinations))
+            + b"".join([self.access(d, rank) for d in destinations])
+            + _u(len(op.sources))
+            + self.sources(op, rank)
+            + _u(len(attributes))
+            + b"".join([_f64(x) for x in attributes])
+        )
 
 
 def encode(trace, entry, outputs, returns_tuple, params, tracer, used):
@@ -156,17 +184,32 @@ def encode(trace, entry, outputs, returns_tuple, params, tracer, used):
     names = Names(trace, buffers)
     w = Writer(names)
     out = w.out
-    out += b"NKIPROG\0" + _u(VERSION) + _blob(entry.encode()) + _blob(tracer.encode()) + _counts(trace.grid) + _u(len(trace.atoms))
+    out += (
+        b"NKIPROG\0"
+        + _u(VERSION)
+        + _blob(entry.encode())
+        + _blob(tracer.encode())
+        + _counts(trace.grid)
+        + _u(len(trace.atoms))
+    )
     for atom in trace.atoms:
         out += _SMALL[atom.kind]
         out += _u(atom.key) if atom.kind in (Atom.LOOP, Atom.PROGRAM_ID) else _aff(atom.operand) + _u(atom.divisor)
     out += _u(len(buffers))
     for b in buffers:
-        out += (bytes((b.kind, b.dtype.number)) + _blob(names.of_buffer(b)) + _counts(b.shape) + _u(b.pdim)
-                + _u(0 if b.alias is None else b.alias.number + 1) + _u(b.line))
+        out += (
+            bytes((b.kind, b.dtype.number))
+            + _blob(names.of_buffer(b))
+            + _counts(b.shape)
+            + _u(b.pdim)
+            + _u(0 if b.alias is None else b.alias.number + 1)
+            + _u(b.line)
+        )
         if b.kind == Buffer.CONSTANT:
             out += _blob(b.data)
-    out += _counts([b.number for b in outputs]) + (b"\1" if returns_tuple else b"\0") + _counts([b.number for b in params])
+    out += (
+        _counts([b.number for b in outputs]) + (b"\1" if returns_tuple else b"\0") + _counts([b.number for b in params])
+    )
     w.block(trace.body)
     return bytes(out)
 

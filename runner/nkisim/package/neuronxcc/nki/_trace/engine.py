@@ -22,10 +22,31 @@ def library():
         lib = ctypes.CDLL(path)
         pointers, sizes = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
         lib.nkisim_validate.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-        lib.nkisim_run.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t,
-                                   ctypes.c_uint32, ctypes.c_uint8, ctypes.c_char_p, ctypes.c_size_t]
-        lib.nkisim_diagnose.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointers, sizes, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_uint8,
-                                        ctypes.c_char_p, ctypes.c_size_t]
+        lib.nkisim_run.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            pointers,
+            sizes,
+            ctypes.c_size_t,
+            pointers,
+            sizes,
+            ctypes.c_size_t,
+            ctypes.c_uint32,
+            ctypes.c_uint8,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
+        lib.nkisim_diagnose.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            pointers,
+            sizes,
+            ctypes.c_size_t,
+            ctypes.c_uint32,
+            ctypes.c_uint8,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
         lib.nkisim_estimate_us.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         lib.nkisim_estimate_us.restype = ctypes.c_double
         _library = lib
@@ -35,7 +56,11 @@ def library():
 def validate(data):
     """None, or why the trusted side refuses the program."""
     error = ctypes.create_string_buffer(4096)
-    return None if library().nkisim_validate(data, len(data), error, 4096) == _OK else error.value.decode("utf-8", "replace")
+    return (
+        None
+        if library().nkisim_validate(data, len(data), error, 4096) == _OK
+        else error.value.decode("utf-8", "replace")
+    )
 
 
 def estimate_us(data):
@@ -44,6 +69,7 @@ def estimate_us(data):
 
 def _array_for(shape, name):
     import numpy as np
+
     host = {"bfloat16": "uint16", "tfloat32": "float32", "float8_e4m3": "uint8", "float8_e5m2": "uint8"}.get(name, name)
     return np.empty(shape, dtype=host)
 
@@ -51,6 +77,7 @@ def _array_for(shape, name):
 def to_host(array, name):
     """bfloat16 and float8 come back as float32: numpy has no such types."""
     import numpy as np
+
     if name == "bfloat16":
         return (array.astype(np.uint32) << 16).view(np.float32)
     if name in ("float8_e4m3", "float8_e5m2"):
@@ -61,6 +88,7 @@ def to_host(array, name):
 
 def _float8_table(exponent, mantissa):
     import numpy as np
+
     bias, out = (1 << (exponent - 1)) - 1, []
     for code in range(256):
         e, m = code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
@@ -80,7 +108,8 @@ def _pointers(arrays):
 
 def run(program, inputs):
     """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written, and, with
-    those or with NaN in an output, of what may have caused it: undefined reads, functions outside of their range, lost results."""
+    those or with NaN in an output, of what may have caused it: undefined reads, functions outside of their range, lost results.
+    """
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):
         raise make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
@@ -88,6 +117,7 @@ def run(program, inputs):
     hints = report.get("hints") or []
     if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
         import warnings
+
         for text in hints + causes(program.data, inputs):
             warnings.warn(text, RuntimeWarning, stacklevel=4)
     return results
@@ -96,25 +126,45 @@ def run(program, inputs):
 def causes(data, inputs):
     """Why a run gives undefined results, as texts that name variable, index and line."""
     import numpy as np
+
     values = [np.ascontiguousarray(v) for v in inputs]
     pointers, sizes = _pointers(values)
     text = ctypes.create_string_buffer(_REPORT_BYTES)
-    library().nkisim_diagnose(data, len(data), pointers, sizes, len(values), POISON_NAN_BITS, POISON_INT_BYTE, text, _REPORT_BYTES)
+    library().nkisim_diagnose(
+        data, len(data), pointers, sizes, len(values), POISON_NAN_BITS, POISON_INT_BYTE, text, _REPORT_BYTES
+    )
     return json.loads(text.value.decode() or "[]")
 
 
 def run_raw(data, inputs, outputs, nan_bits=POISON_NAN_BITS, int_byte=POISON_INT_BYTE):
     """@param outputs [(shape, dtype name)]. @returns (arrays in host storage, report)"""
     import numpy as np
+
     lib = library()
     values = [np.ascontiguousarray(v) for v in inputs]
     results = [_array_for(shape, name) for shape, name in outputs]
     in_pointers, in_sizes = _pointers(values)
     out_pointers, out_sizes = _pointers(results)
     text = ctypes.create_string_buffer(_REPORT_BYTES)
-    status = lib.nkisim_run(data, len(data), in_pointers, in_sizes, len(values), out_pointers, out_sizes, len(results), nan_bits, int_byte,
-                            text, _REPORT_BYTES)
-    report = json.loads(text.value.decode() or "{}") if text.value[:1] == b"{" else {"message": text.value.decode("utf-8", "replace")}
+    status = lib.nkisim_run(
+        data,
+        len(data),
+        in_pointers,
+        in_sizes,
+        len(values),
+        out_pointers,
+        out_sizes,
+        len(results),
+        nan_bits,
+        int_byte,
+        text,
+        _REPORT_BYTES,
+    )
+    report = (
+        json.loads(text.value.decode() or "{}")
+        if text.value[:1] == b"{"
+        else {"message": text.value.decode("utf-8", "replace")}
+    )
     if status not in (_OK, _FAULT):
         raise make_error("COMPILER_INTERNAL", f"the engine refused the program: {report.get('message', '')}")
     return results, report

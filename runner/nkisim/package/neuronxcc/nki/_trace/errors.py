@@ -7,25 +7,45 @@ DOCS = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/nki/api/
 
 # code -> exception kind where no official class says otherwise
 _KIND = {
-    "PY_SYNTAX": SyntaxError, "NO_KERNEL": ValueError, "WRONG_API_ERA": ImportError, "UNKNOWN_API": AttributeError,
-    "BAD_SIGNATURE": TypeError, "PARTITION_LIMIT": ValueError, "MATMUL_LIMIT": ValueError, "MATMUL_LAYOUT": ValueError,
-    "SHAPE_BROADCAST": ValueError, "RANK_LAYOUT": TypeError, "WRONG_MEMORY": TypeError, "DTYPE": TypeError,
-    "UNSUPPORTED_OP": NotImplementedError, "INDEXING": SyntaxError, "OOB": IndexError, "CONTROL_FLOW": SyntaxError,
-    "SCOPE_LOOP_DEP": SyntaxError, "OUTPUT_CONTRACT": RuntimeError, "CAPACITY": ValueError,
+    "PY_SYNTAX": SyntaxError,
+    "NO_KERNEL": ValueError,
+    "WRONG_API_ERA": ImportError,
+    "UNKNOWN_API": AttributeError,
+    "BAD_SIGNATURE": TypeError,
+    "PARTITION_LIMIT": ValueError,
+    "MATMUL_LIMIT": ValueError,
+    "MATMUL_LAYOUT": ValueError,
+    "SHAPE_BROADCAST": ValueError,
+    "RANK_LAYOUT": TypeError,
+    "WRONG_MEMORY": TypeError,
+    "DTYPE": TypeError,
+    "UNSUPPORTED_OP": NotImplementedError,
+    "INDEXING": SyntaxError,
+    "OOB": IndexError,
+    "CONTROL_FLOW": SyntaxError,
+    "SCOPE_LOOP_DEP": SyntaxError,
+    "OUTPUT_CONTRACT": RuntimeError,
+    "CAPACITY": ValueError,
 }
 # official class -> its exception kind, where it differs from the code's
 _OFFICIAL_KIND = {
-    "cannot_assign_to_index": TypeError, "cannot_update_immutable_parameter": TypeError, "annotation_shape_mismatch": TypeError,
-    "exceed_max_supported_dimension": ValueError, "copy_dynamic_indirect_indices_not_natively_supported": NotImplementedError,
-    "indirect_indices_free_dim": NotImplementedError, "activation_scale_scalar_or_vector": ValueError,
-    "nested_kernel_with_spmd_grid": RuntimeError, "nki_api_outside_of_nki_kernel": RuntimeError,
+    "cannot_assign_to_index": TypeError,
+    "cannot_update_immutable_parameter": TypeError,
+    "annotation_shape_mismatch": TypeError,
+    "exceed_max_supported_dimension": ValueError,
+    "copy_dynamic_indirect_indices_not_natively_supported": NotImplementedError,
+    "indirect_indices_free_dim": NotImplementedError,
+    "activation_scale_scalar_or_vector": ValueError,
+    "nested_kernel_with_spmd_grid": RuntimeError,
+    "nki_api_outside_of_nki_kernel": RuntimeError,
 }
 
 
 class NkiError(Exception):
     """Mixed into every exception that the tracer raises.
 
-    `code` is the taxonomy's, `line` the line of the submitted file (0: none), `official` the manual's class name or ""."""
+    `code` is the taxonomy's, `line` the line of the submitted file (0: none), `official` the manual's class name or "".
+    """
 
     code = "COMPILER_INTERNAL"
     line = 0

@@ -46,10 +46,14 @@ def index_tensor(tensor, key):
         return _basic(tensor, key)
     if any(isinstance(k, (slice, DynSlice)) for k in key):
         mixed = next(k for k in key if isinstance(k, (slice, DynSlice)))
-        fail("INDEXING", f"basic index {_show(mixed)} is mixed with an index grid", operands=[("tensor", tensor), ("grid", advanced[0])],
-             rule="one subscript is either all slices and integers, or all index grids (scalars are legal in both)",
-             fix="all slices: x[i*128:(i+1)*128, 0:512] - or all grids: x[i*128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]",
-             official="unsupported_mixing_basic_advanced_tensor_indexing")
+        fail(
+            "INDEXING",
+            f"basic index {_show(mixed)} is mixed with an index grid",
+            operands=[("tensor", tensor), ("grid", advanced[0])],
+            rule="one subscript is either all slices and integers, or all index grids (scalars are legal in both)",
+            fix="all slices: x[i*128:(i+1)*128, 0:512] - or all grids: x[i*128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]",
+            official="unsupported_mixing_basic_advanced_tensor_indexing",
+        )
     return _advanced(tensor, key)
 
 
@@ -64,20 +68,36 @@ def _expand(tensor, key):
         fail("INDEXING", "a subscript has two ellipses", rule="at most one ...", fix="write one :")
     for k in key:
         if k is None:
-            fail("INDEXING", "a tensor is subscripted with None", operands=[("tensor", tensor)], rule="None belongs to nl.arange grids only",
-                 fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use tile.expand_dims(axis) or broadcast_to")
+            fail(
+                "INDEXING",
+                "a tensor is subscripted with None",
+                operands=[("tensor", tensor)],
+                rule="None belongs to nl.arange grids only",
+                fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use tile.expand_dims(axis) or broadcast_to",
+            )
         if isinstance(k, Cond):
-            fail("INDEXING", f"{k} is used as an index", operands=[("tensor", tensor)], kind=TypeError,
-                 rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that reads or writes",
-                 fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask=(i_p < n)); "
-                     "nisa.nc_matmul takes mask= too")
+            fail(
+                "INDEXING",
+                f"{k} is used as an index",
+                operands=[("tensor", tensor)],
+                kind=TypeError,
+                rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that reads or writes",
+                fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask=(i_p < n)); "
+                "nisa.nc_matmul takes mask= too",
+            )
     count = sum(1 for k in key if k is not Ellipsis)
     if count > tensor.ndim:
-        fail("INDEXING", f"{count} indices for a tensor of rank {tensor.ndim}", operands=[("tensor", tensor)],
-             rule="one index a dimension", fix=f"use {tensor.ndim} indices", kind=IndexError)
+        fail(
+            "INDEXING",
+            f"{count} indices for a tensor of rank {tensor.ndim}",
+            operands=[("tensor", tensor)],
+            rule="one index a dimension",
+            fix=f"use {tensor.ndim} indices",
+            kind=IndexError,
+        )
     if Ellipsis in [k for k in key if k is Ellipsis]:
         at = next(n for n, k in enumerate(key) if k is Ellipsis)
-        return key[:at] + (slice(None),) * (tensor.ndim - count) + key[at + 1:]
+        return key[:at] + (slice(None),) * (tensor.ndim - count) + key[at + 1 :]
     return key + (slice(None),) * (tensor.ndim - len(key))
 
 
@@ -90,8 +110,8 @@ def _partition_axis(tensor):
         if d:
             return k
     # partition extent 1: the axis left of all free axes
-    free = [k for a in tensor.dims[buffer.pdim + 1:] for k, d in enumerate(a.slots) if d]
-    block = [k for a in tensor.dims[:buffer.pdim] for k, d in enumerate(a.slots) if d]
+    free = [k for a in tensor.dims[buffer.pdim + 1 :] for k, d in enumerate(a.slots) if d]
+    block = [k for a in tensor.dims[: buffer.pdim] for k, d in enumerate(a.slots) if d]
     first = max(block) + 1 if block else 0
     whole = len(buffer.shape) == tensor.ndim
     return buffer.pdim if whole and not block else min(first, min(free) if free else first)
@@ -109,8 +129,13 @@ def _basic(tensor, key):
             start = _scalar(tensor, axis, k, n)
             pieces.append((start, 0, 1 if axis == partition else None))
         if axis == partition and pieces[-1][1] > 1:
-            fail("INDEXING", f"illegal partition step {pieces[-1][1]}", operands=[("tensor", tensor)], rule="partitions are taken without a stride",
-                 fix="move the stride to a free axis")
+            fail(
+                "INDEXING",
+                f"illegal partition step {pieces[-1][1]}",
+                operands=[("tensor", tensor)],
+                rule="partitions are taken without a stride",
+                fix="move the stride to a free axis",
+            )
     shape = tuple(p[2] for p in pieces if p[2] is not None)
     if tensor.buffer_.on_chip and len(shape) == 1:
         shape = shape + (1,)
@@ -121,7 +146,9 @@ def _basic(tensor, key):
             slots[axis] = step if size > 1 else 0
             axis += 1
         indices.append(Aff(start.c, start.terms, tuple(slots), shape))
-    return Tensor(tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, _moved(tensor, indices, shape))
+    return Tensor(
+        tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, _moved(tensor, indices, shape)
+    )
 
 
 def _moved(tensor, indices, shape):
@@ -137,28 +164,55 @@ def _slice(tensor, axis, k, n):
     start = 0 if k.start is None else k.start
     stop = n if k.stop is None else k.stop
     if step is None or step <= 0:
-        fail("INDEXING", f"slice step {k.step} on axis {axis}", operands=[("tensor", tensor)], rule="steps are positive integers",
-             fix="use a positive step, or an index grid c - nl.arange(n)")
+        fail(
+            "INDEXING",
+            f"slice step {k.step} on axis {axis}",
+            operands=[("tensor", tensor)],
+            rule="steps are positive integers",
+            fix="use a positive step, or an index grid c - nl.arange(n)",
+        )
     a, b = as_int(start), as_int(stop)
     if a is not None and b is not None:
         if a < 0 or b < 0:
-            fail("INDEXING", f"negative slice bound {_show(k)} on axis {axis}", operands=[("tensor", tensor)], rule="bounds count from 0",
-                 fix=f"write {n} - k in place of -k")
+            fail(
+                "INDEXING",
+                f"negative slice bound {_show(k)} on axis {axis}",
+                operands=[("tensor", tensor)],
+                rule="bounds count from 0",
+                fix=f"write {n} - k in place of -k",
+            )
         b = min(b, n)
         size = max(0, -(-(b - a) // step))
         if size == 0:
-            fail("OOB" if a >= n else "INDEXING", f"slice {_show(k)} of axis {axis} with size {n} is empty", operands=[("tensor", tensor)],
-                 rule="a tile has at least one element on every axis", fix="check the loop's trip count",
-                 official="tensor_access_out_of_bound" if a >= n else "", kind=IndexError)
+            fail(
+                "OOB" if a >= n else "INDEXING",
+                f"slice {_show(k)} of axis {axis} with size {n} is empty",
+                operands=[("tensor", tensor)],
+                rule="a tile has at least one element on every axis",
+                fix="check the loop's trip count",
+                official="tensor_access_out_of_bound" if a >= n else "",
+                kind=IndexError,
+            )
         return Aff(a), step, size
     start, stop = _affine(tensor, axis, start), _affine(tensor, axis, stop)
     extent = stop - start
     if not extent.is_constant:
-        fail("INDEXING", f"slice {_show(k)} on axis {axis} has no constant size", operands=[("tensor", tensor)],
-             rule="the size of a slice is a compile-time constant", fix="x[i*T:(i+1)*T], or nl.ds(start, size) with a mask for the last tile")
+        fail(
+            "INDEXING",
+            f"slice {_show(k)} on axis {axis} has no constant size",
+            operands=[("tensor", tensor)],
+            rule="the size of a slice is a compile-time constant",
+            fix="x[i*T:(i+1)*T], or nl.ds(start, size) with a mask for the last tile",
+        )
     size = -(-extent.c // step)
     if size <= 0:
-        fail("INDEXING", f"slice {_show(k)} on axis {axis} is empty", operands=[("tensor", tensor)], rule="stop > start", fix="swap the bounds")
+        fail(
+            "INDEXING",
+            f"slice {_show(k)} on axis {axis} is empty",
+            operands=[("tensor", tensor)],
+            rule="stop > start",
+            fix="swap the bounds",
+        )
     return start, step, size
 
 
@@ -168,28 +222,50 @@ def _affine(tensor, axis, value):
     number = as_int(value)
     if number is None:
         if isinstance(value, Tensor):
-            fail("INDEXING", f"a tile bounds a slice of axis {axis}", operands=[("tensor", tensor), ("bound", value)],
-                 rule="slices have compile-time bounds", fix="load with the tile as an index of axis 0: x[idx[i_p, 0], i_f]",
-                 official="copy_dynamic_indirect_indices_not_natively_supported")
-        fail("INDEXING", f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}", operands=[("tensor", tensor)],
-             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables", kind=TypeError,
-             fix="use // for integer division" if isinstance(value, float) else "compute an integer, or a grid from nl.arange, and index with it")
+            fail(
+                "INDEXING",
+                f"a tile bounds a slice of axis {axis}",
+                operands=[("tensor", tensor), ("bound", value)],
+                rule="slices have compile-time bounds",
+                fix="load with the tile as an index of axis 0: x[idx[i_p, 0], i_f]",
+                official="copy_dynamic_indirect_indices_not_natively_supported",
+            )
+        fail(
+            "INDEXING",
+            f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}",
+            operands=[("tensor", tensor)],
+            rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables",
+            kind=TypeError,
+            fix="use // for integer division"
+            if isinstance(value, float)
+            else "compute an integer, or a grid from nl.arange, and index with it",
+        )
     return Aff(number)
 
 
 def _scalar(tensor, axis, value, n):
     number = as_int(value) if not isinstance(value, Tensor) else None
     if number is not None and number < 0:
-        fail("INDEXING", f"negative index {number} on axis {axis}", operands=[("tensor", tensor)], rule="indices count from 0",
-             fix=f"write {n + number} in place of {number}")
+        fail(
+            "INDEXING",
+            f"negative index {number} on axis {axis}",
+            operands=[("tensor", tensor)],
+            rule="indices count from 0",
+            fix=f"write {n + number} in place of {number}",
+        )
     return _affine(tensor, axis, value)
 
 
 def _ds_size(tensor, k):
     size = as_int(k.size)
     if size is None or size <= 0:
-        fail("INDEXING", f"nl.ds size {k.size} is not a positive integer", operands=[("tensor", tensor)],
-             rule="the size of a slice is a compile-time constant", fix="nl.ds(start, size) with an integer size")
+        fail(
+            "INDEXING",
+            f"nl.ds size {k.size} is not a positive integer",
+            operands=[("tensor", tensor)],
+            rule="the size of a slice is a compile-time constant",
+            fix="nl.ds(start, size) with an integer size",
+        )
     return size
 
 
@@ -201,15 +277,24 @@ def _advanced(tensor, key):
         part = k.shape if isinstance(k, (Aff, Tensor)) else ()
         joined = broadcast_shapes(shape, tuple(part))
         if joined is None:
-            fail("INDEXING", f"index grids of shapes {list(shape)} and {list(part)} do not broadcast", operands=[("tensor", tensor)],
-                 rule="index grids of one subscript broadcast as numpy arrays do",
-                 fix="give each axis its own: nl.arange(p)[:, None], nl.arange(f)[None, :]")
+            fail(
+                "INDEXING",
+                f"index grids of shapes {list(shape)} and {list(part)} do not broadcast",
+                operands=[("tensor", tensor)],
+                rule="index grids of one subscript broadcast as numpy arrays do",
+                fix="give each axis its own: nl.arange(p)[:, None], nl.arange(f)[None, :]",
+            )
         shape = joined
     flat = next((k for k in key if isinstance(k, Aff) and len(k.shape) == 1), None)
     if len(shape) < 2 or flat is not None:
-        fail("INDEXING", "a 1-D arange is an index: its grid has one axis", operands=[("tensor", tensor), ("index", flat)],
-             rule="index grids have at least two axes, partition first", fix="nl.arange(n)[:, None] for rows, nl.arange(n)[None, :] for columns",
-             official="1d_arange_not_supported")
+        fail(
+            "INDEXING",
+            "a 1-D arange is an index: its grid has one axis",
+            operands=[("tensor", tensor), ("index", flat)],
+            rule="index grids have at least two axes, partition first",
+            fix="nl.arange(n)[:, None] for rows, nl.arange(n)[None, :] for columns",
+            official="1d_arange_not_supported",
+        )
     indices = []
     for axis, (k, n) in enumerate(zip(key, tensor.shape)):
         if isinstance(k, Tensor):
@@ -228,16 +313,39 @@ def _advanced(tensor, key):
 
 def _dynamic(tensor, axis, tile, former):
     if former is not None or tensor.dyn is not None:
-        fail("INDEXING", "two index tiles in one subscript", operands=[("tensor", tensor)], rule="one dimension may be indirect",
-             fix="compute one flat index", official="copy_dynamic_indirect_indices_not_natively_supported")
+        fail(
+            "INDEXING",
+            "two index tiles in one subscript",
+            operands=[("tensor", tensor)],
+            rule="one dimension may be indirect",
+            fix="compute one flat index",
+            official="copy_dynamic_indirect_indices_not_natively_supported",
+        )
     if not tile.dtype.is_integer:
-        fail("INDEXING", f"a {tile.dtype} tile is used as an index", operands=[("index", tile)], rule="index tiles hold integers",
-             fix="cast it: idx = nl.copy(t, dtype=nl.int32)", kind=TypeError)
+        fail(
+            "INDEXING",
+            f"a {tile.dtype} tile is used as an index",
+            operands=[("index", tile)],
+            rule="index tiles hold integers",
+            fix="cast it: idx = nl.copy(t, dtype=nl.int32)",
+            kind=TypeError,
+        )
     if not tile.buffer_.on_chip:
-        fail("WRONG_MEMORY", f"an index tile is in {tile.memory}", operands=[("index", tile)], rule="index tiles are in sbuf",
-             fix="load it first: idx = nl.load(index[...])", official="unsupported_memory")
-    if (not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1):
-        fail("INDEXING", f"axis {axis} is indexed by a tile", operands=[("tensor", tensor), ("index", tile)],
-             rule="indirect indexing works on the partition or a block dimension, not on the free one",
-             fix="index axis 0 with the tile, or select with masks and nl.where", official="indirect_indices_free_dim")
+        fail(
+            "WRONG_MEMORY",
+            f"an index tile is in {tile.memory}",
+            operands=[("index", tile)],
+            rule="index tiles are in sbuf",
+            fix="load it first: idx = nl.load(index[...])",
+            official="unsupported_memory",
+        )
+    if not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1:
+        fail(
+            "INDEXING",
+            f"axis {axis} is indexed by a tile",
+            operands=[("tensor", tensor), ("index", tile)],
+            rule="indirect indexing works on the partition or a block dimension, not on the free one",
+            fix="index axis 0 with the tile, or select with masks and nl.where",
+            official="indirect_indices_free_dim",
+        )
     return axis, tile

@@ -41,14 +41,20 @@ class Kernel:
     def __getitem__(self, grid):
         grid = grid if isinstance(grid, tuple) else (grid,)
         if context.current() is not None:
-            context.fail("CONTROL_FLOW", f"kernel '{self.__name__}' is launched with a grid inside a kernel", rule="nested kernels have no grid",
-                         fix="call it without [grid]", official="nested_kernel_with_spmd_grid")
+            context.fail(
+                "CONTROL_FLOW",
+                f"kernel '{self.__name__}' is launched with a grid inside a kernel",
+                rule="nested kernels have no grid",
+                fix="call it without [grid]",
+                official="nested_kernel_with_spmd_grid",
+            )
         return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options, self._results)
 
     def __call__(self, *args, **kwargs):
         if context.current() is not None:  # a sub-kernel: inlined
             return call_inline(self.func, args, kwargs)
         from .launch import launch
+
         return launch(self, args, kwargs)
 
 
@@ -69,7 +75,12 @@ def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=Non
     options = options or Options()
     code = getattr(func, "__code__", None)
     if code is None or func.__name__ == "<lambda>":
-        raise errors.make_error("NO_KERNEL", f"{func!r} is not a plain function", rule="a kernel is a `def` function", fix="write def kernel(...):")
+        raise errors.make_error(
+            "NO_KERNEL",
+            f"{func!r} is not a plain function",
+            rule="a kernel is a `def` function",
+            fix="write def kernel(...):",
+        )
     trace = Trace(options, grid, [code.co_filename], file_label or code.co_filename.rsplit("/", 1)[-1])
     context.push(trace)
     try:
@@ -123,8 +134,14 @@ def _finish(trace, func, result, params):
     label, last = func.__name__, _last_line(func)
     is_tuple = isinstance(result, (tuple, list))
     if isinstance(result, list) and not trace.options.legacy_outputs:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a list", line=last, operands=[("returned", f"a list of {len(result)}")],
-                  rule="a kernel returns one tensor created with buffer=nl.shared_hbm, or a tuple of them", fix="return out, or return (out_a, out_b)")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns a list",
+            line=last,
+            operands=[("returned", f"a list of {len(result)}")],
+            rule="a kernel returns one tensor created with buffer=nl.shared_hbm, or a tuple of them",
+            fix="return out, or return (out_a, out_b)",
+        )
     items = list(result) if is_tuple else [result]
     none_at = tuple(k for k, v in enumerate(items) if v is None) if is_tuple else ()
     items = [v for v in items if v is not None]
@@ -137,24 +154,43 @@ def _finish(trace, func, result, params):
             read[k] = mutable.start_from_argument(trace, params[k])
         outputs = [params[k] for k in legacy]
     if not outputs:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns nothing", line=last, rule="results are returned in tensors created with buffer=nl.shared_hbm",
-                  fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
-                  official="tensor_output_not_written_to")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns nothing",
+            line=last,
+            rule="results are returned in tensors created with buffer=nl.shared_hbm",
+            fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
+            official="tensor_output_not_written_to",
+        )
     mutable.check_returned(trace, outputs)
     _become_outputs(trace, label, outputs)
     chosen = [(k, b if b.kind == Buffer.PARAM else read.get(k)) for k, b in enumerate(params)]
     data = _bytes_of(trace, label, outputs, is_tuple, [b for _, b in chosen if b is not None])
     shapes = [(b.shape, b.dtype.name) for b in outputs]
-    return Program(data, label, shapes, is_tuple, trace.warnings, tuple(legacy) if not items else (), none_at,
-                   tuple(k for k, b in chosen if b is not None))
+    return Program(
+        data,
+        label,
+        shapes,
+        is_tuple,
+        trace.warnings,
+        tuple(legacy) if not items else (),
+        none_at,
+        tuple(k for k, b in chosen if b is not None),
+    )
 
 
 def _become_outputs(trace, label, outputs):
     for b in outputs:
         if not b.root.written:
-            _fail_end("OUTPUT_CONTRACT", f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
-                      operands=[("output", Tensor.whole(b))], rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
-                      fix="nl.store(out[...], value=tile) before `return out`", official="tensor_output_not_written_to", line=b.line)
+            _fail_end(
+                "OUTPUT_CONTRACT",
+                f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
+                operands=[("output", Tensor.whole(b))],
+                rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
+                fix="nl.store(out[...], value=tile) before `return out`",
+                official="tensor_output_not_written_to",
+                line=b.line,
+            )
         b.kind = b.root.kind = Buffer.OUTPUT
     for b in trace.buffers:
         b.kind = b.root.kind
@@ -192,27 +228,61 @@ def _last_line(func):
 
 def _output(trace, label, item, last):
     if not isinstance(item, Tensor):
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns {type(item).__name__}", line=last, rule="a kernel returns HBM tensors",
-                  fix="return the tensor created with buffer=nl.shared_hbm")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns {type(item).__name__}",
+            line=last,
+            rule="a kernel returns HBM tensors",
+            fix="return the tensor created with buffer=nl.shared_hbm",
+        )
     checks.check_alive(item, "return")
     buffer = item.buffer_
     if buffer.on_chip:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a tile in {item.memory}", line=last, operands=[("returned", item)],
-                  rule="a kernel returns HBM tensors", fix="nl.store(out[...], value=tile) into an nl.shared_hbm tensor, then `return out`")
-    if not (trace.options.legacy_outputs or buffer.root.shared or buffer.root in trace.mutable or buffer.root.kind != Buffer.HBM):
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns{f' {buffer.name!r},' if buffer.name else ''} a tensor in private HBM", operands=[("returned", item)],
-                  rule="a returned tensor is created with buffer=nl.shared_hbm, at the top level of the kernel", line=buffer.root.line,
-                  fix=f"out = nl.ndarray({buffer.root.shape}, dtype=nl.{buffer.root.dtype}, buffer=nl.shared_hbm)")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns a tile in {item.memory}",
+            line=last,
+            operands=[("returned", item)],
+            rule="a kernel returns HBM tensors",
+            fix="nl.store(out[...], value=tile) into an nl.shared_hbm tensor, then `return out`",
+        )
+    if not (
+        trace.options.legacy_outputs
+        or buffer.root.shared
+        or buffer.root in trace.mutable
+        or buffer.root.kind != Buffer.HBM
+    ):
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns{f' {buffer.name!r},' if buffer.name else ''} a tensor in private HBM",
+            operands=[("returned", item)],
+            rule="a returned tensor is created with buffer=nl.shared_hbm, at the top level of the kernel",
+            line=buffer.root.line,
+            fix=f"out = nl.ndarray({buffer.root.shape}, dtype=nl.{buffer.root.dtype}, buffer=nl.shared_hbm)",
+        )
     if buffer.root.kind in (Buffer.PARAM, Buffer.CONSTANT):
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
-                  line=last, operands=[("returned", item)], rule="a returned tensor is created by the kernel and written", fix="create an nl.shared_hbm tensor and store to it",
-                  official="tensor_output_not_written_to")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
+            line=last,
+            operands=[("returned", item)],
+            rule="a returned tensor is created by the kernel and written",
+            fix="create an nl.shared_hbm tensor and store to it",
+            official="tensor_output_not_written_to",
+        )
     if not item.is_whole:
-        _fail_end("OUTPUT_CONTRACT", f"kernel '{label}' returns a part of '{buffer.name}'", line=last, operands=[("returned", item)],
-                  rule="a kernel returns whole tensors", fix="return the tensor itself")
+        _fail_end(
+            "OUTPUT_CONTRACT",
+            f"kernel '{label}' returns a part of '{buffer.name}'",
+            line=last,
+            operands=[("returned", item)],
+            rule="a kernel returns whole tensors",
+            fix="return the tensor itself",
+        )
     return buffer
 
 
 def _drop_output_allocs(trace):
     from .nodes import Alloc
+
     trace.body[:] = [n for n in trace.body if not (isinstance(n, Alloc) and n.buffer.kind == Buffer.OUTPUT)]

@@ -8,7 +8,12 @@ from .jit import trace_call
 
 
 def _array(value):
-    return hasattr(value, "__array_interface__") and hasattr(value, "dtype") and hasattr(value, "shape") and value.shape != ()
+    return (
+        hasattr(value, "__array_interface__")
+        and hasattr(value, "dtype")
+        and hasattr(value, "shape")
+        and value.shape != ()
+    )
 
 
 def describe(args, kwargs):
@@ -23,8 +28,13 @@ def describe(args, kwargs):
             dtype = dtypes.lookup(value.dtype)
             if dtype is None:
                 from .errors import make_error
-                raise make_error("DTYPE", f"argument {name} has dtype {value.dtype}", rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
-                                 fix="cast the array, e.g. x.astype(np.float32)")
+
+                raise make_error(
+                    "DTYPE",
+                    f"argument {name} has dtype {value.dtype}",
+                    rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
+                    fix="cast the array, e.g. x.astype(np.float32)",
+                )
             arrays[key] = (name, tuple(int(n) for n in value.shape), dtype)
             values.append(value)
 
@@ -37,7 +47,11 @@ def describe(args, kwargs):
 
 def launch(kernel, args, kwargs):
     """Traces for the SDK that NKISIM_SDK names (2.24 by default) and runs; NKISIM_BF16_AS_FP32=1 never rounds to bfloat16."""
-    options = Options(sdk=os.environ.get("NKISIM_SDK", "2.24"), legacy_outputs=True, bf16_as_fp32=os.environ.get("NKISIM_BF16_AS_FP32") == "1")
+    options = Options(
+        sdk=os.environ.get("NKISIM_SDK", "2.24"),
+        legacy_outputs=True,
+        bf16_as_fp32=os.environ.get("NKISIM_BF16_AS_FP32") == "1",
+    )
     arrays, values = describe(args, kwargs)
     program = trace_call(kernel.func, args, kwargs, arrays, options, kernel.grid)
     inputs = [values[k] for k in program.inputs]

@@ -1,11 +1,11 @@
-"""Sizes that the reader of programs refuses (runner/nkisim/program.hpp), told here with the line and a way out."""
+"""Sizes that the reader of programs refuses (runner/nkisim/program/program.hpp), told here with the line and a way out."""
 
 from . import context
 from .nodes import If, Loop, Op
 
-MAX_EXECUTED, MAX_ELEMENTS = 100_000_000, 10 ** 13
+MAX_EXECUTED, MAX_ELEMENTS = 100_000_000, 10**13
 MAX_PROGRAM_BYTES = 8 << 20
-HBM_BYTES = 16 << 30        # a core's half of the chip's 32 GiB
+HBM_BYTES = 16 << 30  # a core's half of the chip's 32 GiB
 MAX_TENSOR_BYTES = 1 << 62  # block dimensions are storage only when touched, but they are counted in 64 bits
 
 
@@ -15,9 +15,12 @@ def check_tensor_bytes(api, shape, dtype, memory, on_chip):
     for n in shape:
         size *= n
     if size > limit:
-        context.fail("CAPACITY", f"{api}: a tensor of {list(shape)} {dtype} in {memory} needs {size} bytes",
-                     rule="a tensor has at most 2^62 bytes" if on_chip else f"a core has {HBM_BYTES} bytes of HBM (16 GiB)",
-                     fix="declare only the blocks that are used" if on_chip else "declare the size of the result, from x.shape")
+        context.fail(
+            "CAPACITY",
+            f"{api}: a tensor of {list(shape)} {dtype} in {memory} needs {size} bytes",
+            rule="a tensor has at most 2^62 bytes" if on_chip else f"a core has {HBM_BYTES} bytes of HBM (16 GiB)",
+            fix="declare only the blocks that are used" if on_chip else "declare the size of the result, from x.shape",
+        )
 
 
 def check_cost(trace):
@@ -53,9 +56,13 @@ class _Cost:
     def _fail(self, line):
         many = self.executed > MAX_EXECUTED
         what = f"executes {self.executed} instructions" if many else f"computes {self.elements} elements"
-        context.fail("CAPACITY", f"the kernel {what} up to here", line=line,
-                     rule=f"at most {MAX_EXECUTED} instructions and {MAX_ELEMENTS:.0e} elements in one run, over all trips and programs",
-                     fix="work on larger tiles (128 partitions, 512 columns and more a call) in fewer trips")
+        context.fail(
+            "CAPACITY",
+            f"the kernel {what} up to here",
+            line=line,
+            rule=f"at most {MAX_EXECUTED} instructions and {MAX_ELEMENTS:.0e} elements in one run, over all trips and programs",
+            fix="work on larger tiles (128 partitions, 512 columns and more a call) in fewer trips",
+        )
 
 
 def check_bytes(data, buffers):
@@ -64,6 +71,12 @@ def check_bytes(data, buffers):
         return
     constants = sum(len(b.data) for b in buffers)
     baked = 2 * constants > len(data)
-    context.fail("CAPACITY", f"the program has {len(data)} bytes, {constants} of them constants", line=0, rule=f"at most {MAX_PROGRAM_BYTES} bytes (8 MiB)",
-                 fix="compute the constants from nisa.iota, or load them from an argument" if baked else
-                 "use nl.affine_range or nl.sequential_range in place of nl.static_range and Python loops")
+    context.fail(
+        "CAPACITY",
+        f"the program has {len(data)} bytes, {constants} of them constants",
+        line=0,
+        rule=f"at most {MAX_PROGRAM_BYTES} bytes (8 MiB)",
+        fix="compute the constants from nisa.iota, or load them from an argument"
+        if baked
+        else "use nl.affine_range or nl.sequential_range in place of nl.static_range and Python loops",
+    )

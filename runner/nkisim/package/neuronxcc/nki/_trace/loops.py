@@ -26,7 +26,13 @@ class SymbolicRange:
         return self.trips
 
     def __reversed__(self):
-        context.fail("CONTROL_FLOW", "reversed() of a symbolic range", rule="a loop body is traced once", fix="index with n - 1 - i", kind=TypeError)
+        context.fail(
+            "CONTROL_FLOW",
+            "reversed() of a symbolic range",
+            rule="a loop body is traced once",
+            fix="index with n - 1 - i",
+            kind=TypeError,
+        )
 
     def __next__(self):
         trace = context.trace_or_fail("a loop")
@@ -58,8 +64,12 @@ def static(start, stop, step):
     """Plain integers: the body unrolls."""
     trips = max(0, -(-(stop - start) // step))
     if trips > 20_000:
-        context.fail("CAPACITY", f"nl.static_range unrolls {trips} times", rule="at most 20000 unrolled iterations",
-                     fix="use nl.affine_range or nl.sequential_range")
+        context.fail(
+            "CAPACITY",
+            f"nl.static_range unrolls {trips} times",
+            rule="at most 20000 unrolled iterations",
+            fix="use nl.affine_range or nl.sequential_range",
+        )
     return range(start, stop, step)
 
 
@@ -69,7 +79,12 @@ def kernel_range(*args):
     if trace is None:
         return range(*args)
     if any(isinstance(a, Aff) for a in args):
-        context.fail("CONTROL_FLOW", "a bound of range depends on a loop variable", rule="trip counts are compile-time integers",
-                     fix="loop to the largest count and guard the body with `if j < bound:` or a mask", kind=TypeError)
+        context.fail(
+            "CONTROL_FLOW",
+            "a bound of range depends on a loop variable",
+            rule="trip counts are compile-time integers",
+            fix="loop to the largest count and guard the body with `if j < bound:` or a mask",
+            kind=TypeError,
+        )
     plain = range(*args)
     return SequentialRange(plain.start, plain.stop, plain.step)

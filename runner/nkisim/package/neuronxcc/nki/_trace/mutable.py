@@ -61,7 +61,11 @@ def start_from_argument(trace, output):
 
 
 def _reads(op, output):
-    accumulates = op.tag in (op.MAP, op.FOLD, op.MATMUL) and (op.accumulate == 1 if op.tag == op.MATMUL else op.accumulate != 255) and op.dst.buffer.root is output
+    accumulates = (
+        op.tag in (op.MAP, op.FOLD, op.MATMUL)
+        and (op.accumulate == 1 if op.tag == op.MATMUL else op.accumulate != 255)
+        and op.dst.buffer.root is output
+    )
     return accumulates or any(isinstance(s, Access) and s.buffer.root is output for s in op.sources)
 
 
@@ -70,7 +74,12 @@ def check_returned(trace, outputs):
     roots = {b.root for b in outputs}
     for buffer in trace.mutable:
         if buffer not in roots:
-            context.fail("OUTPUT_CONTRACT", f"parameter '{buffer.name}' is an nt.mutable_tensor and is not returned", line=0,
-                         operands=[(buffer.name, Tensor.whole(buffer))], rule="a mutable parameter is returned by the kernel",
-                         fix=f"return {buffer.name}", official="mutable_parameter_not_returned")
-
+            context.fail(
+                "OUTPUT_CONTRACT",
+                f"parameter '{buffer.name}' is an nt.mutable_tensor and is not returned",
+                line=0,
+                operands=[(buffer.name, Tensor.whole(buffer))],
+                rule="a mutable parameter is returned by the kernel",
+                fix=f"return {buffer.name}",
+                official="mutable_parameter_not_returned",
+            )

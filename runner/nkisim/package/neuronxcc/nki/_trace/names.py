@@ -16,28 +16,59 @@ NOT_YET = {
     "nisa": "range_select select_reduce sequence_bounds".split(),
 }
 # name -> first SDK that has it
-SINCE = {("nl", "gelu_apprx_sigmoid"): (2, 26), ("nl", "gather_flattened"): (2, 25), ("nisa", "select_reduce"): (2, 26),
-         ("nisa", "sequence_bounds"): (2, 26), ("nt", "mutable_tensor"): (2, 26),
-         ("nl.tile_size", "total_available_sbuf_size"): (2, 26)}
+SINCE = {
+    ("nl", "gelu_apprx_sigmoid"): (2, 26),
+    ("nl", "gather_flattened"): (2, 25),
+    ("nisa", "select_reduce"): (2, 26),
+    ("nisa", "sequence_bounds"): (2, 26),
+    ("nt", "mutable_tensor"): (2, 26),
+    ("nl.tile_size", "total_available_sbuf_size"): (2, 26),
+}
 TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 
-_MATMUL = "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
+_MATMUL = (
+    "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
+)
 _JOIN = "t = nl.ndarray((128, a + b), dtype=x.dtype); t[:, 0:a] = x; t[:, a:a+b] = y (or nl.store each to its slice of the output)"
 INVENTED = {
-    "dot": _MATMUL, "einsum": _MATMUL, "mm": _MATMUL, "bmm": _MATMUL, "gemm": _MATMUL, "linear": _MATMUL, "tensordot": _MATMUL,
-    "clip": "nl.minimum(nl.maximum(x, lo), hi)", "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
-    "leaky_relu": "nl.maximum(x, nl.multiply(x, slope)) for 0 < slope < 1", "pow": "nl.power(x, y)",
-    "elu": "nl.where(nl.greater(x, 0), x, nl.subtract(nl.exp(x), 1.0))", "swish": "nl.silu(x)",
+    "dot": _MATMUL,
+    "einsum": _MATMUL,
+    "mm": _MATMUL,
+    "bmm": _MATMUL,
+    "gemm": _MATMUL,
+    "linear": _MATMUL,
+    "tensordot": _MATMUL,
+    "clip": "nl.minimum(nl.maximum(x, lo), hi)",
+    "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
+    "leaky_relu": "nl.maximum(x, nl.multiply(x, slope)) for 0 < slope < 1",
+    "pow": "nl.power(x, y)",
+    "elu": "nl.where(nl.greater(x, 0), x, nl.subtract(nl.exp(x), 1.0))",
+    "swish": "nl.silu(x)",
     "hardswish": "nl.multiply(x, nl.minimum(nl.maximum(nl.add(x, 3.0), 0.0), 6.0)) and a multiply by 1/6",
-    "concatenate": _JOIN, "concat": _JOIN, "cat": _JOIN,
-    "stack": "one tensor with a leading block dimension and t[k] = tile", 
-    "reshape": "the method tensor.reshape(shape) on a whole HBM tensor", "argmax": "nisa.max8 and nisa.nc_find_index8",
+    "concatenate": _JOIN,
+    "concat": _JOIN,
+    "cat": _JOIN,
+    "stack": "one tensor with a leading block dimension and t[k] = tile",
+    "reshape": "the method tensor.reshape(shape) on a whole HBM tensor",
+    "argmax": "nisa.max8 and nisa.nc_find_index8",
     "cumsum": "nisa.tensor_tensor_scan(data0=ones, data1=x, initial=0.0, op0=np.multiply, op1=np.add)",
-    "log_softmax": "x - max, then subtract nl.log(nl.sum(nl.exp(x - max), axis=1))", "float64": "nl.float32", "int64": "nl.int32",
-    "sigmoid_dx": "s = nl.sigmoid(x); nl.multiply(s, nl.subtract(1.0, s))", "tile": "tile.broadcast_to(shape) or nl.broadcast_to(x, shape=)",
-    "zeros_tile": "nl.zeros(shape, dtype)", "reduce_max": "nl.max(x, axis)", "reduce_sum": "nl.sum(x, axis)", "amax": "nl.max(x, axis)",
-    "layer_norm": "nl.mean, nl.var and nl.rsqrt", "neg": "nl.negative(x)", "div": "nl.divide(x, y)", "sub": "nl.subtract(x, y)",
-    "mul": "nl.multiply(x, y)", "range": "nl.affine_range(n)", "tanh_apprx": "nl.tanh(x)", "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
+    "log_softmax": "x - max, then subtract nl.log(nl.sum(nl.exp(x - max), axis=1))",
+    "float64": "nl.float32",
+    "int64": "nl.int32",
+    "sigmoid_dx": "s = nl.sigmoid(x); nl.multiply(s, nl.subtract(1.0, s))",
+    "tile": "tile.broadcast_to(shape) or nl.broadcast_to(x, shape=)",
+    "zeros_tile": "nl.zeros(shape, dtype)",
+    "reduce_max": "nl.max(x, axis)",
+    "reduce_sum": "nl.sum(x, axis)",
+    "amax": "nl.max(x, axis)",
+    "layer_norm": "nl.mean, nl.var and nl.rsqrt",
+    "neg": "nl.negative(x)",
+    "div": "nl.divide(x, y)",
+    "sub": "nl.subtract(x, y)",
+    "mul": "nl.multiply(x, y)",
+    "range": "nl.affine_range(n)",
+    "tanh_apprx": "nl.tanh(x)",
+    "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
 }
 _PLAIN = {name.replace("_", ""): hint for name, hint in INVENTED.items()}  # layernorm, LeakyReLU
 _BASIC = {"nl": ("load", "store", "add"), "nisa": ("tensor_tensor", "activation", "nc_matmul")}
@@ -82,7 +113,7 @@ def nearest(module, name, count=4, cutoff=0.5):
         text = signature_of(module, n)
         if text not in out:
             out.append(text)
-    return out[:count + 1]
+    return out[: count + 1]
 
 
 def _target():
@@ -104,16 +135,28 @@ def unknown_name(module, name):
     """The error for an attribute of nl or nisa that is not there."""
     if name in NOT_YET[module] and name not in REGISTRY[module]:
         if name in TRN2_ONLY and _target() == "trn1":
-            return context.build_error("UNSUPPORTED_OP", f"{module}.{name} does not exist on trn1",
-                                       rule="it is an instruction of NeuronCore-v3", fix="use masks, nl.where or nisa.affine_select",
-                                       kind=NotImplementedError)
-        return context.build_error("UNSUPPORTED_OP", f"{module}.{name} is not in this version of the simulator",
-                                   rule="documented, but not implemented here", fix="use other calls: " + "; ".join(nearest(module, name)),
-                                   kind=NotImplementedError)
+            return context.build_error(
+                "UNSUPPORTED_OP",
+                f"{module}.{name} does not exist on trn1",
+                rule="it is an instruction of NeuronCore-v3",
+                fix="use masks, nl.where or nisa.affine_select",
+                kind=NotImplementedError,
+            )
+        return context.build_error(
+            "UNSUPPORTED_OP",
+            f"{module}.{name} is not in this version of the simulator",
+            rule="documented, but not implemented here",
+            fix="use other calls: " + "; ".join(nearest(module, name)),
+            kind=NotImplementedError,
+        )
     if name in REGISTRY[module] and (module, name) in SINCE:
         since = "{}.{}".format(*SINCE[(module, name)])
-        error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'", rule=f"{module}.{name} exists since SDK {since}",
-                                    fix=f"compile for sdk {since}, or use: " + "; ".join(nearest(module, name)))
+        error = context.build_error(
+            "UNKNOWN_API",
+            f"module '{_MODULES[module]}' has no attribute '{name}'",
+            rule=f"{module}.{name} exists since SDK {since}",
+            fix=f"compile for sdk {since}, or use: " + "; ".join(nearest(module, name)),
+        )
         _remember(error)
         return error
     hint = INVENTED.get(name) or _PLAIN.get(name.lower().replace("_", ""))
@@ -123,11 +166,15 @@ def unknown_name(module, name):
     near += [text for text in nearest(module, name, cutoff=0.5) if text not in near]
     if len(near) < 3:
         rest = nearest(module, name, cutoff=0.1) + [signature_of(module, n) for n in _BASIC[module]]
-        near += [text for text in rest if text not in near][:3 - len(near)]
+        near += [text for text in rest if text not in near][: 3 - len(near)]
     parts = [f"write {hint}"] if hint else []
     parts.append("existing names: " + "; ".join(near[:5]))
-    error = context.build_error("UNKNOWN_API", f"module '{_MODULES[module]}' has no attribute '{name}'",
-                                rule="only documented names exist", fix=" | ".join(parts))
+    error = context.build_error(
+        "UNKNOWN_API",
+        f"module '{_MODULES[module]}' has no attribute '{name}'",
+        rule="only documented names exist",
+        fix=" | ".join(parts),
+    )
     _remember(error)
     return error
 
@@ -154,8 +201,13 @@ def unknown_tile_attribute(tensor, name):
         fix = "nl.transpose(tile), or nl.load_transpose2d(hbm_tensor[...])"
     else:
         fix = "tensors have " + ", ".join(methods)
-    error = context.build_error("UNKNOWN_API", f"a tensor has no attribute '{name}'", operands=[("tensor", tensor)],
-                                rule="tensors have few methods: " + ", ".join(methods), fix=fix)
+    error = context.build_error(
+        "UNKNOWN_API",
+        f"a tensor has no attribute '{name}'",
+        operands=[("tensor", tensor)],
+        rule="tensors have few methods: " + ", ".join(methods),
+        fix=fix,
+    )
     trace = context.current()
     if trace is not None:
         trace.unknown.append(error)
@@ -178,8 +230,11 @@ def api(module, name=None):
                 return function(*args, **kwargs)
             except TypeError as error:
                 inner = error.__traceback__.tb_next
-                if isinstance(error, errors.NkiError) or (inner is not None and inner.tb_frame.f_code.co_name != "_check_keywords" and (
-                        inner.tb_next is None or inner.tb_next.tb_frame.f_code.co_name != "_check_keywords")):
+                if isinstance(error, errors.NkiError) or (
+                    inner is not None
+                    and inner.tb_frame.f_code.co_name != "_check_keywords"
+                    and (inner.tb_next is None or inner.tb_next.tb_frame.f_code.co_name != "_check_keywords")
+                ):
                     raise
                 raise _bad_signature(module, public, function, args, kwargs, error) from None
 
@@ -194,10 +249,19 @@ def _bad_signature(module, name, function, args, kwargs, error):
     text = str(error).replace(function.__name__ + "()", f"{module}.{name}()")
     known = inspect.signature(function).parameters
     if module == "nisa" and (("dst" in kwargs and "dst" not in known) or (name == "nc_matmul" and len(args) == 3)):
-        return context.build_error("WRONG_API_ERA", f"{text}: a destination-first call",
-                                   rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` package",
-                                   fix=f"result = {signature_of(module, name)}", kind=TypeError)
+        return context.build_error(
+            "WRONG_API_ERA",
+            f"{text}: a destination-first call",
+            rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` package",
+            fix=f"result = {signature_of(module, name)}",
+            kind=TypeError,
+        )
     operands = [(k, v) for k, v in (*zip(known, args), *kwargs.items()) if k in known and hasattr(v, "memory")]
     operands += [("argument " + k, v) for k, v in kwargs.items() if k not in known][:3]
-    return context.build_error("BAD_SIGNATURE", text, operands=operands, rule="arguments follow the documented signature",
-                               fix=signature_of(module, name))
+    return context.build_error(
+        "BAD_SIGNATURE",
+        text,
+        operands=operands,
+        rule="arguments follow the documented signature",
+        fix=signature_of(module, name),
+    )

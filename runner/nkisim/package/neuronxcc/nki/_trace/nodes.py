@@ -4,8 +4,29 @@
 class Buffer:
     """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes (see stand_for)."""
 
-    __slots__ = ("kind", "dtype", "name", "shape", "pdim", "alias", "line", "data", "region", "written", "number", "memory", "filled",
-                 "from_transpose", "declared_pdim", "shared", "writes", "all_reduce", "root", "on_chip", "masks")
+    __slots__ = (
+        "kind",
+        "dtype",
+        "name",
+        "shape",
+        "pdim",
+        "alias",
+        "line",
+        "data",
+        "region",
+        "written",
+        "number",
+        "memory",
+        "filled",
+        "from_transpose",
+        "declared_pdim",
+        "shared",
+        "writes",
+        "all_reduce",
+        "root",
+        "on_chip",
+        "masks",
+    )
     PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
 
     def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
@@ -31,8 +52,12 @@ class Access:
         self.buffer, self.dims, self.dyn = buffer, dims, dyn  # dyn: (dimension, Access, skip out of bounds)
 
     def same(self, other):
-        return (self.buffer is other.buffer and self.dyn is None and other.dyn is None
-                and all(a.same(b) for a, b in zip(self.dims, other.dims)))
+        return (
+            self.buffer is other.buffer
+            and self.dyn is None
+            and other.dyn is None
+            and all(a.same(b) for a, b in zip(self.dims, other.dims))
+        )
 
 
 class Alloc:
@@ -60,14 +85,59 @@ class If:
 class Op:
     """map, fold, matmul, scan or special. Sources: Access, Aff or float."""
 
-    __slots__ = ("line", "tag", "instr", "engine", "shape", "mask", "dst", "work", "accumulate", "loops", "sources", "steps", "function",
-                 "negate", "extra")
+    __slots__ = (
+        "line",
+        "tag",
+        "instr",
+        "engine",
+        "shape",
+        "mask",
+        "dst",
+        "work",
+        "accumulate",
+        "loops",
+        "sources",
+        "steps",
+        "function",
+        "negate",
+        "extra",
+    )
     MAP, FOLD, MATMUL, SCAN, SPECIAL = 4, 5, 6, 7, 8
 
-    def __init__(self, tag, line, instr, engine, shape, mask, dst, sources=(), steps=(), work=0, accumulate=255, loops=(), function=0,
-                 negate=False, extra=None):
-        self.tag, self.line, self.instr, self.engine, self.shape, self.mask, self.dst = tag, line, instr, engine, shape, mask, dst
-        self.sources, self.steps, self.work, self.accumulate, self.loops = list(sources), list(steps), work, accumulate, list(loops)
+    def __init__(
+        self,
+        tag,
+        line,
+        instr,
+        engine,
+        shape,
+        mask,
+        dst,
+        sources=(),
+        steps=(),
+        work=0,
+        accumulate=255,
+        loops=(),
+        function=0,
+        negate=False,
+        extra=None,
+    ):
+        self.tag, self.line, self.instr, self.engine, self.shape, self.mask, self.dst = (
+            tag,
+            line,
+            instr,
+            engine,
+            shape,
+            mask,
+            dst,
+        )
+        self.sources, self.steps, self.work, self.accumulate, self.loops = (
+            list(sources),
+            list(steps),
+            work,
+            accumulate,
+            list(loops),
+        )
         self.function, self.negate, self.extra = function, negate, extra
 
 

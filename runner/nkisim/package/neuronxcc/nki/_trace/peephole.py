@@ -71,18 +71,34 @@ def _merge(op, copy, uses, keep):
         return False
     source, target = copy.sources[0], copy.dst
     temp = source.buffer
-    if (op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL) or op.dst.buffer is not temp or temp.root is not temp or temp in keep
-            or temp.kind not in (Buffer.SBUF, Buffer.PSUM) or target.buffer.kind not in (Buffer.SBUF, Buffer.PSUM)
-            or uses.count.get(temp) != 2 or op.accumulate not in (_NONE, 0) or source.dyn or target.dyn or op.dst.dyn):
+    if (
+        op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL)
+        or op.dst.buffer is not temp
+        or temp.root is not temp
+        or temp in keep
+        or temp.kind not in (Buffer.SBUF, Buffer.PSUM)
+        or target.buffer.kind not in (Buffer.SBUF, Buffer.PSUM)
+        or uses.count.get(temp) != 2
+        or op.accumulate not in (_NONE, 0)
+        or source.dyn
+        or target.dyn
+        or op.dst.dyn
+    ):
         return False
     if op.tag != Op.MATMUL and op.accumulate != _NONE:
         return False
     if not _identity(source, copy.shape) or (copy.mask and not _same_mask(_result_mask(op), copy.mask)):
         return False
-    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(op, _compose(target, op.dst, op.shape)):
+    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(
+        op, _compose(target, op.dst, op.shape)
+    ):
         return False
     if op.tag == Op.MATMUL:
-        if target.buffer.kind != Buffer.PSUM or target.buffer.dtype is not float32 or copy.accumulate not in (_NONE, FN["add"]):
+        if (
+            target.buffer.kind != Buffer.PSUM
+            or target.buffer.dtype is not float32
+            or copy.accumulate not in (_NONE, FN["add"])
+        ):
             return False
         if not _within_bank(target, copy.shape):
             return False

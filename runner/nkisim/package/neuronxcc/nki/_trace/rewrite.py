@@ -9,7 +9,7 @@ from .ast_pass import RUNTIME, Rewriter, at
 
 # Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
 _code_cache = {}  # id of the original code -> (original, rewritten)
-_own_codes = {}   # id -> codes that are rewritten already (nested functions)
+_own_codes = {}  # id -> codes that are rewritten already (nested functions)
 _adopted = []
 _tree_cache = {}  # (file, source) -> top-level definitions by (name, first line), until used
 
@@ -24,6 +24,7 @@ def rewritten(function):
         _remember(_code_cache[id(code)][1])
     new = _code_cache[id(code)][1]
     from . import runtime
+
     function.__globals__.setdefault(RUNTIME, runtime)
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
     closure = tuple(cells[name] for name in new.co_freevars)
@@ -109,8 +110,13 @@ def _definition(function):
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
     if not source:
-        context.fail("PY_SYNTAX", f"the source of '{function.__name__}' cannot be found", rule="kernels are traced from their source text",
-                     fix="put the kernel in a file", kind=OSError)
+        context.fail(
+            "PY_SYNTAX",
+            f"the source of '{function.__name__}' cannot be found",
+            rule="kernels are traced from their source text",
+            fix="put the kernel in a file",
+            kind=OSError,
+        )
     key = (code.co_filename, source)
     if key not in _tree_cache:
         _tree_cache[key] = _top_level(ast.parse(source))
@@ -120,8 +126,13 @@ def _definition(function):
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef) and _place(node) == (code.co_name, code.co_firstlineno):
             return node
-    context.fail("PY_SYNTAX", f"the definition of '{function.__name__}' is not at line {code.co_firstlineno} of its file",
-                 rule="kernels and helpers are plain `def` functions", fix="write it as a def statement", kind=OSError)
+    context.fail(
+        "PY_SYNTAX",
+        f"the definition of '{function.__name__}' is not at line {code.co_firstlineno} of its file",
+        rule="kernels and helpers are plain `def` functions",
+        fix="write it as a def statement",
+        kind=OSError,
+    )
 
 
 def _place(node):

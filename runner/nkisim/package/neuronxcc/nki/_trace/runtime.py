@@ -19,9 +19,13 @@ class Poison:
 
     def _use(self, *_, **__):
         name, line = object.__getattribute__(self, "_nki_where")
-        fail("SCOPE_LOOP_DEP", f"Local variable '{name}' is referenced outside of its parent scope (the branch at line {line})",
-             rule="names bound in an `if` on loop variables or program ids live in that branch only",
-             fix=f"allocate '{name}' before the `if` and assign with {name}[...] = value inside", official="local_variable_used_out_of_scope")
+        fail(
+            "SCOPE_LOOP_DEP",
+            f"Local variable '{name}' is referenced outside of its parent scope (the branch at line {line})",
+            rule="names bound in an `if` on loop variables or program ids live in that branch only",
+            fix=f"allocate '{name}' before the `if` and assign with {name}[...] = value inside",
+            official="local_variable_used_out_of_scope",
+        )
 
     def __getattribute__(self, name):
         if name in ("_use", "__class__") or name.startswith("_nki"):
@@ -29,8 +33,10 @@ class Poison:
         return object.__getattribute__(self, "_use")()
 
 
-for _dunder in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and rand or ror iadd isub "
-                "imul itruediv getitem setitem call bool index int float iter len").split():
+for _dunder in (
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and rand or ror iadd isub "
+    "imul itruediv getitem setitem call bool index int float iter len"
+).split():
     setattr(Poison, f"__{_dunder}__", Poison._use)
 Poison.__hash__ = object.__hash__
 
@@ -61,7 +67,9 @@ class Branch:
             self._trace.close_region(self._region)
             self._region = None
         if self._side == 1:
-            self._region = self._trace.open_region("branch", self._node.then, self._node, self._test.items, self._test.items)
+            self._region = self._trace.open_region(
+                "branch", self._node.then, self._node, self._test.items, self._test.items
+            )
             return True
         if self._side == 2:
             opposite = ()
@@ -89,8 +97,13 @@ def branch(test, scope, names):
 
 def _check_condition(test):
     if test.has_slots:
-        fail("CONTROL_FLOW", "an `if` depends on nl.arange or nl.mgrid", rule="conditions use loop variables, program ids and constants",
-             fix="use mask= for conditions on positions inside a tile", official="control_flow_condition_depending_on_arange")
+        fail(
+            "CONTROL_FLOW",
+            "an `if` depends on nl.arange or nl.mgrid",
+            rule="conditions use loop variables, program ids and constants",
+            fix="use mask= for conditions on positions inside a tile",
+            official="control_flow_condition_depending_on_arange",
+        )
     for _, e in test.items:
         for atom in e.terms:
             checks.check_atom(atom)
@@ -98,11 +111,21 @@ def _check_condition(test):
 
 def _static(test, what):
     if isinstance(test, Tensor):
-        fail("CONTROL_FLOW", f"`{what}` on a tensor value", operands=[("condition", test)],
-             rule="a kernel is traced without data: values cannot steer control flow", fix="select values with nl.where(condition, x, y)",
-             official="dynamic_control_flow_not_supported")
+        fail(
+            "CONTROL_FLOW",
+            f"`{what}` on a tensor value",
+            operands=[("condition", test)],
+            rule="a kernel is traced without data: values cannot steer control flow",
+            fix="select values with nl.where(condition, x, y)",
+            official="dynamic_control_flow_not_supported",
+        )
     if isinstance(test, Aff):
-        fail("CONTROL_FLOW", f"`{what}` on the truth of index {test}", rule="conditions are comparisons", fix=f"write {what} i != 0")
+        fail(
+            "CONTROL_FLOW",
+            f"`{what}` on the truth of index {test}",
+            rule="conditions are comparisons",
+            fix=f"write {what} i != 0",
+        )
     return test
 
 
@@ -111,14 +134,23 @@ def static_test(test, what="if"):
     if isinstance(test, Cond):
         if what == "if":
             problem, fix = "an `if` on a loop variable leaves its block (break, continue or return)", (
-                "guard the rest of the body with `if`, or use nl.static_range")
+                "guard the rest of the body with `if`, or use nl.static_range"
+            )
         elif what == "while":
             problem, fix = "`while` on a loop variable", "use nl.sequential_range with a fixed trip count"
         else:
-            problem, fix = "a conditional expression on a loop variable", "use an `if` statement that assigns with t[...] = value"
+            problem, fix = (
+                "a conditional expression on a loop variable",
+                "use an `if` statement that assigns with t[...] = value",
+            )
         late = what == "while" and context.current() is not None and context.current().options.sdk >= (2, 26)
-        fail("CONTROL_FLOW", problem, rule="a loop body is traced once, with a symbolic index", fix=fix,
-             official="while_loop_requires_unconditional_entry" if late else "")
+        fail(
+            "CONTROL_FLOW",
+            problem,
+            rule="a loop body is traced once, with a symbolic index",
+            fix=fix,
+            official="while_loop_requires_unconditional_entry" if late else "",
+        )
     return _static(test, what)
 
 
@@ -140,8 +172,13 @@ def choose(test, chosen, other):
     for tile in tiles:
         checks.check_tile(tile, label, "value")
     if len({t.shape for t in tiles}) > 1 or len({t.dtype for t in tiles}) > 1:
-        fail("SHAPE_BROADCAST", f"{label} on a loop variable gives tiles of two kinds", operands=[("value", t) for t in tiles],
-             rule="both sides have one shape and dtype", fix="use an `if` statement that assigns with t[...] = value")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label} on a loop variable gives tiles of two kinds",
+            operands=[("value", t) for t in tiles],
+            rule="both sides have one shape and dtype",
+            fix="use an `if` statement that assigns with t[...] = value",
+        )
     context.warn("a conditional expression on a loop variable evaluates both sides and copies one of them")
     out, trace = new_tile(tiles[0].shape, tiles[0].dtype, api=label), context.current()
     node = trace.open_if(test.items)
@@ -161,8 +198,12 @@ def iterate(iterator):
     if type(iterator) in (enumerate, zip, reversed, map, filter):
         kept = iterator.__reduce__()[1] if type(iterator) is not map else ()
         if any(isinstance(x, SymbolicRange) for x in kept):
-            fail("CONTROL_FLOW", f"{type(iterator).__name__}() over a symbolic range", rule="a loop body is traced once, with a symbolic index",
-                 fix="use the loop variable itself as the counter")
+            fail(
+                "CONTROL_FLOW",
+                f"{type(iterator).__name__}() over a symbolic range",
+                rule="a loop body is traced once, with a symbolic index",
+                fix="use the loop variable itself as the counter",
+            )
     return iterator
 
 
@@ -182,13 +223,20 @@ def loop_end(loop, scope, names):
             continue
         old = before[name]
         if isinstance(old, Tensor):
-            fail("SCOPE_LOOP_DEP", f"'{name}' is rebound inside the loop at line {trace.region.node.line} and read there before: it shadows the outer tile",
-                 operands=[(name, old)], rule="a loop body is traced once; only in-place writes carry a value to the next trip",
-                 fix=f"write {name}[...] = ... (in nl.sequential_range), or {name} += ... to accumulate",
-                 official="local_variable_used_out_of_scope", line=trace.region.node.line)
+            fail(
+                "SCOPE_LOOP_DEP",
+                f"'{name}' is rebound inside the loop at line {trace.region.node.line} and read there before: it shadows the outer tile",
+                operands=[(name, old)],
+                rule="a loop body is traced once; only in-place writes carry a value to the next trip",
+                fix=f"write {name}[...] = ... (in nl.sequential_range), or {name} += ... to accumulate",
+                official="local_variable_used_out_of_scope",
+                line=trace.region.node.line,
+            )
         if isinstance(old, (int, float, Aff)) and not isinstance(old, bool):
-            context.warn(f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is traced once; "
-                         "compute it from the loop variable or use nl.static_range")
+            context.warn(
+                f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is traced once; "
+                "compute it from the loop variable or use nl.static_range"
+            )
 
 
 def annotated(value, annotation, name):
@@ -201,8 +249,14 @@ def annotated(value, annotation, name):
     if shape is None or not isinstance(value, Tensor):
         return value
     if len(shape) != len(value.shape) or any(a != b for a, b in zip(shape, value.shape)):
-        fail("RANK_LAYOUT", f"annotation of '{name}' says {list(shape)}, the value has {list(value.shape)}", operands=[(name, value)],
-             rule="a tensor annotation is checked", fix="correct the annotation or the indices", official="annotation_shape_mismatch")
+        fail(
+            "RANK_LAYOUT",
+            f"annotation of '{name}' says {list(shape)}, the value has {list(value.shape)}",
+            operands=[(name, value)],
+            rule="a tensor annotation is checked",
+            fix="correct the annotation or the indices",
+            official="annotation_shape_mismatch",
+        )
     return value
 
 

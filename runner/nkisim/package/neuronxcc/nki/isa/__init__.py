@@ -2,15 +2,36 @@
 
 from .._trace import names as _names
 from .._trace.api import gather as _gather, random as _random  # noqa: F401
-from .._trace.api import nisa_common as _common, nisa_linear as _linear, nisa_scalar as _scalar, nisa_vector as _vector  # noqa: F401
+from .._trace.api import (
+    nisa_common as _common,
+    nisa_linear as _linear,
+    nisa_scalar as _scalar,
+    nisa_vector as _vector,
+)  # noqa: F401
 
 _TABLE = _names.REGISTRY["nisa"]
-engine, reduce_cmd, oob_mode, dge_mode, nc_version = (_common.engine, _common.reduce_cmd, _common.oob_mode, _common.dge_mode,
-                                                      _common.nc_version)
+engine, reduce_cmd, oob_mode, dge_mode, nc_version = (
+    _common.engine,
+    _common.reduce_cmd,
+    _common.oob_mode,
+    _common.dge_mode,
+    _common.nc_version,
+)
 tensor_engine, vector_engine, scalar_engine = engine.tensor, engine.vector, engine.scalar
 gpsimd_engine, sync_engine, unknown_engine = engine.gpsimd, engine.sync, engine.unknown
-for _name in ("engine", "reduce_cmd", "oob_mode", "dge_mode", "nc_version", "tensor_engine", "vector_engine", "scalar_engine",
-              "gpsimd_engine", "sync_engine", "unknown_engine"):
+for _name in (
+    "engine",
+    "reduce_cmd",
+    "oob_mode",
+    "dge_mode",
+    "nc_version",
+    "tensor_engine",
+    "vector_engine",
+    "scalar_engine",
+    "gpsimd_engine",
+    "sync_engine",
+    "unknown_engine",
+):
     _TABLE.setdefault(_name, globals()[_name])
 _LATER = {name for (module, name) in _names.SINCE if module == "nisa"}
 globals().update({name: value for name, value in _TABLE.items() if name not in _LATER})

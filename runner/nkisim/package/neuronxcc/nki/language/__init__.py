@@ -3,28 +3,79 @@
 import types as _types
 
 from .._trace import names as _names
-from .._trace.api import nl_elementwise as _elementwise, nl_linear as _linear, nl_memory as _memory, nl_reduce as _reduce  # noqa: F401
+from .._trace.api import (
+    nl_elementwise as _elementwise,
+    nl_linear as _linear,
+    nl_memory as _memory,
+    nl_reduce as _reduce,
+)  # noqa: F401
 from .._trace.api import gather as _gather, nl_index as _index, random as _random, spmd as _spmd  # noqa: F401
-from .._trace.dtypes import (bfloat16, bool_, float8_e4m3, float8_e5m2, float16, float32, int8, int16, int32, tfloat32, uint8, uint16,  # noqa: F401
-                             uint32)
+from .._trace.dtypes import (
+    bfloat16,
+    bool_,
+    float8_e4m3,
+    float8_e5m2,
+    float16,
+    float32,
+    int8,
+    int16,
+    int32,
+    tfloat32,
+    uint8,
+    uint16,  # noqa: F401
+    uint32,
+)
 
 _TABLE = _names.REGISTRY["nl"]
 fp32 = _types.SimpleNamespace(min=-3.4028234663852886e38)
-_VALUES = dict(sbuf=_memory.sbuf, psum=_memory.psum, hbm=_memory.hbm, private_hbm=_memory.private_hbm, shared_hbm=_memory.shared_hbm,
-               par_dim=_memory.par_dim, mgrid=_index.mgrid, tile_size=_index.tile_size, fp32=fp32)
-_VALUES.update({d.name if d is not bool_ else "bool_": d for d in (
-    bfloat16, bool_, float8_e4m3, float8_e5m2, float16, float32, int8, int16, int32, tfloat32, uint8, uint16, uint32)})
+_VALUES = dict(
+    sbuf=_memory.sbuf,
+    psum=_memory.psum,
+    hbm=_memory.hbm,
+    private_hbm=_memory.private_hbm,
+    shared_hbm=_memory.shared_hbm,
+    par_dim=_memory.par_dim,
+    mgrid=_index.mgrid,
+    tile_size=_index.tile_size,
+    fp32=fp32,
+)
+_VALUES.update(
+    {
+        d.name if d is not bool_ else "bool_": d
+        for d in (
+            bfloat16,
+            bool_,
+            float8_e4m3,
+            float8_e5m2,
+            float16,
+            float32,
+            int8,
+            int16,
+            int32,
+            tfloat32,
+            uint8,
+            uint16,
+            uint32,
+        )
+    }
+)
 
 
 class finfo:
     """Limits of a float type."""
 
-    _TABLE = {"float32": (3.4028234663852886e38, 2.0 ** -126, 2.0 ** -23), "tfloat32": (3.4011621342146535e38, 2.0 ** -126, 2.0 ** -10),
-              "bfloat16": (3.3895313892515355e38, 2.0 ** -126, 2.0 ** -7), "float16": (65504.0, 2.0 ** -14, 2.0 ** -10),
-              "float8_e4m3": (240.0, 2.0 ** -6, 2.0 ** -3), "float8_e5m2": (57344.0, 2.0 ** -14, 2.0 ** -2)}
+    _TABLE = {
+        "float32": (3.4028234663852886e38, 2.0**-126, 2.0**-23),
+        "tfloat32": (3.4011621342146535e38, 2.0**-126, 2.0**-10),
+        "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-7),
+        "float16": (65504.0, 2.0**-14, 2.0**-10),
+        "float8_e4m3": (240.0, 2.0**-6, 2.0**-3),
+        "float8_e5m2": (57344.0, 2.0**-14, 2.0**-2),
+    }
 
     def __init__(self, dtype):
         from .._trace.tensor import need_dtype
+
         self.dtype = need_dtype(dtype, "nl.finfo")
         if self.dtype.name not in self._TABLE:
             raise TypeError(f"{self.dtype} is not a float type")

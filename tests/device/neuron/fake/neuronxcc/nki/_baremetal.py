@@ -57,15 +57,33 @@ class Baremetal:
                 os.kill(os.getpid(), number)
         program = trace(self.func, self.grid, arrays)
         folder = tempfile.mkdtemp()
-        about = {"cc": directives(source, "cc"), "nrt": directives(source, "nrt"),
-                 "inputs": [{"shape": list(a.shape), "dtype": dtype_of(a).name} for a in arrays],
-                 "outputs": [{"shape": list(shape), "dtype": dtype} for shape, dtype in program.outputs]}
+        about = {
+            "cc": directives(source, "cc"),
+            "nrt": directives(source, "nrt"),
+            "inputs": [{"shape": list(a.shape), "dtype": dtype_of(a).name} for a in arrays],
+            "outputs": [{"shape": list(shape), "dtype": dtype} for shape, dtype in program.outputs],
+        }
         with open(os.path.join(folder, "about.json"), "w") as file:
             json.dump(about, file)
         with open(os.path.join(folder, "program"), "wb") as file:
             file.write(program.data)
-        compiler = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "neuronx_cc.py")
-        command = [sys.executable, "-B", compiler, "compile", "--framework", "XLA", folder, "--target", "trn1", "--output", self.neff, *self.options.split()]
+        compiler = os.path.join(
+            os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "neuronx_cc.py"
+        )
+        command = [
+            sys.executable,
+            "-B",
+            compiler,
+            "compile",
+            "--framework",
+            "XLA",
+            folder,
+            "--target",
+            "trn1",
+            "--output",
+            self.neff,
+            *self.options.split(),
+        ]
         try:
             subprocess.run(command, check=True)
         except subprocess.CalledProcessError as error:

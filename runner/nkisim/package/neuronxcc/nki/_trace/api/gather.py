@@ -16,7 +16,13 @@ fail = context.fail
 def _index_tile(label, name, tile):
     checks.check_tile(tile, label, name)
     if not tile.dtype.is_integer:
-        fail("DTYPE", f"{label}: {name} is {tile.dtype}", operands=[(name, tile)], rule="index tiles hold integers", fix="cast it: nl.copy(idx, dtype=nl.uint32)")
+        fail(
+            "DTYPE",
+            f"{label}: {name} is {tile.dtype}",
+            operands=[(name, tile)],
+            rule="index tiles hold integers",
+            fix="cast it: nl.copy(idx, dtype=nl.uint32)",
+        )
 
 
 @api("nl")
@@ -26,8 +32,14 @@ def gather_flattened(data, indices, *, mask=None, dtype=None):
     _index_tile(label, "indices", indices)
     operands = [("data", data), ("indices", indices)]
     if data.shape[0] != indices.shape[0]:
-        fail("SHAPE_BROADCAST", f"{label}: {data.shape[0]} and {indices.shape[0]} partitions", operands=operands,
-             rule="each partition gathers from its own row", fix="give both tiles the same axis 0", official="num_partition_mismatch")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {data.shape[0]} and {indices.shape[0]} partitions",
+            operands=operands,
+            rule="each partition gathers from its own row",
+            fix="give both tiles the same axis 0",
+            official="num_partition_mismatch",
+        )
     flat, shape = whole_2d(data, label), indices.shape
     row = Aff(0, {}, (1 if shape[0] > 1 else 0,) + (0,) * (len(shape) - 1), shape)
     view = Tensor(flat.buffer_, (row, Aff(0, {}, (0,) * len(shape), shape)), shape, (1, indices, False))
@@ -42,23 +54,52 @@ def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, 
     checks.check_tile(index, label, "index", ("sbuf",))
     operands = [("src_buffer", src_buffer), ("index", index)]
     if index.dtype.name != "uint16":
-        fail("DTYPE", f"{label}: index is {index.dtype}", operands=operands, rule="index is uint16", fix="nl.copy(index, dtype=nl.uint16)")
+        fail(
+            "DTYPE",
+            f"{label}: index is {index.dtype}",
+            operands=operands,
+            rule="index is uint16",
+            fix="nl.copy(index, dtype=nl.uint16)",
+        )
     partitions, elements = src_buffer.shape[0], as_int(num_elem_per_idx)
     if partitions % 16 or index.shape[0] != partitions:
-        fail("SHAPE_BROADCAST", f"{label}: {partitions} partitions of data, {index.shape[0]} of indices", operands=operands,
-             rule="both have the same partitions, a multiple of 16: each GpSimd core owns 16", fix="use tiles of 16, 32, 64 or 128 partitions",
-             official="num_partition_mismatch")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {partitions} partitions of data, {index.shape[0]} of indices",
+            operands=operands,
+            rule="both have the same partitions, a multiple of 16: each GpSimd core owns 16",
+            fix="use tiles of 16, 32, 64 or 128 partitions",
+            official="num_partition_mismatch",
+        )
     if elements not in (1, 2, 4, 8, 16, 32):
-        fail("BAD_SIGNATURE", f"{label}: num_elem_per_idx is {num_elem_per_idx}", operands=operands, rule="1, 2, 4, 8, 16 or 32", fix="num_elem_per_idx=1",
-             kind=ValueError)
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: num_elem_per_idx is {num_elem_per_idx}",
+            operands=operands,
+            rule="1, 2, 4, 8, 16 or 32",
+            fix="num_elem_per_idx=1",
+            kind=ValueError,
+        )
     flat_index, data = whole_2d(index, label), whole_2d(src_buffer, label)
     most = 16 * flat_index.shape[1]
     valid = most if num_valid_indices is None else as_int(num_valid_indices)
     if valid is None or not 0 < valid <= min(most, 4096):
-        fail("BAD_SIGNATURE", f"{label}: num_valid_indices is {num_valid_indices}", operands=operands,
-             rule=f"1 to {min(most, 4096)}: 16 partitions of indices, at most 4096 a core", fix=f"num_valid_indices={min(most, 4096)}", kind=ValueError)
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: num_valid_indices is {num_valid_indices}",
+            operands=operands,
+            rule=f"1 to {min(most, 4096)}: 16 partitions of indices, at most 4096 a core",
+            fix=f"num_valid_indices={min(most, 4096)}",
+            kind=ValueError,
+        )
     if checks.check_mask(mask, src_buffer.shape, label):
-        fail("UNSUPPORTED_OP", f"{label}: a mask is not in this version of the simulator", operands=operands, rule="no mask", fix="gather whole tiles")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: a mask is not in this version of the simulator",
+            operands=operands,
+            rule="no mask",
+            fix="gather whole tiles",
+        )
     return _gather_groups(label, data, flat_index, elements, valid)
 
 
@@ -79,8 +120,20 @@ def _gather_groups(label, data, index, elements, valid):
         picks = Tensor(index.buffer_, (at(0, 16, 0, 0, 1, 0), at(first, 0, 0, 1, 0, 0)), space)
         source = Tensor(data.buffer_, (rows, at(0, 0, 0, 0, 0, 1)), space, (1, picks, False))
         target = Tensor(flat.buffer_, (rows, at(first * 16 * elements, 0, 0, 16 * elements, elements, 1)), space)
-        emit_op(Op(Op.MAP, context.kernel_line(), "local_gather", "gpsimd", space, always, access(target, space, always, label, True, dma=True),
-                   [access(source, space, always, label, dma=True)], [], WORK_RAW))
+        emit_op(
+            Op(
+                Op.MAP,
+                context.kernel_line(),
+                "local_gather",
+                "gpsimd",
+                space,
+                always,
+                access(target, space, always, label, True, dma=True),
+                [access(source, space, always, label, dma=True)],
+                [],
+                WORK_RAW,
+            )
+        )
     return out
 
 
@@ -91,15 +144,26 @@ def _dynamic(label, name, tensor):
         checks.check_tile(tensor, label, name)
     checks.check_partition_first(tensor, label, name)
     if tensor.dyn is not None and tensor.dyn[0] <= tensor.buffer_.pdim:
-        fail("INDEXING", f"{label}: the dynamic offset of {name} is on the partition axis", operands=[(name, tensor)],
-             rule="the offset moves within each partition: it belongs to a free axis", fix=f"{name}[i_p, offset + i_f]")
+        fail(
+            "INDEXING",
+            f"{label}: the dynamic offset of {name} is on the partition axis",
+            operands=[(name, tensor)],
+            rule="the offset moves within each partition: it belongs to a free axis",
+            fix=f"{name}[i_p, offset + i_f]",
+        )
 
 
 def _copy_engine(label, value, tiles):
     where = engine_name(value, label, ("vector", "scalar", "gpsimd"))
     if where == "gpsimd" and any(t.memory == "psum" for _, t in tiles):
-        fail("WRONG_MEMORY", f"{label}: gpsimd reads psum", operands=tiles, rule="gpsimd has no psum access", fix="engine=nisa.vector_engine",
-             official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{label}: gpsimd reads psum",
+            operands=tiles,
+            rule="gpsimd has no psum access",
+            fix="engine=nisa.vector_engine",
+            official="unsupported_memory",
+        )
     return where
 
 
@@ -127,10 +191,22 @@ def atomic_rmw(dst, value, op, *, mask=None):
     label = "nl.atomic_rmw"
     checks.require_tensor(dst, label, "dst")
     if dst.buffer_.on_chip:
-        fail("WRONG_MEMORY", f"{label}: expected dst in hbm, got {dst.memory}", operands=[("dst", dst)], rule=f"{label} updates HBM",
-             fix="on-chip tiles: t[...] += value", official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{label}: expected dst in hbm, got {dst.memory}",
+            operands=[("dst", dst)],
+            rule=f"{label} updates HBM",
+            fix="on-chip tiles: t[...] += value",
+            official="unsupported_memory",
+        )
     if function_name(op) != "add":
-        fail("UNSUPPORTED_OP", f"{label}: op={getattr(op, '__name__', op)}", operands=[("dst", dst)], rule="op is np.add", fix="op=np.add")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: op={getattr(op, '__name__', op)}",
+            operands=[("dst", dst)],
+            rule="op is np.add",
+            fix="op=np.add",
+        )
     checks.check_mutable(dst, label)
     checks.check_tile(value, label, "value")
     dst = store_target(dst, value, label)

@@ -30,9 +30,13 @@ def over_kmn(mask, sizes, sides, readings, label):
             out.append(_placed(kind, e, None, 0, sizes))
             continue
         if len(moving) > 1 or len(e.slots) - moving[0] > 2:
-            fail("INDEXING", f"{label}: a condition of its mask mixes axes: {e}", operands=_operands(sides),
-                 rule="each condition of a matmul's mask is on one of the axes K, M and N (and on loop variables); they are joined with &",
-                 fix="leave the mask out, zero what must not count in one operand (nl.zeros, then a masked load into it), and mask the store")
+            fail(
+                "INDEXING",
+                f"{label}: a condition of its mask mixes axes: {e}",
+                operands=_operands(sides),
+                rule="each condition of a matmul's mask is on one of the axes K, M and N (and on loop variables); they are joined with &",
+                fix="leave the mask out, zero what must not count in one operand (nl.zeros, then a masked load into it), and mask the store",
+            )
         place = moving[0] - len(e.slots) + 2
         axis = _axis(kind, e, place, e.shape[moving[0]], sizes, sides, readings, label)
         out.append(_placed(kind, e, axis, e.slots[moving[0]], sizes))
@@ -59,18 +63,27 @@ def _axis(kind, e, place, extent, sizes, sides, readings, label):
     where = ("partition", "free")[place]
     if not fits:
         legal = " or ".join(f"{sizes[axis]} for {NAMES[axis]}" for axis in readings[place])
-        fail("INDEXING", f"{label}: its mask has a condition over {extent} places of the {where} axis: {e}", operands=_operands(sides),
-             rule=f"a condition on the {where} axis is over {legal}", fix="build the mask from the index grids of the operands or of the result")
+        fail(
+            "INDEXING",
+            f"{label}: its mask has a condition over {extent} places of the {where} axis: {e}",
+            operands=_operands(sides),
+            rule=f"a condition on the {where} axis is over {legal}",
+            fix="build the mask from the index grids of the operands or of the result",
+        )
     known = {axes[at] for _, tile, axes in sides for at in (0, 1) if _loaded_under(tile, kind, e, place, at)}
     known &= set(fits)
     if len(known) == 1:
         return known.pop()
     if place == 1:
         return fits[0]  # the last axis of the result
-    fail("INDEXING", f"{label}: a condition of its mask could mean two axes: {e} over {extent} partitions", operands=_operands(sides),
-         rule=f"{' and '.join(NAMES[axis] for axis in fits)} both have {extent} places; the mask of an operand's load tells which is meant",
-         fix="load the operand with the same condition in mask=; or leave it out here, zero the operands' tail (nl.zeros, then a masked load "
-             "into it) and mask the store")
+    fail(
+        "INDEXING",
+        f"{label}: a condition of its mask could mean two axes: {e} over {extent} partitions",
+        operands=_operands(sides),
+        rule=f"{' and '.join(NAMES[axis] for axis in fits)} both have {extent} places; the mask of an operand's load tells which is meant",
+        fix="load the operand with the same condition in mask=; or leave it out here, zero the operands' tail (nl.zeros, then a masked load "
+        "into it) and mask the store",
+    )
 
 
 def _loaded_under(tile, kind, e, place, at):
@@ -79,7 +92,11 @@ def _loaded_under(tile, kind, e, place, at):
     for items in tile.buffer_.root.masks:
         for other_kind, other in items:
             only = len(other.slots) - 2 + at
-            if (other_kind == kind and [(k, n) for k, n in enumerate(other.slots) if n] == [(only, d)]
-                    and other.c == e.c and other.terms == e.terms):
+            if (
+                other_kind == kind
+                and [(k, n) for k, n in enumerate(other.slots) if n] == [(only, d)]
+                and other.c == e.c
+                and other.terms == e.terms
+            ):
                 return True
     return False

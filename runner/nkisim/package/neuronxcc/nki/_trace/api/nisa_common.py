@@ -40,17 +40,33 @@ def engine_name(value, label, allowed):
     if name == "unknown" or name is None or value is None:
         return "unknown"
     if name not in allowed:
-        fail("UNSUPPORTED_OP", f"{label}: engine {name}", rule=f"{label} runs on {', '.join(allowed)}", fix=f"engine=nisa.{allowed[0]}_engine")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: engine {name}",
+            rule=f"{label} runs on {', '.join(allowed)}",
+            fix=f"engine=nisa.{allowed[0]}_engine",
+        )
     return name
 
 
 def need_op(op, label, argument, legal, what):
     name = function_name(op)
     if name is None:
-        fail("UNSUPPORTED_OP", f"{label}: {argument}={getattr(op, '__name__', op)!r} is no known function", rule=what,
-             fix=f"{argument}=np.add, nl.add, np.maximum, nl.exp, ...", kind=TypeError)
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: {argument}={getattr(op, '__name__', op)!r} is no known function",
+            rule=what,
+            fix=f"{argument}=np.add, nl.add, np.maximum, nl.exp, ...",
+            kind=TypeError,
+        )
     if name not in legal:
-        fail("UNSUPPORTED_OP", f"{label}: {argument}={name} is not supported", rule=what, fix="legal: " + ", ".join(legal), kind=NotImplementedError)
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: {argument}={name} is not supported",
+            rule=what,
+            fix="legal: " + ", ".join(legal),
+            kind=NotImplementedError,
+        )
     return name
 
 
@@ -68,29 +84,46 @@ def vector_operand(value, data, label, argument, rank=None):
     checks.check_tile(value, label, argument)
     operands = [("data", data), (argument, value)]
     if any(n != 1 for n in value.shape[1:]) or value.shape[0] not in (data.shape[0],):
-        fail("SHAPE_BROADCAST", f"{label}: {argument} has shape {list(value.shape)}", operands=operands,
-             rule=f"{argument} is a number or a tile of shape ({data.shape[0]}, 1): one value a partition",
-             fix="use nisa.tensor_tensor for full tiles, or nl.multiply / nl.add which broadcast",
-             official="num_partition_mismatch" if value.shape[0] != data.shape[0] else "")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {argument} has shape {list(value.shape)}",
+            operands=operands,
+            rule=f"{argument} is a number or a tile of shape ({data.shape[0]}, 1): one value a partition",
+            fix="use nisa.tensor_tensor for full tiles, or nl.multiply / nl.add which broadcast",
+            official="num_partition_mismatch" if value.shape[0] != data.shape[0] else "",
+        )
     return partition_aligned(value, rank or data.ndim)
 
 
 def out_tile(like, dtype, label, shape=None, memory="sbuf"):
-    return new_tile(shape or like.shape, need_dtype(dtype, label) if dtype is not None else like.dtype, memory, api=label)
+    return new_tile(
+        shape or like.shape, need_dtype(dtype, label) if dtype is not None else like.dtype, memory, api=label
+    )
 
 
 def check_psum_pair(label, pairs):
     tiles = [v for _, v in pairs if isinstance(v, Tensor)]
     if len(tiles) > 1 and all(t.memory == "psum" for t in tiles):
-        fail("WRONG_MEMORY", f"{label}: both operands are in psum", operands=pairs, rule="at most one of the two tiles is in psum",
-             fix="copy one to sbuf first: nisa.tensor_copy(t)", official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{label}: both operands are in psum",
+            operands=pairs,
+            rule="at most one of the two tiles is in psum",
+            fix="copy one to sbuf first: nisa.tensor_copy(t)",
+            official="unsupported_memory",
+        )
 
 
 def check_integer(label, pairs):
     for argument, value in pairs:
         if isinstance(value, Tensor) and value.dtype.is_float:
-            fail("DTYPE", f"{label}: bitwise function on {argument} of dtype {value.dtype}", operands=pairs, rule="bitwise functions take integers",
-                 fix="cast to int32, or use arithmetic")
+            fail(
+                "DTYPE",
+                f"{label}: bitwise function on {argument} of dtype {value.dtype}",
+                operands=pairs,
+                rule="bitwise functions take integers",
+                fix="cast to int32, or use arithmetic",
+            )
 
 
 def target_memory(buffer):

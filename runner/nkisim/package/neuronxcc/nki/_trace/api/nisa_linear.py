@@ -13,15 +13,29 @@ fail = context.fail
 
 
 @api("nisa")
-def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False, tile_position=(), tile_size=(),
-              mask=None):
+def nc_matmul(
+    stationary,
+    moving,
+    *,
+    is_stationary_onezero=False,
+    is_moving_onezero=False,
+    is_transpose=False,
+    tile_position=(),
+    tile_size=(),
+    mask=None,
+):
     label = "nisa.nc_matmul"
     tiles = []
     for name, tile in (("stationary", stationary), ("moving", moving)):
         checks.require_tensor(tile, label, name)
         tiles.append(on_sbuf(tile, label, name, (("stationary", stationary), ("moving", moving))))
     if bool(tile_position) != bool(tile_size):
-        fail("BAD_SIGNATURE", f"{label}: tile_position and tile_size", rule="both or none are given", fix="leave both out")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: tile_position and tile_size",
+            rule="both or none are given",
+            fix="leave both out",
+        )
     if is_transpose:  # one operand is an identity: the values pass unchanged and keep their type
         out = emit_matmul(label, tiles[0], tiles[1], mask, dtype=tiles[1].dtype)
         out.buffer_.from_transpose = True
@@ -49,16 +63,33 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
         checks.require_tensor(tensor, label, name)
         checks.check_alive(tensor, label)
         if tensor.memory == "psum":
-            fail("WRONG_MEMORY", f"{label}: {name} is in psum", operands=[("dst", dst), ("src", src)], rule="DMA moves between hbm and sbuf",
-                 fix="copy it to sbuf first", official="unsupported_memory")
+            fail(
+                "WRONG_MEMORY",
+                f"{label}: {name} is in psum",
+                operands=[("dst", dst), ("src", src)],
+                rule="DMA moves between hbm and sbuf",
+                fix="copy it to sbuf first",
+                official="unsupported_memory",
+            )
     checks.check_mutable(dst, label)
     if dst.shape != src.shape and broadcast_shapes(src.shape, dst.shape) != dst.shape:
-        fail("SHAPE_BROADCAST", f"{label}: shapes differ", operands=[("dst", dst), ("src", src)], rule="dst and src have one shape",
-             fix="index both to the same shape", official="store_dst_shape_smaller_than_other_shape")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: shapes differ",
+            operands=[("dst", dst), ("src", src)],
+            rule="dst and src have one shape",
+            fix="index both to the same shape",
+            official="store_dst_shape_smaller_than_other_shape",
+        )
     accumulate = None
     if dst_rmw_op is not None:
         if function_name(dst_rmw_op) != "add":
-            fail("UNSUPPORTED_OP", f"{label}: dst_rmw_op={getattr(dst_rmw_op, '__name__', dst_rmw_op)}", rule="np.add only", fix="dst_rmw_op=np.add")
+            fail(
+                "UNSUPPORTED_OP",
+                f"{label}: dst_rmw_op={getattr(dst_rmw_op, '__name__', dst_rmw_op)}",
+                rule="np.add only",
+                fix="dst_rmw_op=np.add",
+            )
         accumulate = "add"
     if getattr(oob_mode, "name", "error") == "skip":
         for side in (dst, src):
@@ -72,17 +103,29 @@ def dma_transpose(src, *, axes=None, dtype=None, mask=None):
     label = "nisa.dma_transpose"
     checks.require_tensor(src, label, "src")
     if axes is not None and context.current().options.sdk < (2, 26):
-        fail("BAD_SIGNATURE", f"{label}() got an unexpected keyword argument 'axes'", operands=[("src", src)], rule="axes= exists since SDK 2.26",
-             fix="nisa.dma_transpose(src): 2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}() got an unexpected keyword argument 'axes'",
+            operands=[("src", src)],
+            rule="axes= exists since SDK 2.26",
+            fix="nisa.dma_transpose(src): 2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]",
+        )
     legal = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
     order = tuple(axes) if axes is not None else legal.get(src.ndim)
     if legal.get(src.ndim) != order:
-        fail("RANK_LAYOUT", f"{label}: rank {src.ndim} with axes {order}", operands=[("src", src)], rule="2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]",
-             fix="index the tensor to two axes")
+        fail(
+            "RANK_LAYOUT",
+            f"{label}: rank {src.ndim} with axes {order}",
+            operands=[("src", src)],
+            rule="2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]",
+            fix="index the tensor to two axes",
+        )
     shape = tuple(src.shape[a] for a in order)
     if shape[0] > checks.PMAX:
         checks.fail_partitions(label, "src", src, shape[0])
-    view = Tensor(src.buffer_, [Aff(a.c, a.terms, tuple(a.slots[k] for k in order), shape) for a in src.dims], shape, src.dyn)
+    view = Tensor(
+        src.buffer_, [Aff(a.c, a.terms, tuple(a.slots[k] for k in order), shape) for a in src.dims], shape, src.dyn
+    )
     out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
     return emit_map(out, [view], [], "dma_transpose", "dma", None, label)
 

@@ -20,20 +20,43 @@ def _activation_values(label, op, data, bias, scale):
     name = need_op(op, label, "op", ACTIVATIONS + ("cos", "tan"), "op is in the activation table")
     if isinstance(scale, Tensor):
         if scale.dtype is not dtypes.float32:
-            fail("DTYPE", f"{label}: scale is {scale.dtype}", operands=[("data", data), ("scale", scale)], rule="a scale vector is float32",
-                 fix="scale as float32 (p, 1), or a number", official="activation_scale_invalid_type")
+            fail(
+                "DTYPE",
+                f"{label}: scale is {scale.dtype}",
+                operands=[("data", data), ("scale", scale)],
+                rule="a scale vector is float32",
+                fix="scale as float32 (p, 1), or a number",
+                official="activation_scale_invalid_type",
+            )
         if any(n != 1 for n in scale.shape[1:]) or scale.shape[0] != data.shape[0]:
-            fail("SHAPE_BROADCAST", f"{label}: scale has shape {list(scale.shape)}", operands=[("data", data), ("scale", scale)],
-                 rule="scale is a number or a (p, 1) vector", fix=f"shape ({data.shape[0]}, 1)", official="activation_scale_scalar_or_vector")
+            fail(
+                "SHAPE_BROADCAST",
+                f"{label}: scale has shape {list(scale.shape)}",
+                operands=[("data", data), ("scale", scale)],
+                rule="scale is a number or a (p, 1) vector",
+                fix=f"shape ({data.shape[0]}, 1)",
+                official="activation_scale_scalar_or_vector",
+            )
     elif not is_number(scale):
-        fail("DTYPE", f"{label}: scale is {type(scale).__name__}", operands=[("scale", scale)], rule="scale is a number or a float32 (p, 1) tile",
-             fix="scale=1.0", official="activation_scale_scalar_or_vector")
+        fail(
+            "DTYPE",
+            f"{label}: scale is {type(scale).__name__}",
+            operands=[("scale", scale)],
+            rule="scale is a number or a float32 (p, 1) tile",
+            fix="scale=1.0",
+            official="activation_scale_scalar_or_vector",
+        )
     if bias is not None:
         _check_bias(label, name, data, bias)
     elif context.current().direct_allocation and name != "copy":
-        fail("OUTPUT_CONTRACT", f"{label}: no bias beside direct allocation", operands=[("data", data)],
-             rule="a kernel that allocates by hand gives the bias tile itself", fix="zero = nisa.memset((p, 1), 0.0, nl.float32); bias=zero",
-             official="bias_tensor_must_be_specified_in_allocation_kernel")
+        fail(
+            "OUTPUT_CONTRACT",
+            f"{label}: no bias beside direct allocation",
+            operands=[("data", data)],
+            rule="a kernel that allocates by hand gives the bias tile itself",
+            fix="zero = nisa.memset((p, 1), 0.0, nl.float32); bias=zero",
+            official="bias_tensor_must_be_specified_in_allocation_kernel",
+        )
     values, steps, last = [data], [], 0
     sources = 1 + (not _is_one(scale)) + (bias is not None)
     if not _is_one(scale):
@@ -58,29 +81,70 @@ def _check_bias(label, name, data, bias):
     if not isinstance(bias, Tensor):
         if is_number(bias) and float(bias) == 0.0:
             return
-        fail("DTYPE", f"{label}: bias is {type(bias).__name__}", operands=[("data", data), ("bias", bias)],
-             rule="bias is a tile of shape (p, 1) in float32, float16 or bfloat16", fix="bias = nl.full((p, 1), value, dtype=nl.float32), or nisa.memset",
-             official="activation_bias_invalid_type")
+        fail(
+            "DTYPE",
+            f"{label}: bias is {type(bias).__name__}",
+            operands=[("data", data), ("bias", bias)],
+            rule="bias is a tile of shape (p, 1) in float32, float16 or bfloat16",
+            fix="bias = nl.full((p, 1), value, dtype=nl.float32), or nisa.memset",
+            official="activation_bias_invalid_type",
+        )
     if bias.dtype.name not in ("float32", "float16", "bfloat16"):
-        fail("DTYPE", f"{label}: bias is {bias.dtype}", operands=[("data", data), ("bias", bias)], rule="bias is float32, float16 or bfloat16",
-             fix="cast the bias to float32", official="activation_bias_invalid_type")
+        fail(
+            "DTYPE",
+            f"{label}: bias is {bias.dtype}",
+            operands=[("data", data), ("bias", bias)],
+            rule="bias is float32, float16 or bfloat16",
+            fix="cast the bias to float32",
+            official="activation_bias_invalid_type",
+        )
     if name == "reciprocal":
-        fail("UNSUPPORTED_OP", f"{label}: reciprocal with a bias", operands=[("bias", bias)], rule="on NeuronCore-v2 reciprocal takes no bias",
-             fix="add first with nl.add, then nisa.reciprocal")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: reciprocal with a bias",
+            operands=[("bias", bias)],
+            rule="on NeuronCore-v2 reciprocal takes no bias",
+            fix="add first with nl.add, then nisa.reciprocal",
+        )
 
 
 @api("nisa")
-def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=None, reduce_cmd=reduce_cmd.idle, mask=None, dtype=None):
+def activation(
+    op,
+    data,
+    *,
+    bias=None,
+    scale=1.0,
+    reduce_op=None,
+    reduce_res=None,
+    reduce_cmd=reduce_cmd.idle,
+    mask=None,
+    dtype=None,
+):
     label = "nisa.activation"
     values, steps, _ = _activation_values(label, op, data, bias, scale)
     first = "activation"
     if reduce_res is not None:
         if getattr(reduce_cmd, "name", "idle") == "idle":
-            fail("BAD_SIGNATURE", f"{label}: reduce_res with reduce_cmd idle", rule="reduce_res needs reduce_cmd=nisa.reduce_cmd.reset_reduce or reduce",
-                 fix="reduce_cmd=nisa.reduce_cmd.reset_reduce")
+            fail(
+                "BAD_SIGNATURE",
+                f"{label}: reduce_res with reduce_cmd idle",
+                rule="reduce_res needs reduce_cmd=nisa.reduce_cmd.reset_reduce or reduce",
+                fix="reduce_cmd=nisa.reduce_cmd.reset_reduce",
+            )
         need_op(reduce_op, label, "reduce_op", ("add",), "on NeuronCore-v2 activation reduces with add only")
-        _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, "activation_reduce", "scalar",
-                     accumulate=reduce_cmd.name == "reduce")
+        _reduce_into(
+            label,
+            reduce_res,
+            data,
+            values,
+            steps,
+            reduce_op,
+            mask,
+            "activation_reduce",
+            "scalar",
+            accumulate=reduce_cmd.name == "reduce",
+        )
         first = "part_of_former"
     return emit_map(out_tile(data, dtype, label), values, steps, first, "scalar", mask, label)
 
@@ -90,8 +154,12 @@ def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, s
     label = "nisa.activation_reduce"
     values, steps, _ = _activation_values(label, op, data, bias, scale)
     if reduce_op is None or reduce_res is None:
-        fail("BAD_SIGNATURE", f"{label}: missing value for required argument '{'reduce_op' if reduce_op is None else 'reduce_res'}'",
-             rule="reduce_op and reduce_res are required", fix="reduce_op=np.add, reduce_res=nl.ndarray((p, 1), dtype=nl.float32)")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: missing value for required argument '{'reduce_op' if reduce_op is None else 'reduce_res'}'",
+            rule="reduce_op and reduce_res are required",
+            fix="reduce_op=np.add, reduce_res=nl.ndarray((p, 1), dtype=nl.float32)",
+        )
     need_op(reduce_op, label, "reduce_op", ("add",), "on NeuronCore-v2 activation reduces with add only")
     _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, "activation_reduce", "scalar")
     return emit_map(out_tile(data, dtype, label), values, steps, "part_of_former", "scalar", mask, label)
@@ -101,16 +169,33 @@ def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, s
 def iota(expr, dtype, *, mask=None):
     label = "nisa.iota"
     if not isinstance(expr, Aff):
-        fail("BAD_SIGNATURE", f"{label}: expr is {type(expr).__name__}", operands=[("expr", expr)], rule="expr is an affine expression of nl.arange",
-             fix="nisa.iota(nl.arange(128)[:, None] + 0 * nl.arange(512)[None, :], dtype=nl.int32)")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: expr is {type(expr).__name__}",
+            operands=[("expr", expr)],
+            rule="expr is an affine expression of nl.arange",
+            fix="nisa.iota(nl.arange(128)[:, None] + 0 * nl.arange(512)[None, :], dtype=nl.int32)",
+        )
     if not expr.shape:  # a loop variable: one value
         expr = expr.spread((1, 1))
     if len(expr.shape) < 2:
-        fail("INDEXING", f"{label}: expr of shape {list(expr.shape)} has {len(expr.shape)} axes", operands=[("expr", expr)],
-             rule="index grids have at least two axes", fix="nl.arange(n)[None, :]", official="1d_arange_not_supported")
+        fail(
+            "INDEXING",
+            f"{label}: expr of shape {list(expr.shape)} has {len(expr.shape)} axes",
+            operands=[("expr", expr)],
+            rule="index grids have at least two axes",
+            fix="nl.arange(n)[None, :]",
+            official="1d_arange_not_supported",
+        )
     if expr.shape[0] > checks.PMAX:
-        fail("PARTITION_LIMIT", f"{label}: number of partitions {expr.shape[0]} exceeds architecture limit of 128", operands=[("expr", expr)],
-             rule="at most 128 partitions", fix="nl.arange(128)[:, None]", official="num_partition_exceed_arch_limit")
+        fail(
+            "PARTITION_LIMIT",
+            f"{label}: number of partitions {expr.shape[0]} exceeds architecture limit of 128",
+            operands=[("expr", expr)],
+            rule="at most 128 partitions",
+            fix="nl.arange(128)[:, None]",
+            official="num_partition_exceed_arch_limit",
+        )
     out = new_tile(expr.shape, need_dtype(dtype, label), api=label)
     return emit_map(out, [expr], [], "iota", "gpsimd", mask, label)
 
@@ -123,11 +208,21 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
         if isinstance(pred, bool):
             pred = Cond([(0, Aff(0 if pred else -1))], ())
         else:
-            fail("INDEXING", f"{label}: pred is {type(pred).__name__}", operands=[("pred", pred)], rule="pred is one affine comparison of indices",
-                 fix="pred=(i_p >= i_f)")
+            fail(
+                "INDEXING",
+                f"{label}: pred is {type(pred).__name__}",
+                operands=[("pred", pred)],
+                rule="pred is one affine comparison of indices",
+                fix="pred=(i_p >= i_f)",
+            )
     if not is_number(on_false_value):
-        fail("BAD_SIGNATURE", f"{label}: on_false_value is {type(on_false_value).__name__}", operands=[("on_false_value", on_false_value)],
-             rule="on_false_value is a number", fix="on_false_value=nl.fp32.min")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: on_false_value is {type(on_false_value).__name__}",
+            operands=[("on_false_value", on_false_value)],
+            rule="on_false_value is a number",
+            fix="on_false_value=nl.fp32.min",
+        )
     items = checks.check_mask(pred, on_true_tile.shape, label)
     if len(items) > 1:
         context.warn(f"{label}: a pred of several comparisons is one instruction a comparison")
@@ -161,10 +256,23 @@ def emit_special(label, kind, instr, data, outs, extra_sources=(), attributes=()
     shape = data.shape
     items = checks.check_mask(mask, shape, label)
     sources = [source_of(data, shape, items, label)] + [_last_axis_view(t, shape, label) for t in extra_sources]
-    targets = [access(t, shape, items, label, True) if t.shape == shape and whole else _last_axis_view(t, shape, label, True)
-               for t, whole in outs]
-    emit_op(Op(Op.SPECIAL, context.kernel_line(), instr, "vector", shape, items, None, sources,
-               extra=(SPECIAL[kind], targets, [float(a) for a in attributes])))
+    targets = [
+        access(t, shape, items, label, True) if t.shape == shape and whole else _last_axis_view(t, shape, label, True)
+        for t, whole in outs
+    ]
+    emit_op(
+        Op(
+            Op.SPECIAL,
+            context.kernel_line(),
+            instr,
+            "vector",
+            shape,
+            items,
+            None,
+            sources,
+            extra=(SPECIAL[kind], targets, [float(a) for a in attributes]),
+        )
+    )
 
 
 def _free(tile):
@@ -179,8 +287,14 @@ def bn_stats(data, *, mask=None, dtype=None):
     label = "nisa.bn_stats"
     checks.check_tile(data, label, "data")
     if _free(data) > 512:
-        fail("CAPACITY", f"{label}: {_free(data)} elements per partition", operands=[("data", data)], rule="at most nl.tile_size.bn_stats_fmax = 512",
-             fix="call it on tiles of 512 and combine with nisa.bn_aggr", official="size_of_dimension_exceed_arch_limit")
+        fail(
+            "CAPACITY",
+            f"{label}: {_free(data)} elements per partition",
+            operands=[("data", data)],
+            rule="at most nl.tile_size.bn_stats_fmax = 512",
+            fix="call it on tiles of 512 and combine with nisa.bn_aggr",
+            official="size_of_dimension_exceed_arch_limit",
+        )
     out = new_tile((data.shape[0], 6), need_dtype(dtype, label) if dtype is not None else dtypes.float32, api=label)
     emit_special(label, "bn_stats", "bn_stats", data, [(out, False)], mask=mask)
     return out
@@ -191,8 +305,13 @@ def bn_aggr(data, *, mask=None, dtype=None):
     label = "nisa.bn_aggr"
     checks.check_tile(data, label, "data")
     if _free(data) % 3:
-        fail("SHAPE_BROADCAST", f"{label}: {_free(data)} elements per partition", operands=[("data", data)], rule="a multiple of 3: (count, mean, variance*count)",
-             fix="give it the concatenated results of nisa.bn_stats")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {_free(data)} elements per partition",
+            operands=[("data", data)],
+            rule="a multiple of 3: (count, mean, variance*count)",
+            fix="give it the concatenated results of nisa.bn_stats",
+        )
     out = new_tile((data.shape[0], 2), need_dtype(dtype, label) if dtype is not None else dtypes.float32, api=label)
     emit_special(label, "bn_aggr", "bn_aggr", data, [(out, False)], mask=mask)
     return out
@@ -203,7 +322,13 @@ def max8(*, src, mask=None, dtype=None):
     label = "nisa.max8"
     checks.check_tile(src, label, "src")
     if not 8 <= _free(src) <= 16384:
-        fail("SHAPE_BROADCAST", f"{label}: {_free(src)} elements per partition", operands=[("src", src)], rule="8 to 16384 elements", fix="pad or split the tile")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {_free(src)} elements per partition",
+            operands=[("src", src)],
+            rule="8 to 16384 elements",
+            fix="pad or split the tile",
+        )
     out = new_tile((src.shape[0], 8), need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
     emit_special(label, "max8", "max8", src, [(out, False)], mask=mask)
     return out
@@ -212,8 +337,13 @@ def max8(*, src, mask=None, dtype=None):
 def _eight(label, name, tile, data):
     checks.check_tile(tile, label, name)
     if tile.shape != (data.shape[0], 8):
-        fail("SHAPE_BROADCAST", f"{label}: {name} has shape {list(tile.shape)}", operands=[("data", data), (name, tile)], rule=f"{name} is ({data.shape[0]}, 8)",
-             fix="use the result of nisa.max8")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: {name} has shape {list(tile.shape)}",
+            operands=[("data", data), (name, tile)],
+            rule=f"{name} is ({data.shape[0]}, 8)",
+            fix="use the result of nisa.max8",
+        )
 
 
 @api("nisa")
@@ -234,8 +364,13 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     out = out_tile(data, dtype, label)
     outs = [(out, True)]
     if dst_idx is not None and context.current().options.sdk < (2, 25):
-        fail("BAD_SIGNATURE", f"{label}() got an unexpected keyword argument 'dst_idx'", operands=[("data", data)], rule="dst_idx= exists since SDK 2.25",
-             fix="nisa.nc_find_index8(data=data, vals=vals)")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}() got an unexpected keyword argument 'dst_idx'",
+            operands=[("data", data)],
+            rule="dst_idx= exists since SDK 2.25",
+            fix="nisa.nc_find_index8(data=data, vals=vals)",
+        )
     if dst_idx is not None:
         _eight(label, "dst_idx", dst_idx, data)
         outs.append((dst_idx, False))
@@ -250,6 +385,11 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None):
     checks.check_tile(dst, label, "dst")
     entries = list(shuffle_mask)
     if len(entries) != 32 or any(not isinstance(e, int) or not (0 <= e < 32 or e == 255) for e in entries):
-        fail("BAD_SIGNATURE", f"{label}: shuffle_mask has {len(entries)} entries", rule="32 integers, each 0-31 or 255", fix="shuffle_mask=[0] * 32")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: shuffle_mask has {len(entries)} entries",
+            rule="32 integers, each 0-31 or 255",
+            fix="shuffle_mask=[0] * 32",
+        )
     checks.check_same_shape(label, [("src", src), ("dst", dst)], "src and dst have one shape")
     emit_special(label, "stream_shuffle", "stream_shuffle", src, [(dst, True)], (), entries, mask)

@@ -7,7 +7,17 @@ from ..names import api
 from ..nodes import Op
 from ..tables import FN, REDUCTIONS
 from ..tensor import Tensor, need_dtype
-from .nisa_common import (ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, out_tile, vector_operand)
+from .nisa_common import (
+    ALU,
+    check_integer,
+    check_psum_pair,
+    engine,
+    engine_name,
+    is_bitvec,
+    need_op,
+    out_tile,
+    vector_operand,
+)
 from .nl_elementwise import is_number
 from .nl_memory import create, par_dim
 from .nl_reduce import parse_axes, reduced_shape
@@ -22,16 +32,29 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     for name, tile in pairs:
         checks.check_tile(tile, label, name)
     name = need_op(op, label, "op", ALU, "op is a two-operand function of the engines")
-    checks.check_same_shape(label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast")
+    checks.check_same_shape(
+        label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+    )
     check_psum_pair(label, pairs)
     where = engine_name(engine, label, ("vector", "gpsimd"))
     if name == "power" and (where == "vector" or any(t.memory == "psum" for _, t in pairs)):
-        fail("UNSUPPORTED_OP", f"{label}: power on the vector engine or in psum", operands=pairs, rule="power runs on gpsimd, which has no psum access",
-             fix="copy the operand to sbuf and leave engine unset")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: power on the vector engine or in psum",
+            operands=pairs,
+            rule="power runs on gpsimd, which has no psum access",
+            fix="copy the operand to sbuf and leave engine unset",
+        )
     if is_bitvec(name):
         check_integer(label, pairs)
-    out = new_tile(data1.shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(data1.dtype, data2.dtype), api=label)
-    return emit_map(out, [data1, data2], [(name, 0, 1)], "tensor_tensor", "gpsimd" if name == "power" else where, mask, label)
+    out = new_tile(
+        data1.shape,
+        need_dtype(dtype, label) if dtype is not None else dtypes.promote(data1.dtype, data2.dtype),
+        api=label,
+    )
+    return emit_map(
+        out, [data1, data2], [(name, 0, 1)], "tensor_tensor", "gpsimd" if name == "power" else where, mask, label
+    )
 
 
 def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
@@ -41,10 +64,20 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
     if op1 is not None:
         second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function of the engines")
         if is_bitvec(first) != is_bitvec(second):
-            fail("UNSUPPORTED_OP", f"{label}: op0={first} with op1={second}", operands=[("data", data)], rule="both are bitwise, or both are arithmetic",
-                 fix="make two calls")
+            fail(
+                "UNSUPPORTED_OP",
+                f"{label}: op0={first} with op1={second}",
+                operands=[("data", data)],
+                rule="both are bitwise, or both are arithmetic",
+                fix="make two calls",
+            )
         if operand1 is None:
-            fail("BAD_SIGNATURE", f"{label}: missing value for required argument 'operand1'", rule="op1 needs operand1", fix="operand1=1.0")
+            fail(
+                "BAD_SIGNATURE",
+                f"{label}: missing value for required argument 'operand1'",
+                rule="op1 needs operand1",
+                fix="operand1=1.0",
+            )
         values.append(operand1)
         steps = [(first, 1, 0) if reverse0 else (first, 0, 1), (second, 2, 3) if reverse1 else (second, 3, 2)]
     if is_bitvec(first):
@@ -53,15 +86,28 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
 
 
 @api("nisa")
-def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False, *, dtype=None, mask=None,
-                  engine=engine.unknown):
+def tensor_scalar(
+    data,
+    op0,
+    operand0,
+    reverse0=False,
+    op1=None,
+    operand1=None,
+    reverse1=False,
+    *,
+    dtype=None,
+    mask=None,
+    engine=engine.unknown,
+):
     label = "nisa.tensor_scalar"
     checks.check_tile(data, label, "data")
     operand0 = vector_operand(operand0, data, label, "operand0")
     operand1 = vector_operand(operand1, data, label, "operand1") if operand1 is not None else None
     values, steps = _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1)
     out = out_tile(data, dtype, label)
-    return emit_map(out, values, steps, "tensor_scalar", engine_name(engine, label, ("vector", "scalar", "gpsimd")), mask, label)
+    return emit_map(
+        out, values, steps, "tensor_scalar", engine_name(engine, label, ("vector", "scalar", "gpsimd")), mask, label
+    )
 
 
 @api("nisa")
@@ -69,23 +115,49 @@ def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0
     label = "nisa.tensor_scalar_reduce"
     checks.check_tile(data, label, "data")
     if reverse0:
-        fail("UNSUPPORTED_OP", f"{label}: reverse0", rule="reverse0 is not supported here", fix="swap the operation, e.g. multiply by -1 and add")
-    values, steps = _two_steps(label, data, op0, vector_operand(operand0, data, label, "operand0"), False, None, None, False)
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: reverse0",
+            rule="reverse0 is not supported here",
+            fix="swap the operation, e.g. multiply by -1 and add",
+        )
+    values, steps = _two_steps(
+        label, data, op0, vector_operand(operand0, data, label, "operand0"), False, None, None, False
+    )
     _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, "tensor_scalar_reduce", "vector")
     return emit_map(out_tile(data, dtype, label), values, steps, "part_of_former", "vector", mask, label)
 
 
 def _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, instr, where, accumulate=False):
-    name = need_op(reduce_op, label, "reduce_op", REDUCTIONS, "reduce_op is add, multiply, max, min or a logical function")
+    name = need_op(
+        reduce_op, label, "reduce_op", REDUCTIONS, "reduce_op is add, multiply, max, min or a logical function"
+    )
     checks.require_tensor(reduce_res, label, "reduce_res")
     check_destination(reduce_res, label)
     if reduce_res.shape[0] != data.shape[0] or any(n != 1 for n in reduce_res.shape[1:]):
-        fail("SHAPE_BROADCAST", f"{label}: reduce_res has shape {list(reduce_res.shape)}", operands=[("data", data), ("reduce_res", reduce_res)],
-             rule=f"reduce_res is a tile of shape ({data.shape[0]}, 1)", fix="reduce_res = nl.ndarray((p, 1), dtype=nl.float32)")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{label}: reduce_res has shape {list(reduce_res.shape)}",
+            operands=[("data", data), ("reduce_res", reduce_res)],
+            rule=f"reduce_res is a tile of shape ({data.shape[0]}, 1)",
+            fix="reduce_res = nl.ndarray((p, 1), dtype=nl.float32)",
+        )
     from ..emit import partition_aligned
+
     axes = list(range(1, data.ndim))
-    emit_fold(partition_aligned(reduce_res, data.ndim), values, steps, name, axes, instr, where, mask, label, shape=data.shape,
-              accumulate=name if accumulate else None)
+    emit_fold(
+        partition_aligned(reduce_res, data.ndim),
+        values,
+        steps,
+        name,
+        axes,
+        instr,
+        where,
+        mask,
+        label,
+        shape=data.shape,
+        accumulate=name if accumulate else None,
+    )
 
 
 @api("nisa")
@@ -96,8 +168,14 @@ def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, 
     pairs = [("data", data), ("operand1", operand1)]
     checks.check_same_shape(label, pairs, "operand1 is a full tile of data's shape")
     check_psum_pair(label, pairs)
-    values, steps = _two_steps(label, data, op0, vector_operand(operand0, data, label, "operand0"), reverse0, op1, operand1, reverse1)
-    out = new_tile(data.shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(data.dtype, operand1.dtype), api=label)
+    values, steps = _two_steps(
+        label, data, op0, vector_operand(operand0, data, label, "operand0"), reverse0, op1, operand1, reverse1
+    )
+    out = new_tile(
+        data.shape,
+        need_dtype(dtype, label) if dtype is not None else dtypes.promote(data.dtype, operand1.dtype),
+        api=label,
+    )
     return emit_map(out, values, steps, "scalar_tensor_tensor", "vector", mask, label)
 
 
@@ -108,8 +186,14 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
     name = need_op(op, label, "op", REDUCTIONS, "op is legal as a reduction")
     axes = parse_axes(label, data, axis)
     if axes != list(range(axes[0], data.ndim)):
-        fail("RANK_LAYOUT", f"{label}: axes {axes} of a tile of rank {data.ndim}", operands=[("data", data)],
-             rule="reduced axes are consecutive and include the last one", fix="use nl.sum / nl.max, or reorder the free axes with an index grid", kind=ValueError)
+        fail(
+            "RANK_LAYOUT",
+            f"{label}: axes {axes} of a tile of rank {data.ndim}",
+            operands=[("data", data)],
+            rule="reduced axes are consecutive and include the last one",
+            fix="use nl.sum / nl.max, or reorder the free axes with an index grid",
+            kind=ValueError,
+        )
     if is_bitvec(name):
         check_integer(label, [("data", data)])
     out = out_tile(data, dtype, label, reduced_shape(data.shape, axes, keepdims))
@@ -120,13 +204,27 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
 def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     label = "nisa.tensor_partition_reduce"
     checks.check_tile(data, label, "data", ("sbuf",))
-    name = need_op(op, label, "op", ("add", "maximum", "bitwise_or", "bitwise_and"), "op is add, max, bitwise_or or bitwise_and")
+    name = need_op(
+        op, label, "op", ("add", "maximum", "bitwise_or", "bitwise_and"), "op is add, max, bitwise_or or bitwise_and"
+    )
     out = out_tile(data, dtype, label, (1,) + data.shape[1:])
     return emit_fold(out, [data], [], name, [0], "partition_reduce", "gpsimd", mask, label, shape=data.shape)
 
 
-_COMMUTE = ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "logical_xor", "equal", "not_equal", "bitwise_and", "bitwise_or",
-            "bitwise_xor")
+_COMMUTE = (
+    "add",
+    "multiply",
+    "maximum",
+    "minimum",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "equal",
+    "not_equal",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+)
 _MIRROR = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
 
 
@@ -138,7 +236,11 @@ def _without_reverse(first, second, reverse0, reverse1):
     elif reverse0 and first not in _COMMUTE:
         first = _MIRROR.get(first)
     if reverse1 and second == "subtract":  # d1 - (d0 op0 r) = -(d0 op0 r) + d1
-        first, second, negated = {"multiply": "multiply", "add": "subtract", "subtract": "add"}.get(first), "add", not negated
+        first, second, negated = (
+            {"multiply": "multiply", "add": "subtract", "subtract": "add"}.get(first),
+            "add",
+            not negated,
+        )
     elif reverse1 and second not in _COMMUTE:
         second = _MIRROR.get(second)
     return None if first is None or second is None else (first, second, negated)
@@ -156,18 +258,48 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
     second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function")
     plain = _without_reverse(first, second, reverse0, reverse1)
     if plain is None:
-        fail("UNSUPPORTED_OP", f"{label}: reverse with {first}, {second} is not in this version of the simulator", operands=pairs,
-             rule="operands are reversed of subtract, comparisons and functions that commute", fix="use one of these functions")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: reverse with {first}, {second} is not in this version of the simulator",
+            operands=pairs,
+            rule="operands are reversed of subtract, comparisons and functions that commute",
+            fix="use one of these functions",
+        )
     first, second, negated = plain
-    kept, data0 = data0, emit_map(new_tile(data0.shape, dtypes.float32, api=label), [data0], [("negative", 0)], "part_of_former", api=label,
-                                  mask=mask) if negated else data0
+    kept, data0 = (
+        data0,
+        emit_map(
+            new_tile(data0.shape, dtypes.float32, api=label),
+            [data0],
+            [("negative", 0)],
+            "part_of_former",
+            api=label,
+            mask=mask,
+        )
+        if negated
+        else data0,
+    )
     initial = vector_operand(initial, data0, label, "initial")
     shape = data0.shape
     items = checks.check_mask(mask, shape, label)
-    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(kept.dtype, data1.dtype), api=label)
+    out = new_tile(
+        shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(kept.dtype, data1.dtype), api=label
+    )
     sources = [source_of(v, shape, items, label) for v in (data0, data1, initial)]
     target = access(out, shape, items, label, writes=True)
-    emit_op(Op(Op.SCAN, context.kernel_line(), "scan", "vector", shape, items, target, sources, extra=(FN[first], FN[second])))
+    emit_op(
+        Op(
+            Op.SCAN,
+            context.kernel_line(),
+            "scan",
+            "vector",
+            shape,
+            items,
+            target,
+            sources,
+            extra=(FN[first], FN[second]),
+        )
+    )
     return out
 
 
@@ -177,8 +309,14 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown):
     checks.check_tile(src, label, "src")
     where = engine_name(engine, label, ("vector", "scalar", "gpsimd"))
     if where == "gpsimd" and src.memory == "psum":
-        fail("WRONG_MEMORY", f"{label}: gpsimd reads psum", operands=[("src", src)], rule="gpsimd has no psum access", fix="engine=nisa.vector_engine",
-             official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{label}: gpsimd reads psum",
+            operands=[("src", src)],
+            rule="gpsimd has no psum access",
+            fix="engine=nisa.vector_engine",
+            official="unsupported_memory",
+        )
     return emit_map(out_tile(src, dtype, label), [src], [], "tensor_copy", where, mask, label)
 
 
@@ -193,12 +331,24 @@ def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None
         checks.check_tile(src, label, "src")
         operands.append(("src", src))
         if src.dtype is not dst.dtype:
-            fail("DTYPE", f"{label}: src is {src.dtype}, dst is {dst.dtype}", operands=operands, rule="src and dst have one dtype", fix="cast src first")
+            fail(
+                "DTYPE",
+                f"{label}: src is {src.dtype}, dst is {dst.dtype}",
+                operands=operands,
+                rule="src and dst have one dtype",
+                fix="cast src first",
+            )
         check_psum_pair(label, [("src", src), ("predicate", predicate)])
     elif not is_number(src):
         checks.require_tensor(src, label, "src")
     if predicate.dtype.is_float:
-        fail("DTYPE", f"{label}: predicate is {predicate.dtype}", operands=operands, rule="predicate is uint8, uint16 or uint32", fix="dtype=nl.uint8")
+        fail(
+            "DTYPE",
+            f"{label}: predicate is {predicate.dtype}",
+            operands=operands,
+            rule="predicate is uint8, uint16 or uint32",
+            fix="dtype=nl.uint8",
+        )
     checks.check_same_shape(label, operands, "all have one shape")
     values = [predicate, dst, src] if reverse_pred else [predicate, src, dst]
     emit_map(dst, values, [("select", 0, 1, 2)], "copy_predicated", "vector", mask, label)
@@ -216,7 +366,13 @@ def memset(shape, value, dtype, *, mask=None, engine=engine.unknown):
     label = "nisa.memset"
     where = engine_name(engine, label, ("vector", "gpsimd"))
     if not is_number(value):
-        fail("BAD_SIGNATURE", f"{label}: value is {type(value).__name__}", operands=[("value", value)], rule="value is a number", fix="value=0.0")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: value is {type(value).__name__}",
+            operands=[("value", value)],
+            rule="value is a number",
+            fix="value=0.0",
+        )
     plain = [n.n if isinstance(n, par_dim) else n for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     out = create(label, tuple(plain), dtype, None, "", None)
     return emit_map(out, [float(value)], [], "memset", where, mask, label)

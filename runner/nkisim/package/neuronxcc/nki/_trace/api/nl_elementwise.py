@@ -11,8 +11,9 @@ fail = context.fail
 
 
 def is_number(value):
-    return isinstance(value, (int, float)) or (not isinstance(value, (Tensor, Aff)) and hasattr(value, "dtype")
-                                               and getattr(value, "shape", None) == ())
+    return isinstance(value, (int, float)) or (
+        not isinstance(value, (Tensor, Aff)) and hasattr(value, "dtype") and getattr(value, "shape", None) == ()
+    )
 
 
 def check_operand(value, name, argument):
@@ -32,8 +33,13 @@ def _float_operand(label, pairs):
     """Bitwise functions take integers only."""
     for argument, value in pairs:
         if operand_dtype(value).is_float:
-            fail("DTYPE", f"{label}: {argument} is {operand_dtype(value)}", operands=pairs, rule="bitwise functions take integer tiles",
-                 fix="use nl.logical_and / nl.multiply for conditions, or cast to an integer type")
+            fail(
+                "DTYPE",
+                f"{label}: {argument} is {operand_dtype(value)}",
+                operands=pairs,
+                rule="bitwise functions take integer tiles",
+                fix="use nl.logical_and / nl.multiply for conditions, or cast to an integer type",
+            )
 
 
 def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, label=None):
@@ -57,8 +63,14 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
     else:
         target = dtypes.promote(operand_dtype(x), operand_dtype(y))
     if shape[0] > checks.PMAX:
-        fail("PARTITION_LIMIT", f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128", operands=pairs,
-             rule="at most 128 partitions", fix="use a smaller index grid", official="num_partition_exceed_arch_limit")
+        fail(
+            "PARTITION_LIMIT",
+            f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",
+            operands=pairs,
+            rule="at most 128 partitions",
+            fix="use a smaller index grid",
+            official="num_partition_exceed_arch_limit",
+        )
     out = new_tile(shape, target, api=label)
     return emit_map(out, [x, y], [(name, 0, 1)], _binary_instr(x, y), "unknown", mask, label)
 
@@ -66,15 +78,22 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
 def check_rank_of_index(label, pairs):
     for argument, value in pairs:
         if isinstance(value, Aff) and len(value.shape) == 1:
-            fail("INDEXING", f"{label}: {argument} is a one-axis arange", operands=pairs, rule="index grids have at least two axes",
-                 fix="nl.arange(n)[None, :]", official="1d_arange_not_supported")
+            fail(
+                "INDEXING",
+                f"{label}: {argument} is a one-axis arange",
+                operands=pairs,
+                rule="index grids have at least two axes",
+                fix="nl.arange(n)[None, :]",
+                official="1d_arange_not_supported",
+            )
 
 
 def _binary_instr(x, y):
     """(p, 1) operands and numbers ride in tensor_scalar."""
     for value, other in ((x, y), (y, x)):
-        if not isinstance(value, Tensor) or (isinstance(other, Tensor) and value.shape != other.shape
-                                             and all(n == 1 for n in value.shape[1:])):
+        if not isinstance(value, Tensor) or (
+            isinstance(other, Tensor) and value.shape != other.shape and all(n == 1 for n in value.shape[1:])
+        ):
             return "tensor_scalar"
     return "tensor_tensor"
 
@@ -89,12 +108,27 @@ def operator_call(name, x, y):
     if trace.error is not None:
         raise trace.error
     if name.startswith("bitwise_") and _is_bool(x) and _is_bool(y):
-        name = "logical_" + name[len("bitwise_"):]
+        name = "logical_" + name[len("bitwise_") :]
     return binary_call(name, x, y, None, None, False, f"operator {_SIGNS.get(name, name)}")
 
 
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "mod": "%", "less": "<", "less_equal": "<=",
-          "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+_SIGNS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "power": "**",
+    "mod": "%",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+}
 
 
 def _is_bool(value):
@@ -110,8 +144,13 @@ def unary_call(name, x, dtype=None, mask=None, label=None):
     if name in ("sin", "arctan"):
         context.warn(f"{label}: results hold for {'[-pi, pi]' if name == 'sin' else '[-pi/2, pi/2]'} only")
     out = new_tile(x.shape, target, api=label)
-    instr, engine = ("reciprocal", "vector") if name == "reciprocal" else ("activation", "scalar") if name in _TABLE_FUNCTIONS else (
-        "tensor_scalar", "vector")
+    instr, engine = (
+        ("reciprocal", "vector")
+        if name == "reciprocal"
+        else ("activation", "scalar")
+        if name in _TABLE_FUNCTIONS
+        else ("tensor_scalar", "vector")
+    )
     return emit_map(out, [x], [(name, 0)], instr, engine, mask, label)
 
 
@@ -121,6 +160,7 @@ _TABLE_FUNCTIONS = ACTIVATIONS + ("cos", "tan")
 def _make_binary(public, name):
     def function(x, y, *, dtype=None, mask=None):
         return binary_call(name, x, y, dtype, mask, True, f"nl.{public}")
+
     function.__name__ = function.__qualname__ = public
     return api("nl", public)(function)
 
@@ -128,12 +168,16 @@ def _make_binary(public, name):
 def _make_unary(public, name):
     def function(x, *, dtype=None, mask=None):
         return unary_call(name, x, dtype, mask, f"nl.{public}")
+
     function.__name__ = function.__qualname__ = public
     return api("nl", public)(function)
 
 
-BINARY_NAMES = {n: n for n in "add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor equal "
-                "not_equal greater greater_equal less less_equal logical_and logical_or logical_xor".split()}
+BINARY_NAMES = {
+    n: n
+    for n in "add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor equal "
+    "not_equal greater greater_equal less less_equal logical_and logical_or logical_xor".split()
+}
 BINARY_NAMES.update({"left_shift": "shift_left", "right_shift": "shift_right"})
 UNARY_NAMES = """abs negative sign trunc floor ceil exp log sqrt rsqrt reciprocal square sin cos tan tanh arctan sigmoid relu gelu gelu_dx
 gelu_apprx_tanh gelu_apprx_sigmoid silu silu_dx erf erf_dx softplus mish invert logical_not""".split()
@@ -147,8 +191,12 @@ for _name in UNARY_NAMES:
 def where(condition, x, y, *, dtype=None, mask=None):
     label = "nl.where"
     if hasattr(condition, "has_slots") and not isinstance(condition, Aff):
-        fail("INDEXING", f"{label}: the condition is a condition on indices", rule="nl.where selects by the values of a tile",
-             fix="use nisa.affine_select(pred=condition, on_true_tile=x, on_false_value=number)")
+        fail(
+            "INDEXING",
+            f"{label}: the condition is a condition on indices",
+            rule="nl.where selects by the values of a tile",
+            fix="use nisa.affine_select(pred=condition, on_true_tile=x, on_false_value=number)",
+        )
     triple = [("condition", condition), ("x", x), ("y", y)]
     for argument, value in triple:
         check_operand(value, label, argument)

@@ -12,18 +12,29 @@ fail = context.fail
 def _integers(label, args, most=3):
     values = [as_int(a) for a in args]
     if not 1 <= len(args) <= most or None in values:
-        fail("BAD_SIGNATURE", f"{label}: takes 1 to {most} compile-time integers, got {', '.join(map(str, args)) or 'none'}",
-             rule="sizes are compile-time integers", fix=f"{label}(n) with n from x.shape; shift a grid with i * 128 + {label}(128)", kind=TypeError)
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: takes 1 to {most} compile-time integers, got {', '.join(map(str, args)) or 'none'}",
+            rule="sizes are compile-time integers",
+            fix=f"{label}(n) with n from x.shape; shift a grid with i * 128 + {label}(128)",
+            kind=TypeError,
+        )
     return values
 
 
 @api("nl")
 def arange(*args):
     values = _integers("nl.arange", args)
-    start, stop, step = (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
+    start, stop, step = (
+        (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
+    )
     if step <= 0 or stop <= start:
-        fail("INDEXING", f"nl.arange({', '.join(map(str, values))}) is empty or runs backwards", rule="start < stop, step > 0",
-             fix="c - nl.arange(n) runs backwards")
+        fail(
+            "INDEXING",
+            f"nl.arange({', '.join(map(str, values))}) is empty or runs backwards",
+            rule="start < stop, step > 0",
+            fix="c - nl.arange(n) runs backwards",
+        )
     return make_arange(start, stop, step)
 
 
@@ -37,10 +48,19 @@ class Mgrid:
         key = key if isinstance(key, tuple) else (key,)
         bounds = []
         for k in key:
-            start, stop = (as_int(k.start) if k.start is not None else 0, as_int(k.stop)) if isinstance(k, slice) else (None, None)
+            start, stop = (
+                (as_int(k.start) if k.start is not None else 0, as_int(k.stop))
+                if isinstance(k, slice)
+                else (None, None)
+            )
             step = 1 if not isinstance(k, slice) or k.step is None else as_int(k.step)
             if start is None or stop is None or stop <= start or not step or step <= 0:
-                fail("INDEXING", f"nl.mgrid[{k}]", rule="nl.mgrid takes slices with compile-time bounds", fix="nl.mgrid[0:128, 0:512]")
+                fail(
+                    "INDEXING",
+                    f"nl.mgrid[{k}]",
+                    rule="nl.mgrid takes slices with compile-time bounds",
+                    fix="nl.mgrid[0:128, 0:512]",
+                )
             bounds.append((start, stop, step))
         shape = tuple(-(-(b - a) // s) for a, b, s in bounds)
         parts = []
@@ -76,10 +96,17 @@ def static_range(*args, **hints):
 def _range_arguments(label, args):
     for a in args:
         if isinstance(a, Aff):
-            fail("CONTROL_FLOW", f"{label}: a bound depends on a loop variable ({a})", rule="trip counts are compile-time integers",
-                 fix="loop to the largest count and guard the body with `if j < bound:` or a mask", kind=TypeError)
+            fail(
+                "CONTROL_FLOW",
+                f"{label}: a bound depends on a loop variable ({a})",
+                rule="trip counts are compile-time integers",
+                fix="loop to the largest count and guard the body with `if j < bound:` or a mask",
+                kind=TypeError,
+            )
     values = _integers(label, args)
-    start, stop, step = (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
+    start, stop, step = (
+        (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
+    )
     if step == 0:
         fail("BAD_SIGNATURE", f"{label}: step 0", rule="step is not zero", fix="step >= 1", kind=ValueError)
     return start, stop, step
@@ -90,8 +117,13 @@ def program_id(axis):
     trace = context.current()
     axis = as_int(axis)
     if axis is None or not 0 <= axis < len(trace.grid):
-        fail("BAD_SIGNATURE", f"nl.program_id({axis}) in a kernel launched with a grid of {len(trace.grid)} axes",
-             rule="axis is below the rank of the launch grid", fix="set GRID = (n,) in the file, or loop with nl.affine_range", kind=ValueError)
+        fail(
+            "BAD_SIGNATURE",
+            f"nl.program_id({axis}) in a kernel launched with a grid of {len(trace.grid)} axes",
+            rule="axis is below the rank of the launch grid",
+            fix="set GRID = (n,) in the file, or loop with nl.affine_range",
+            kind=ValueError,
+        )
     return trace.program_id(axis)
 
 
@@ -102,7 +134,13 @@ def num_programs(axes=None):
     n = 1
     for a in axes:
         if not 0 <= a < len(grid):
-            fail("BAD_SIGNATURE", f"nl.num_programs({a}) in a grid of {len(grid)} axes", rule="axes of the launch grid", fix="set GRID", kind=ValueError)
+            fail(
+                "BAD_SIGNATURE",
+                f"nl.num_programs({a}) in a grid of {len(grid)} axes",
+                rule="axes of the launch grid",
+                fix="set GRID",
+                kind=ValueError,
+            )
         n *= grid[a]
     return n
 
@@ -128,12 +166,16 @@ class TileSize:
 
     def __getattr__(self, name):
         from ..names import visible
+
         late = name == "total_available_sbuf_size"
         if late and visible("nl.tile_size", name):
             return 176 * 1024
-        raise context.build_error("UNKNOWN_API", f"nl.tile_size has no attribute '{name}'",
-                                  rule="it exists since SDK 2.26" if late else "only documented names exist",
-                                  fix="pmax (128), psum_fmax (512), gemm_stationary_fmax (128), gemm_moving_fmax (512), bn_stats_fmax (512)")
+        raise context.build_error(
+            "UNKNOWN_API",
+            f"nl.tile_size has no attribute '{name}'",
+            rule="it exists since SDK 2.26" if late else "only documented names exist",
+            fix="pmax (128), psum_fmax (512), gemm_stationary_fmax (128), gemm_moving_fmax (512), bn_stats_fmax (512)",
+        )
 
 
 tile_size = TileSize()

@@ -43,21 +43,42 @@ def parse_shape(api_name, shape):
     """(shape, partition dimension, explicit?)"""
     if not isinstance(shape, (tuple, list)):
         if as_int(shape) is None:
-            fail("RANK_LAYOUT", f"{api_name}: shape is {shape!r}", rule="a shape is a tuple of positive integers", fix="(128, 512)", kind=TypeError)
+            fail(
+                "RANK_LAYOUT",
+                f"{api_name}: shape is {shape!r}",
+                rule="a shape is a tuple of positive integers",
+                fix="(128, 512)",
+                kind=TypeError,
+            )
         shape = (shape,)
     out, pdim, explicit = [], 0, False
     for k, n in enumerate(shape):
         if isinstance(n, par_dim):
             if explicit:
-                fail("RANK_LAYOUT", f"{api_name}: two partition dimensions", rule="one nl.par_dim a shape", fix="mark one dimension")
+                fail(
+                    "RANK_LAYOUT",
+                    f"{api_name}: two partition dimensions",
+                    rule="one nl.par_dim a shape",
+                    fix="mark one dimension",
+                )
             n, pdim, explicit = n.n, k, True
         value = as_int(n)
         if value is None:
             what = "a loop variable" if isinstance(n, Aff) else repr(n)
-            fail("RANK_LAYOUT", f"{api_name}: dimension {k} of the shape is {what}", rule="shapes are compile-time integers",
-                 fix="allocate the largest tile and mask it", kind=TypeError)
+            fail(
+                "RANK_LAYOUT",
+                f"{api_name}: dimension {k} of the shape is {what}",
+                rule="shapes are compile-time integers",
+                fix="allocate the largest tile and mask it",
+                kind=TypeError,
+            )
         if value <= 0:
-            fail("RANK_LAYOUT", f"{api_name}: dimension {k} of the shape is {value}", rule="dimensions are positive", fix="use a size >= 1")
+            fail(
+                "RANK_LAYOUT",
+                f"{api_name}: dimension {k} of the shape is {value}",
+                rule="dimensions are positive",
+                fix="use a size >= 1",
+            )
         out.append(value)
     return tuple(out), pdim, explicit
 
@@ -70,29 +91,58 @@ def create(api_name, shape, dtype, buffer, name, fill):
         label = getattr(memory, "memory_name", None)
         memory = _MEMORIES.get(label)
         if memory is None:
-            fail("WRONG_MEMORY", f"{api_name}: buffer={buffer!r}", rule="buffers are nl.sbuf, nl.psum, nl.hbm, nl.private_hbm, nl.shared_hbm",
-                 fix="buffer=nl.sbuf", official="unsupported_memory")
+            fail(
+                "WRONG_MEMORY",
+                f"{api_name}: buffer={buffer!r}",
+                rule="buffers are nl.sbuf, nl.psum, nl.hbm, nl.private_hbm, nl.shared_hbm",
+                fix="buffer=nl.sbuf",
+                official="unsupported_memory",
+            )
     if fill is not None and getattr(buffer, "direct", False):
-        fail("OUTPUT_CONTRACT", f"{api_name}: an initial value in memory that is allocated by hand", rule="direct allocation creates undefined tensors",
-             fix="nl.ndarray(..., buffer=ncc.sbuf.mod_alloc(...)), then t[...] = value", official="tensor_creation_on_scratchpad_with_init_value_not_supported")
+        fail(
+            "OUTPUT_CONTRACT",
+            f"{api_name}: an initial value in memory that is allocated by hand",
+            rule="direct allocation creates undefined tensors",
+            fix="nl.ndarray(..., buffer=ncc.sbuf.mod_alloc(...)), then t[...] = value",
+            official="tensor_creation_on_scratchpad_with_init_value_not_supported",
+        )
     shape, pdim, explicit = parse_shape(api_name, shape)
     if len(shape) > 8:
-        fail("RANK_LAYOUT", f"{api_name}: rank {len(shape)}", rule="tensors have at most 8 dimensions", fix="fold dimensions together", kind=ValueError,
-             official="exceed_max_supported_dimension")
+        fail(
+            "RANK_LAYOUT",
+            f"{api_name}: rank {len(shape)}",
+            rule="tensors have at most 8 dimensions",
+            fix="fold dimensions together",
+            kind=ValueError,
+            official="exceed_max_supported_dimension",
+        )
     dtype = need_dtype(dtype, api_name)
     if memory.kind == Buffer.HBM:
         return _create_hbm(trace, api_name, shape, dtype, memory, name, fill)
     if len(shape) < 2:
-        fail("RANK_LAYOUT", f"{api_name}: Insufficient rank, shape {list(shape)} in {memory.name}", rule="on-chip tensors have rank >= 2",
-             fix=f"({shape[0]}, 1) for one value a partition, or (1, {shape[0]}) for one row")
+        fail(
+            "RANK_LAYOUT",
+            f"{api_name}: Insufficient rank, shape {list(shape)} in {memory.name}",
+            rule="on-chip tensors have rank >= 2",
+            fix=f"({shape[0]}, 1) for one value a partition, or (1, {shape[0]}) for one row",
+        )
     if pdim == len(shape) - 1:
-        fail("RANK_LAYOUT", f"{api_name}: the partition dimension of {list(shape)} is the last one", rule="free axes follow the partition axis",
-             fix="add a free axis of size 1")
+        fail(
+            "RANK_LAYOUT",
+            f"{api_name}: the partition dimension of {list(shape)} is the last one",
+            rule="free axes follow the partition axis",
+            fix="add a free axis of size 1",
+        )
     if shape[pdim] > checks.PMAX:
-        fail("PARTITION_LIMIT", f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
-             operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")], rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
-             fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
-             "an output is created with buffer=nl.shared_hbm", official="num_partition_exceed_arch_limit")
+        fail(
+            "PARTITION_LIMIT",
+            f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
+            operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
+            rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
+            fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
+            "an output is created with buffer=nl.shared_hbm",
+            official="num_partition_exceed_arch_limit",
+        )
     checks.check_partition_bytes(api_name, shape, pdim, dtype, memory.name, SBUF_BYTES, PSUM_BYTES)
     limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
     out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
@@ -102,15 +152,23 @@ def create(api_name, shape, dtype, buffer, name, fill):
 
 def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
     if fill is not None:
-        fail("OUTPUT_CONTRACT", f"{api_name}: an HBM tensor with an initial value", rule="HBM tensors are created undefined, with nl.ndarray",
-             fix=f"out = nl.ndarray({shape}, dtype=..., buffer=nl.{memory.name}) and nl.store the values",
-             official="hbm_tensor_with_init_value_not_supported")
+        fail(
+            "OUTPUT_CONTRACT",
+            f"{api_name}: an HBM tensor with an initial value",
+            rule="HBM tensors are created undefined, with nl.ndarray",
+            fix=f"out = nl.ndarray({shape}, dtype=..., buffer=nl.{memory.name}) and nl.store the values",
+            official="hbm_tensor_with_init_value_not_supported",
+        )
     if memory is shared_hbm and (trace.in_symbolic_region or trace.depth > 1 or context.in_helper()):
         where = "a helper" if not trace.in_symbolic_region else f"a {trace.region.kind}"
-        fail("OUTPUT_CONTRACT", f"{api_name}: a shared_hbm tensor is created inside {where}",
-             operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")], rule="shared_hbm tensors are created at the top level of the kernel",
-             fix="move the nl.ndarray call before the loops",
-             official="shared_hbm_must_in_kernel_level")
+        fail(
+            "OUTPUT_CONTRACT",
+            f"{api_name}: a shared_hbm tensor is created inside {where}",
+            operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
+            rule="shared_hbm tensors are created at the top level of the kernel",
+            fix="move the nl.ndarray call before the loops",
+            official="shared_hbm_must_in_kernel_level",
+        )
     limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)
     buffer = trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name)
     buffer.shared = memory is shared_hbm
@@ -148,8 +206,13 @@ def ones(shape, dtype, *, buffer=None, name="", **kwargs):
 def full(shape, fill_value, dtype, *, buffer=None, name="", **kwargs):
     _check_keywords("full", kwargs)
     if isinstance(fill_value, (Tensor, Aff)):
-        fail("BAD_SIGNATURE", "nl.full: fill_value is not a number", operands=[("fill_value", fill_value)], rule="a compile-time number",
-             fix="t = nl.ndarray(...); t[...] = value")
+        fail(
+            "BAD_SIGNATURE",
+            "nl.full: fill_value is not a number",
+            operands=[("fill_value", fill_value)],
+            rule="a compile-time number",
+            fix="t = nl.ndarray(...); t[...] = value",
+        )
     return create("nl.full", shape, dtype, buffer, name, float(fill_value))
 
 
@@ -179,16 +242,26 @@ def hbm_source(src, name, what):
     checks.require_tensor(src, name, what)
     checks.check_alive(src, name)
     if src.buffer_.on_chip:
-        fail("WRONG_MEMORY", f"{name}: expected {what} in hbm, got {src.memory}", operands=[(what, src)], rule=f"{name} moves data from HBM",
-             fix="the tile is on chip already: use it directly, or nl.copy", official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{name}: expected {what} in hbm, got {src.memory}",
+            operands=[(what, src)],
+            rule=f"{name} moves data from HBM",
+            fix="the tile is on chip already: use it directly, or nl.copy",
+            official="unsupported_memory",
+        )
     whole = src.is_whole
     while src.ndim < 2:
         src = src.expand_dims(src.ndim)
     if src.ndim >= 4 and whole and (src.shape[0] > 128 or _free_bytes(src) > SBUF_BYTES):
-        fail("RANK_LAYOUT", f"{name}: the whole {src.ndim}-D tensor is loaded at once", operands=[(what, src)],
-             rule="the leading axis becomes the partition axis (at most 128), the rest lies in one partition (at most 176 KiB)",
-             fix="index it to a 2-D tile, e.g. x[n, c0:c0+128, h, :] inside loops over n and h",
-             official="leading_dimension_of_tensor_must_be_partition")
+        fail(
+            "RANK_LAYOUT",
+            f"{name}: the whole {src.ndim}-D tensor is loaded at once",
+            operands=[(what, src)],
+            rule="the leading axis becomes the partition axis (at most 128), the rest lies in one partition (at most 176 KiB)",
+            fix="index it to a 2-D tile, e.g. x[n, c0:c0+128, h, :] inside loops over n and h",
+            official="leading_dimension_of_tensor_must_be_partition",
+        )
     if src.shape[0] > checks.PMAX:
         checks.fail_partitions(name, what, src, src.shape[0])
     return src
@@ -215,13 +288,24 @@ def load_transpose2d(src, *, mask=None, dtype=None):
     if src.buffer_.on_chip:
         hbm_source(src, name, "src")
     if src.ndim != 2:
-        fail("RANK_LAYOUT", f"{name}: src has rank {src.ndim}", operands=[("src", src)], rule="2-D only",
-             fix="index the tensor to two axes", official="exceed_max_supported_dimension")
+        fail(
+            "RANK_LAYOUT",
+            f"{name}: src has rank {src.ndim}",
+            operands=[("src", src)],
+            rule="2-D only",
+            fix="index the tensor to two axes",
+            official="exceed_max_supported_dimension",
+        )
     rows, columns = src.shape
     if columns > checks.PMAX:
-        fail("PARTITION_LIMIT", f"{name}: number of partitions {columns} exceeds architecture limit of 128", operands=[("src", src)],
-             rule="the second axis of src becomes the partition axis, at most 128", fix="loop over column tiles of 128",
-             official="num_partition_exceed_arch_limit")
+        fail(
+            "PARTITION_LIMIT",
+            f"{name}: number of partitions {columns} exceeds architecture limit of 128",
+            operands=[("src", src)],
+            rule="the second axis of src becomes the partition axis, at most 128",
+            fix="loop over column tiles of 128",
+            official="num_partition_exceed_arch_limit",
+        )
     items = checks.check_mask(mask, src.shape, name)
     shape = (columns, rows)
     out = new_tile(shape, need_dtype(dtype, name) if dtype is not None else src.dtype, api=name)
@@ -231,7 +315,9 @@ def load_transpose2d(src, *, mask=None, dtype=None):
 def swap(tensor):
     """The transposed view of a 2-D tensor."""
     shape = (tensor.shape[1], tensor.shape[0])
-    return Tensor(tensor.buffer_, [Aff(a.c, a.terms, (a.slots[1], a.slots[0]), shape) for a in tensor.dims], shape, tensor.dyn)
+    return Tensor(
+        tensor.buffer_, [Aff(a.c, a.terms, (a.slots[1], a.slots[0]), shape) for a in tensor.dims], shape, tensor.dyn
+    )
 
 
 def swap_mask(items, shape):
@@ -243,8 +329,14 @@ def store(dst, value, *, mask=None):
     name = "nl.store"
     checks.require_tensor(dst, name, "dst")
     if dst.buffer_.on_chip:
-        fail("WRONG_MEMORY", f"{name}: expected dst in hbm, got {dst.memory}", operands=[("dst", dst)], rule="nl.store writes HBM",
-             fix="assign on-chip tiles: t[...] = value", official="unsupported_memory")
+        fail(
+            "WRONG_MEMORY",
+            f"{name}: expected dst in hbm, got {dst.memory}",
+            operands=[("dst", dst)],
+            rule="nl.store writes HBM",
+            fix="assign on-chip tiles: t[...] = value",
+            official="unsupported_memory",
+        )
     checks.check_mutable(dst, name)
     reduced = isinstance(value, Tensor) and value.buffer_.root.all_reduce is not None
     if not reduced:
@@ -255,6 +347,7 @@ def store(dst, value, *, mask=None):
     mask = checks.check_mask(mask, dst.shape, name)
     if reduced:
         from .spmd import store_reduced
+
         store_reduced(dst, value, mask, name)
         return
     emit_map(dst, [value], [], "store", "dma", mask, name)
@@ -266,16 +359,19 @@ def store_target(dst, value, name):
         dst = dst.expand_dims(dst.ndim)
     if not isinstance(value, Tensor):
         return dst
-    if dst.ndim < value.ndim and all(n == 1 for n in value.shape[dst.ndim:]):
+    if dst.ndim < value.ndim and all(n == 1 for n in value.shape[dst.ndim :]):
         while dst.ndim < value.ndim:
             dst = dst.expand_dims(dst.ndim)
     if broadcast_shapes(value.shape, dst.shape) != dst.shape or value.shape[0] != dst.shape[0] or dst.ndim < value.ndim:
         partition = value.shape[0] != dst.shape[0]
-        fail("SHAPE_BROADCAST", f"{name}: a value of shape {list(value.shape)} does not fit a destination of shape {list(dst.shape)}",
-             operands=[("dst", dst), ("value", value)],
-             rule="dst[...] has the value's shape (an integer index drops its axis; use a slice of size 1 to keep it)",
-             fix="index dst to the value's shape, e.g. out[i:i+1, :] for a (1, n) value",
-             official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape")
+        fail(
+            "SHAPE_BROADCAST",
+            f"{name}: a value of shape {list(value.shape)} does not fit a destination of shape {list(dst.shape)}",
+            operands=[("dst", dst), ("value", value)],
+            rule="dst[...] has the value's shape (an integer index drops its axis; use a slice of size 1 to keep it)",
+            fix="index dst to the value's shape, e.g. out[i:i+1, :] for a (1, n) value",
+            official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape",
+        )
     return dst
 
 
@@ -308,7 +404,9 @@ def broadcast_to(src, *, shape):
     if shape[0] > checks.PMAX:
         checks.fail_partitions(name, "shape", view, shape[0])
     out = new_tile(shape, src.dtype, api=name)
-    return emit_map(out, [view], [], "partition_broadcast" if shape[0] != src.shape[0] else "tensor_copy", "unknown", None, name)
+    return emit_map(
+        out, [view], [], "partition_broadcast" if shape[0] != src.shape[0] else "tensor_copy", "unknown", None, name
+    )
 
 
 @api("nl")
@@ -330,9 +428,15 @@ def shared_constant(constant, dtype=None):
     name = "nl.shared_constant"
     shape = getattr(constant, "shape", None)
     if shape is None or isinstance(constant, (Tensor, Aff)):
-        fail("BAD_SIGNATURE", f"{name}: constant is {type(constant).__name__}", rule="a numpy array", fix="nl.shared_constant(np.eye(128), dtype=nl.float32)")
+        fail(
+            "BAD_SIGNATURE",
+            f"{name}: constant is {type(constant).__name__}",
+            rule="a numpy array",
+            fix="nl.shared_constant(np.eye(128), dtype=nl.float32)",
+        )
     target = need_dtype(dtype if dtype is not None else constant.dtype, name)
     from ..constants import array_bytes
+
     return _constant(array_bytes(constant, target), tuple(int(n) for n in shape), target, "constant")
 
 
@@ -340,7 +444,13 @@ def shared_constant(constant, dtype=None):
 def shared_identity_matrix(n, dtype=dtypes.uint8):
     target = need_dtype(dtype, "nl.shared_identity_matrix")
     from ..constants import identity_bytes
+
     n = as_int(n)
     if n is None or not 0 < n <= 4096:
-        fail("BAD_SIGNATURE", "nl.shared_identity_matrix: n is not a positive integer", rule="n is a compile-time integer", fix="n=128")
+        fail(
+            "BAD_SIGNATURE",
+            "nl.shared_identity_matrix: n is not a positive integer",
+            rule="n is a compile-time integer",
+            fix="n=128",
+        )
     return _constant(identity_bytes(n, target), (n, n), target, "identity")

@@ -17,32 +17,68 @@ def parse_axes(label, x, axis):
     for a in items:
         value = as_int(a)
         if value is None:
-            fail("BAD_SIGNATURE", f"{label}: axis is {a!r}", operands=[("x", x)], rule="axis is an integer or a tuple of integers", fix="axis=1")
+            fail(
+                "BAD_SIGNATURE",
+                f"{label}: axis is {a!r}",
+                operands=[("x", x)],
+                rule="axis is an integer or a tuple of integers",
+                fix="axis=1",
+            )
         value = value + x.ndim if value < 0 else value
         if not 0 <= value < x.ndim:
-            fail("RANK_LAYOUT", f"{label}: axis {a} of a tile of rank {x.ndim}", operands=[("x", x)], rule=f"axes are 1 to {x.ndim - 1}", fix="axis=1",
-                 kind=ValueError)
+            fail(
+                "RANK_LAYOUT",
+                f"{label}: axis {a} of a tile of rank {x.ndim}",
+                operands=[("x", x)],
+                rule=f"axes are 1 to {x.ndim - 1}",
+                fix="axis=1",
+                kind=ValueError,
+            )
         out.append(value)
     if 0 in out:
-        fail("UNSUPPORTED_OP", f"{label}: Reduction on partition axes is not supported", operands=[("x", x)],
-             rule="axis 0 is the partition axis; only free axes are reduced",
-             fix="transpose first (nl.transpose), multiply by ones: nl.matmul(ones(p, 1), x, transpose_x=True), or nisa.tensor_partition_reduce")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: Reduction on partition axes is not supported",
+            operands=[("x", x)],
+            rule="axis 0 is the partition axis; only free axes are reduced",
+            fix="transpose first (nl.transpose), multiply by ones: nl.matmul(ones(p, 1), x, transpose_x=True), or nisa.tensor_partition_reduce",
+        )
     return sorted(set(out))
 
 
 def reduced_shape(shape, axes, keepdims):
-    out = tuple(1 if k in axes else n for k, n in enumerate(shape)) if keepdims else tuple(
-        n for k, n in enumerate(shape) if k not in axes)
+    out = (
+        tuple(1 if k in axes else n for k, n in enumerate(shape))
+        if keepdims
+        else tuple(n for k, n in enumerate(shape) if k not in axes)
+    )
     return out if len(out) >= 2 else out + (1,)
 
 
-def reduce_tile(label, x, axis, function, *, dtype=None, mask=None, keepdims=False, steps=(), extra=(), instr="tensor_reduce", negate=False):
+def reduce_tile(
+    label,
+    x,
+    axis,
+    function,
+    *,
+    dtype=None,
+    mask=None,
+    keepdims=False,
+    steps=(),
+    extra=(),
+    instr="tensor_reduce",
+    negate=False,
+):
     """A new tile with the reduction of steps(x, *extra)."""
     checks.check_tile(x, label, "x")
     axes = parse_axes(label, x, axis)
-    target = need_dtype(dtype, label) if dtype is not None else dtypes.bool_ if function.startswith("logical") else x.dtype
+    target = (
+        need_dtype(dtype, label) if dtype is not None else dtypes.bool_ if function.startswith("logical") else x.dtype
+    )
     out = new_tile(reduced_shape(x.shape, axes, keepdims), target, api=label)
-    return emit_fold(out, [x] + list(extra), list(steps), function, axes, instr, "vector", mask, label, negate, shape=x.shape)
+    return emit_fold(
+        out, [x] + list(extra), list(steps), function, axes, instr, "vector", mask, label, negate, shape=x.shape
+    )
 
 
 @api("nl")
@@ -101,8 +137,18 @@ def var(x, axis, *, dtype=None, mask=None, keepdims=False):
     label = "nl.var"
     mean_tile = _mean(label, x, axis, mask, True)
     axes = parse_axes(label, x, axis)
-    total = reduce_tile(label, x, axis, "add", dtype=dtypes.float32, mask=mask, keepdims=keepdims, extra=[mean_tile],
-                        steps=[("subtract", 0, 1), ("square", 2)], instr="tensor_reduce")
+    total = reduce_tile(
+        label,
+        x,
+        axis,
+        "add",
+        dtype=dtypes.float32,
+        mask=mask,
+        keepdims=keepdims,
+        extra=[mean_tile],
+        steps=[("subtract", 0, 1), ("square", 2)],
+        instr="tensor_reduce",
+    )
     target = need_dtype(dtype, label) if dtype is not None else x.dtype
     out = new_tile(total.shape, target, api=label)
     return emit_map(out, [total, 1.0 / _count(x, axes)], [("multiply", 0, 1)], "tensor_scalar", "vector", (), label)
@@ -128,17 +174,42 @@ def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mas
     checks.check_tile(w, label, "w")
     count = as_int(n)
     if count is None or count <= 0:
-        fail("BAD_SIGNATURE", f"{label}: n is {n!r}", operands=[("x", x), ("w", w)], rule="n is the number of elements to average over",
-             fix="n=x.shape[1]")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: n is {n!r}",
+            operands=[("x", x), ("w", w)],
+            rule="n is the number of elements to average over",
+            fix="n=x.shape[1]",
+        )
     items = checks.check_mask(mask, x.shape, label)
-    squares = reduce_tile(label, x, axis, "add", dtype=dtypes.float32, mask=items, keepdims=True, steps=[("square", 0)],
-                          instr="activation_reduce")
+    squares = reduce_tile(
+        label,
+        x,
+        axis,
+        "add",
+        dtype=dtypes.float32,
+        mask=items,
+        keepdims=True,
+        steps=[("square", 0)],
+        instr="activation_reduce",
+    )
     scale = new_tile(squares.shape, dtypes.float32, api=label)
-    emit_map(scale, [squares, 1.0 / count, float(epsilon)], [("multiply", 0, 1), ("add", 3, 2), ("rsqrt", 4)], "activation", "scalar", (), label)
+    emit_map(
+        scale,
+        [squares, 1.0 / count, float(epsilon)],
+        [("multiply", 0, 1), ("add", 3, 2), ("rsqrt", 4)],
+        "activation",
+        "scalar",
+        (),
+        label,
+    )
     out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
     from ..emit import result_shape
+
     result_shape(label, [("x", x), ("w", w)])
-    return emit_map(out, [x, scale, w], [("multiply", 0, 1), ("multiply", 3, 2)], "scalar_tensor_tensor", "vector", items, label)
+    return emit_map(
+        out, [x, scale, w], [("multiply", 0, 1), ("multiply", 3, 2)], "scalar_tensor_tensor", "vector", items, label
+    )
 
 
 @api("nl")
@@ -147,14 +218,24 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
     checks.check_tile(x, label, "x")
     name = function_name(op)
     if name not in REDUCTIONS:
-        fail("UNSUPPORTED_OP", f"{label}: op {getattr(op, '__name__', op)}", operands=[("x", x)], rule="op is np.add, np.max or another reduction",
-             fix="op=np.add")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: op {getattr(op, '__name__', op)}",
+            operands=[("x", x)],
+            rule="op is np.add, np.max or another reduction",
+            fix="op=np.add",
+        )
     loops = []
-    for index in (loop_indices if isinstance(loop_indices, (tuple, list)) else [loop_indices]):
+    for index in loop_indices if isinstance(loop_indices, (tuple, list)) else [loop_indices]:
         atoms = list(index.terms) if isinstance(index, Aff) else []
         if len(atoms) != 1 or atoms[0].region is None:
-            fail("BAD_SIGNATURE", f"{label}: loop_indices holds {index!r}", operands=[("x", x)], rule="variables of enclosing loops",
-                 fix="loop_indices=[i]")
+            fail(
+                "BAD_SIGNATURE",
+                f"{label}: loop_indices holds {index!r}",
+                operands=[("x", x)],
+                rule="variables of enclosing loops",
+                fix="loop_indices=[i]",
+            )
         checks.check_atom(atoms[0])
         loops.append(atoms[0].key)
     target = need_dtype(dtype, label) if dtype is not None else x.dtype

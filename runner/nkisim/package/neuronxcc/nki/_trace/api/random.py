@@ -14,9 +14,15 @@ from .nl_elementwise import is_number
 from .nl_memory import parse_shape
 
 fail = context.fail
-_MIX = (("shift_right", 16), ("multiply", 0x21F0AAAD), ("shift_right", 15), ("multiply", 0xD35A2D97), ("shift_right", 15))
+_MIX = (
+    ("shift_right", 16),
+    ("multiply", 0x21F0AAAD),
+    ("shift_right", 15),
+    ("multiply", 0xD35A2D97),
+    ("shift_right", 15),
+)
 _GOLDEN = 0x9E3779B9
-_SCALE = 2.0 ** -24
+_SCALE = 2.0**-24
 
 
 def signed(value):
@@ -90,12 +96,30 @@ def rand(shape, dtype=dtypes.float32):
     if target.is_integer:
         fail("DTYPE", f"{label}: dtype {target}", rule="values lie in [0, 1): a float type", fix="dtype=nl.float32")
     if len(shape) < 2:
-        fail("RANK_LAYOUT", f"{label}: Insufficient rank, shape {list(shape)}", rule="tiles have rank >= 2", fix=f"({shape[0]}, 1)")
+        fail(
+            "RANK_LAYOUT",
+            f"{label}: Insufficient rank, shape {list(shape)}",
+            rule="tiles have rank >= 2",
+            fix=f"({shape[0]}, 1)",
+        )
     if shape[0] > checks.PMAX:
-        fail("PARTITION_LIMIT", f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128", rule="at most 128 partitions",
-             fix="fill tiles of 128 rows in a loop", official="num_partition_exceed_arch_limit")
+        fail(
+            "PARTITION_LIMIT",
+            f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",
+            rule="at most 128 partitions",
+            fix="fill tiles of 128 rows in a loop",
+            official="num_partition_exceed_arch_limit",
+        )
     bits = _bits(shape, label)
-    return emit_map(new_tile(shape, target, api=label), [bits, _SCALE], [("multiply", 0, 1)], "part_of_former", "gpsimd", None, label)
+    return emit_map(
+        new_tile(shape, target, api=label),
+        [bits, _SCALE],
+        [("multiply", 0, 1)],
+        "part_of_former",
+        "gpsimd",
+        None,
+        label,
+    )
 
 
 @api("nl")
@@ -105,10 +129,21 @@ def random_seed(seed, *, mask=None):
     if isinstance(seed, Tensor):
         checks.check_tile(seed, label, "seed")
         if any(n != 1 for n in seed.shape) or not seed.dtype.is_integer:
-            fail("DTYPE", f"{label}: seed is not one integer", operands=[("seed", seed)], rule="an integer, or an integer tile of shape (1, 1)",
-                 fix="nl.random_seed(seed=nl.load(seed_tensor[0:1, 0:1]))")
+            fail(
+                "DTYPE",
+                f"{label}: seed is not one integer",
+                operands=[("seed", seed)],
+                rule="an integer, or an integer tile of shape (1, 1)",
+                fix="nl.random_seed(seed=nl.load(seed_tensor[0:1, 0:1]))",
+            )
     elif not isinstance(seed, Aff) and (not is_number(seed) or not float(seed).is_integer()):
-        fail("BAD_SIGNATURE", f"{label}: seed is {type(seed).__name__}", operands=[("seed", seed)], rule="an integer or a (1, 1) integer tile", fix="seed=7")
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: seed is {type(seed).__name__}",
+            operands=[("seed", seed)],
+            rule="an integer or a (1, 1) integer tile",
+            fix="seed=7",
+        )
     trace.seed, trace.random_calls = (seed if isinstance(seed, (Tensor, Aff)) else int(seed), trace.region), 0
 
 
@@ -117,8 +152,15 @@ def _drop(label, data, probability, dtype, mask):
     items = checks.check_mask(mask, data.shape, label)
     bits = _bits(data.shape, label, items)
     out = out_tile(data, target, label)
-    return emit_map(out, [bits, _SCALE, probability, data, 0.0], [("multiply", 0, 1), ("less", 5, 2), ("select", 6, 4, 3)], "part_of_former",
-                    "vector", items, label)
+    return emit_map(
+        out,
+        [bits, _SCALE, probability, data, 0.0],
+        [("multiply", 0, 1), ("less", 5, 2), ("select", 6, 4, 3)],
+        "part_of_former",
+        "vector",
+        items,
+        label,
+    )
 
 
 @api("nl")
@@ -141,11 +183,22 @@ def nisa_dropout(data, prob, *, mask=None, dtype=None):
     checks.check_tile(data, label, "data")
     _check_probability(label, "prob", prob)
     if isinstance(prob, Tensor) and data.dtype.is_integer and prob.dtype is not dtypes.float32:
-        fail("DTYPE", f"{label}: prob is {prob.dtype}", operands=[("data", data), ("prob", prob)], rule="prob of integer data is float32",
-             fix="cast prob to nl.float32")
+        fail(
+            "DTYPE",
+            f"{label}: prob is {prob.dtype}",
+            operands=[("data", data), ("prob", prob)],
+            rule="prob of integer data is float32",
+            fix="cast prob to nl.float32",
+        )
     return _drop(label, data, vector_operand(prob, data, label, "prob"), dtype, mask)
 
 
 def _check_probability(label, name, value):
     if is_number(value) and not 0 <= float(value) <= 1:
-        fail("BAD_SIGNATURE", f"{label}: {name} is {value}", rule="a probability between 0 and 1", fix=f"{name}=0.1", kind=ValueError)
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: {name} is {value}",
+            rule="a probability between 0 and 1",
+            fix=f"{name}=0.1",
+            kind=ValueError,
+        )

@@ -47,8 +47,14 @@ def _axes(label, x, program_axes):
             axis = atoms[0].key
         value = as_int(axis)
         if value is None or not 0 <= value < max(1, len(trace.grid)):
-            fail("BAD_SIGNATURE", f"{label}: program axis {axis!r}", operands=[("x", x)], rule="axes of the launch grid (or nl.program_id of one)",
-                 fix="program_axes=(0,)", kind=ValueError)
+            fail(
+                "BAD_SIGNATURE",
+                f"{label}: program axis {axis!r}",
+                operands=[("x", x)],
+                rule="axes of the launch grid (or nl.program_id of one)",
+                fix="program_axes=(0,)",
+                kind=ValueError,
+            )
         out.append(value)
     return [a for a in out if a < len(trace.grid) and trace.grid[a] > 1]
 
@@ -59,8 +65,13 @@ def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=Tr
     checks.check_tile(x, label, "x")
     name = function_name(op)
     if name not in REDUCTIONS:
-        fail("UNSUPPORTED_OP", f"{label}: op {getattr(op, '__name__', op)}", operands=[("x", x)], rule="op is np.add, np.max or another reduction",
-             fix="op=np.add")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: op {getattr(op, '__name__', op)}",
+            operands=[("x", x)],
+            rule="op is np.add, np.max or another reduction",
+            fix="op=np.add",
+        )
     axes = _axes(label, x, program_axes)
     out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
     emit_map(out, [x], [], "part_of_former" if axes else "tensor_copy", "unknown", mask, label)
@@ -75,10 +86,13 @@ def store_reduced(dst, value, mask, label):
     root = value.buffer_.root
     reduction = name, axes = root.all_reduce
     if any(_moves_with(dim, axes) for dim in dst.dims):
-        fail("UNSUPPORTED_OP", f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
-             operands=[("dst", dst), ("value", value)],
-             rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
-             fix="store to one place that is the same in every program, and let another kernel spread it")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
+            operands=[("dst", dst), ("value", value)],
+            rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
+            fix="store to one place that is the same in every program, and let another kernel spread it",
+        )
     first = Aff(0)
     for axis in axes:
         first = first + trace.program_id(axis)
@@ -92,11 +106,19 @@ def store_reduced(dst, value, mask, label):
 
 
 def _moves_with(e, axes):
-    return any((atom.kind == Atom.PROGRAM_ID and atom.key in axes) or (atom.operand is not None and _moves_with(atom.operand, axes)) for atom in e.terms)
+    return any(
+        (atom.kind == Atom.PROGRAM_ID and atom.key in axes)
+        or (atom.operand is not None and _moves_with(atom.operand, axes))
+        for atom in e.terms
+    )
 
 
 def check_not_reduced(tile, label, name):
     if getattr(tile.buffer_.root, "all_reduce", None):
-        fail("UNSUPPORTED_OP", f"{label}: {name} is the result of nl.all_reduce", operands=[(name, tile)],
-             rule="programs run one after another here: a reduction over them is complete when the last one ends, so it can only be stored",
-             fix="nl.store(out[...], value=nl.all_reduce(...)) and go on in another kernel")
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: {name} is the result of nl.all_reduce",
+            operands=[(name, tile)],
+            rule="programs run one after another here: a reduction over them is complete when the last one ends, so it can only be stored",
+            fix="nl.store(out[...], value=nl.all_reduce(...)) and go on in another kernel",
+        )

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "aggregate/statistics/lattice.hpp"
+
+namespace nkigrid::aggregate {
+
+/// n independent draws from a finite distribution on the integers: one factor of a sum.
+struct Draw {
+  std::vector<std::int64_t> values;  ///< ascending, each once
+  std::vector<double> weights;       ///< parallel to values, sum 1
+  std::size_t n = 1;
+};
+
+/// The exact distribution of a sum of independent draws, held as its characteristic function on a finite circle:
+/// phi(w)^n is a power of a number, where the masses would take a convolution. On a circle of N points that
+/// leaves less than 1e-18 outside (Bernstein's bound) P(X <= x) is a finite sum over the few frequencies at
+/// which phi is not negligible.
+///
+/// Probabilities are good to about 1e-14, absolutely: quantiles far out in a tail (below kSafeTail) belong to
+/// Lattice, whose tails keep their relative accuracy.
+/// @source inversion on a lattice: Feller, An Introduction to Probability Theory, vol. 2, XV.3; Bernstein's
+/// inequality: Boucheron, Lugosi & Massart, Concentration Inequalities, 2.8
+class CharacteristicSum {
+ public:
+  static constexpr double kSafeTail = 1e-8;
+
+  /// @pre draws is not empty; weights and values as said
+  explicit CharacteristicSum(std::span<const Draw> draws);
+
+  /// P(X <= point).
+  double cumulated_at(std::int64_t point) const { return cumulated(reduced_floor(point)); }
+
+  /// P(X < point) + P(X = point)/2 with its complement.
+  Probability mid_rank(std::int64_t point) const;
+
+  /// The smallest point of the support's grid whose cumulated probability reaches `level`; a tie within 1e-12 of
+  /// itself counts as reached. @pre kSafeTail <= level <= 1 - kSafeTail
+  std::int64_t quantile(double level) const;
+
+  std::size_t frequencies() const noexcept { return kept_.size(); }  ///< how many the sums run over
+
+ private:
+  struct Kept {
+    std::size_t k;
+    std::complex<double> factor;  ///< phi(2 pi k/N) e^(-i w first)/(1 - e^(-i w)), times 2/N (1/N at k = N/2)
+  };
+
+  double cumulated(std::int64_t reduced) const;
+  std::int64_t reduced_floor(std::int64_t point) const noexcept;
+
+  std::int64_t offset_ = 0, step_ = 1;       ///< X = offset + step * U
+  std::int64_t first_ = 0, size_ = 1;        ///< U lives on first .. first + size - 1
+  double mean_ = 0, deviation_ = 0;          ///< of U
+  std::vector<std::complex<double>> roots_;  ///< e^(2 pi i j/N), j = 0 .. N - 1
+  std::vector<Kept> kept_;
+};
+
+}  // namespace nkigrid::aggregate

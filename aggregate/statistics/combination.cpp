@@ -1,0 +1,72 @@
+#include "aggregate/statistics/combination.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "aggregate/statistics/limits.hpp"
+
+namespace nkigrid::aggregate {
+namespace {
+
+Interval square_and_add(const Combination& combination, double level) {
+  double value = 0, below = 0, above = 0;
+  for (std::size_t c = 0; c < combination.cells.size(); ++c) {
+    const auto& tasks = combination.cells[c];
+    const double weight = static_cast<double>(combination.coefficients[c]) / combination.divisor;
+    const double rate = mean_score(tasks);
+    const auto ends = wilson(rate, static_cast<double>(tasks.size()), level);
+    const double down = weight * (rate - ends.low), up = weight * (ends.high - rate);
+    value += weight * rate;
+    below += weight > 0 ? down * down : up * up;
+    above += weight > 0 ? up * up : down * down;
+  }
+  return {"newcombe", value - std::sqrt(below), value + std::sqrt(above)};
+}
+
+}  // namespace
+
+double value_of(const Combination& combination) noexcept {
+  double value = 0;
+  for (std::size_t c = 0; c < combination.cells.size(); ++c)
+    value += combination.coefficients[c] * mean_score(combination.cells[c]);
+  return value / combination.divisor;
+}
+
+Sample sample_of(const Combination& combination) {
+  std::vector<TaskCount> all;  // one lattice for all cells
+  for (const auto& tasks : combination.cells) all.insert(all.end(), tasks.begin(), tasks.end());
+  const auto denominator = common_denominator(all, combination.cells.front().size());
+  const auto& first = combination.cells.front();
+  std::vector<std::int64_t> values(first.size());
+  for (std::size_t c = 0; c < combination.cells.size(); ++c) {
+    for (std::size_t i = 0; i < first.size(); ++i)
+      values[i] += combination.coefficients[c] * scaled_score(combination.cells[c][i], denominator);
+  }
+  return group_by_stratum(denominator * combination.divisor, first, values);
+}
+
+Interval combination_interval(const Combination& combination, double level) {
+  const auto sample = sample_of(combination);
+  std::ptrdiff_t different = 0;
+  for (const auto& stratum : sample.strata)
+    different += std::count_if(stratum.begin(), stratum.end(), [](auto value) { return value != 0; });
+  if (different > kFewTasks) {
+    const auto ends = bca_ends(sample, level);
+    const double value = value_of(combination);
+    if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, value), std::max(ends->high, value)};
+  }
+  return square_and_add(combination, level);
+}
+
+Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b) {
+  const std::vector<TaskCount> cells[] = {a, b};
+  return sample_of({cells, {1, -1}});
+}
+
+Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double level) {
+  const std::vector<TaskCount> cells[] = {a, b};
+  return combination_interval({cells, {1, -1}}, level);
+}
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,122 @@
+#include "aggregate/statistics/drawn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "aggregate/statistics/bootstrap.hpp"
+#include "aggregate/statistics/limits.hpp"
+#include "aggregate/statistics/normal.hpp"
+#include "jobs/base/draws.hpp"
+#include "jobs/base/hash.hpp"
+
+namespace nkigrid::aggregate {
+namespace {
+
+double finite_or_least(double value) noexcept { return std::isnan(value) ? -HUGE_VAL : value; }
+
+std::vector<double> column_sums(const TaskFigures& figures) {
+  std::vector<double> sums;
+  for (const auto& column : figures.columns) {
+    double sum = 0;
+    for (const auto& stratum : figures.strata) {
+      for (const auto task : stratum) sum += column[task];
+    }
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+double one_draw(const TaskFigures& figures, const SumStatistic& statistic, std::uint64_t stream) {
+  Draws draws(stream);
+  std::vector<double> sums(figures.columns.size());
+  for (const auto& stratum : figures.strata) {
+    for (std::size_t i = 0; i < stratum.size(); ++i) {
+      const auto task = stratum[draws.below(stratum.size())];
+      for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += figures.columns[c][task];
+    }
+  }
+  return finite_or_least(statistic(sums));
+}
+
+std::vector<double> all_draws(const TaskFigures& figures, const SumStatistic& statistic, std::uint64_t key,
+                              const Drawing& drawing) {
+  std::vector<double> values(drawing.draws);
+  const auto name = std::to_string(key);
+  const unsigned wanted =
+      drawing.threads ? drawing.threads : std::min(kMaxThreads, std::thread::hardware_concurrency());
+  const unsigned threads = std::max(1u, wanted);
+  const auto work = [&](unsigned first) {
+    for (std::size_t d = first; d < values.size(); d += threads)
+      values[d] = one_draw(figures, statistic, keyed_hash({"bootstrap", name, std::to_string(d)}));
+  };
+  std::vector<std::jthread> others;
+  for (unsigned t = 1; t < threads; ++t) others.emplace_back(work, t);
+  work(0);
+  others.clear();
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+// (1/6) sum n_s^-3 l^3 / (sum n_s^-2 l^2)^(3/2), l the jackknife influence of a task within its stratum.
+double jackknife_acceleration(const TaskFigures& figures, const SumStatistic& statistic, std::span<const double> sums) {
+  const double whole = statistic(sums);
+  double cubes = 0, squares = 0;
+  std::vector<double> without(sums.size());
+  for (const auto& stratum : figures.strata) {
+    const auto n = static_cast<double>(stratum.size());
+    if (stratum.size() < 2) continue;
+    std::vector<double> own(sums.size());
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      for (const auto task : stratum) own[c] += figures.columns[c][task];
+    }
+    for (const auto task : stratum) {
+      for (std::size_t c = 0; c < sums.size(); ++c)
+        without[c] = sums[c] - own[c] + (own[c] - figures.columns[c][task]) * n / (n - 1);
+      const double influence = (n - 1) * (whole - statistic(without)) / n;
+      if (!std::isfinite(influence)) return 0;
+      cubes += influence * influence * influence;
+      squares += influence * influence;
+    }
+  }
+  return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
+}
+
+// The smallest drawn value with at least `level` of the draws at or below it.
+double quantile(const std::vector<double>& sorted, double level) {
+  const auto rank = std::ceil(level * static_cast<double>(sorted.size())) - 1;
+  return sorted[static_cast<std::size_t>(std::clamp(rank, 0.0, static_cast<double>(sorted.size() - 1)))];
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tasks) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> strata;
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(i);
+  std::vector<std::vector<std::uint32_t>> list;
+  for (auto& [number, members] : strata) list.push_back(std::move(members));
+  return list;
+}
+
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
+                                       std::uint64_t key, const Drawing& drawing) {
+  const auto sums = column_sums(figures);
+  const double whole = statistic(sums);
+  if (!std::isfinite(whole)) return std::nullopt;
+  const auto values = all_draws(figures, statistic, key, drawing);
+  // Sums of doubles in another order differ in their last digits: nearly the observed value is a tie.
+  const double near = 1e-12 * std::abs(whole);
+  const auto below = std::lower_bound(values.begin(), values.end(), whole - near) - values.begin();
+  const auto up_to = std::upper_bound(values.begin(), values.end(), whole + near) - values.begin();
+  const double rank =
+      (static_cast<double>(below) + static_cast<double>(up_to)) / 2 / static_cast<double>(values.size());
+  if (rank <= 0 || rank >= 1 || values.front() == values.back()) return std::nullopt;
+  const auto levels = bca_levels({rank, 1 - rank}, jackknife_acceleration(figures, statistic, sums), level);
+  const double low = quantile(values, levels.low.below), high = quantile(values, levels.high.below);
+  if (!std::isfinite(low) || !std::isfinite(high) || low >= high) return std::nullopt;
+  return Interval{"bca-drawn", std::min(low, whole), std::max(high, whole)};
+}
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "aggregate/statistics/intervals.hpp"
+
+namespace nkigrid::aggregate {
+
+/// Per-task figures whose sums a statistic is made of, e.g. cost and passes.
+struct TaskFigures {
+  std::vector<std::vector<double>> columns;        ///< [column][task]
+  std::vector<std::vector<std::uint32_t>> strata;  ///< tasks by stratum; none empty
+};
+
+/// The tasks of each stratum, by their place in `tasks`.
+std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tasks);
+
+/// A statistic of the columns' sums; may be infinite or NaN (0 divided by 0 counts as the smallest of all).
+using SumStatistic = std::function<double(std::span<const double> sums)>;
+
+struct Drawing {
+  std::uint32_t draws = 9999;
+  unsigned threads = 0;  ///< 0: as many as the machine has, four at most; the result does not depend on it
+};
+
+/// BCa interval from drawn bootstrap samples, tasks resampled within strata: for statistics without a lattice
+/// (ratios). Draw d takes its numbers from a counter-based stream of its own (Philox, keyed by `key` and d),
+/// so the interval depends on the key and the figures alone. Method "bca-drawn". None when the statistic is
+/// not finite, does not vary, or an end is infinite.
+/// @source Efron 1987, JASA 82:171; acceleration as acceleration() of bootstrap.hpp
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
+                                       std::uint64_t key, const Drawing& drawing = {});
+
+}  // namespace nkigrid::aggregate

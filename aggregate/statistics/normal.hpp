@@ -1,0 +1,16 @@
+#pragma once
+
+#include "aggregate/statistics/lattice.hpp"
+
+namespace nkigrid::aggregate {
+
+/// Standard normal distribution function at z, with its complement.
+Probability normal_cdf(double z) noexcept;
+
+/// z with normal_cdf(z) = p, from the smaller of the two tails. @pre 0 < p.below, 0 < p.above
+double normal_quantile(Probability p);
+
+/// The two-sided critical value, e.g. 1.959964 for 0.95.
+double critical_value(double level);
+
+}  // namespace nkigrid::aggregate

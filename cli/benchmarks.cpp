@@ -1,0 +1,33 @@
+#include "cli/benchmarks.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/grid/grid.hpp"
+
+namespace nkigrid::cli {
+
+jobs::Benchmark open_benchmark(const std::string& name) {
+  for (const auto& folder : {std::filesystem::path(name), jobs::configs_folder() / name}) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
+  }
+  throw Error(ErrorCode::config,
+              fmt::format("no benchmark '{}' (looked for index.json there and in {}); name its folder with --benchmark",
+                          name, jobs::configs_folder().native()));
+}
+
+const jobs::Task& task_of(const jobs::Benchmark& benchmark, const std::string& id) {
+  if (const auto* task = benchmark.find(id)) return *task;
+  std::vector<std::string> ids;
+  for (const auto& task : benchmark.tasks) ids.push_back(task.id);
+  throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark {}{}; `bench list` names them", id,
+                                            benchmark.name, did_you_mean(id, ids)));
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/base/clock.hpp"
+
+namespace nkigrid::jobs {
+
+struct Price {
+  double input_usd = 0;   ///< USD per 1e6 input tokens
+  double output_usd = 0;  ///< USD per 1e6 output tokens
+};
+
+/// Where a key comes from; never the key itself.
+struct KeySource {
+  enum class Kind { none, env, file, command };
+  Kind kind = Kind::none;
+  std::string value;                 ///< variable or path
+  std::vector<std::string> command;  ///< argv
+};
+
+struct Budget {
+  std::optional<double> usd;
+  std::optional<std::uint64_t> tokens;
+  std::optional<Seconds> wall;
+};
+
+struct ModelSpec {
+  std::string name;
+  std::string api;      ///< synthetic | openai (anthropic, bedrock, replay are refused until they exist)
+  std::string profile;  ///< synthetic: name of the profile, configs/profiles/<name>.yaml; default: the model's name
+  std::filesystem::path profile_file;  ///< synthetic: where the profile was found
+  std::string profile_hash;            ///< synthetic: SHA-256 (hex) of the profile file
+  std::string endpoint;                ///< openai: base URL, e.g. http://gpu01:8000/v1
+  std::string model;                   ///< openai: the request's `model`; default: the model's name in the grid
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<std::uint32_t> max_tokens;
+  bool call_recovery = true;      ///< recover tool calls that a server left in the text
+  std::uint32_t concurrency = 0;  ///< requests in flight at the endpoint, all ranks together; 0: no limit
+  Seconds request_timeout{600};
+  Seconds retry_limit{900};  ///< longest total wait for one reply's retries
+  KeySource key;
+  std::optional<Price> price;
+  std::optional<std::string> method;
+  Budget budget;
+};
+
+enum class ModeKind { single_shot, multi_turn, tool_agent };
+
+struct ModeSpec {
+  std::string name;
+  ModeKind kind = ModeKind::single_shot;
+  std::uint32_t turns = 1;       ///< single_shot 1, multi_turn 5, tool_agent 10
+  bool feedback_verify = false;  ///< multi_turn only: also verify on `tool`, stop at the first pass
+  bool stop_on_pass = true;      ///< tool_agent only
+  std::string nudge;             ///< text sent after a reply without code or call; has a default
+  bool trim_on_full = false;     ///< context.on_full: stop (default) | trim
+};
+
+struct PromptSpec {
+  std::string name;
+  std::filesystem::path file;
+  std::string text;  ///< the system message, verbatim
+};
+
+struct DeviceSpec {
+  std::string backend = "sim";  ///< sim | neuron | command
+  std::string sdk = "2.24";
+  std::string target = "trn1";
+  bool strict_paper_names = false;
+
+  std::string python = "auto";              ///< neuron: absolute path of the interpreter that has neuronxcc, or "auto"
+  std::string libnrt = "auto";              ///< neuron: absolute path of libnrt.so, or "auto"
+  std::vector<std::uint32_t> cores;         ///< neuron: NeuronCores that may be used, each once; empty: auto
+  std::vector<std::string> compiler_flags;  ///< neuron: given to the compiler after our own, in this order
+
+  std::string name;                  ///< command: what compiles and its version; stands as `compiler` in the log
+  std::vector<std::string> compile;  ///< command: argv, run once a compile
+  std::vector<std::string> verify;   ///< command: argv, run once a session
+};
+
+struct CheckSpec {
+  double atol = 1e-3;
+  double rtol = 1e-3;
+  std::uint32_t trials = 5;
+  std::uint32_t tool_trials = 3;
+  Seconds compile_timeout{120};
+  Seconds run_timeout{60};
+  bool strict_sandbox = true;
+};
+
+/// One row of the paper's Table 3.
+struct CellSpec {
+  std::string id;  ///< model.mode.prompt
+  std::string model, mode, prompt;
+  std::string subset;              ///< the named subset, or empty
+  std::vector<std::string> tasks;  ///< resolved ids, sorted
+  std::uint32_t replicates = 1;
+  Budget budget;
+};
+
+struct Contrast {
+  std::string name;
+  std::map<std::string, std::string> a, b;  ///< factor (model, mode, prompt) -> value
+  std::vector<std::string> scope;           ///< all, L1, L2, L3, category:NAME
+};
+
+struct SlurmSpec {
+  bool given = false;  ///< the file has a `slurm` section; a frozen grid always has one
+  std::string partition, account, qos, constraint, reservation, gres, exclude, mail_user;
+  std::string mem;  ///< a node's memory as Slurm writes it: "65536M"; "0": all of it; "": the cluster's default
+  std::uint32_t shards = 1;
+  std::uint32_t nodes = 1;  ///< a shard
+  std::uint32_t ranks_per_node = 1;
+  std::uint32_t cpus_per_rank = 1;
+  std::uint32_t throttle = 0;  ///< elements at once; 0: no limit
+  Seconds time{4 * 3600};
+  Seconds warn{120};  ///< USR1 this long before the limit
+  std::vector<std::string>
+      extra;  ///< further #SBATCH lines for --dry-run scripts and the job's options we do not model
+};
+
+/// A validated grid with every default filled in. Const after load_grid().
+struct Grid {
+  std::string name;
+  std::filesystem::path file;       ///< where it was read from
+  std::filesystem::path benchmark;  ///< folder that holds index.json
+  std::string tasks;                ///< the subset's name, or empty when ids and globs were given
+  std::uint32_t replicates = 1;
+  std::uint64_t seed = 20260705;
+  DeviceSpec device;
+  CheckSpec check;
+  std::uint32_t infra_retries = 5;
+  std::uint32_t lanes = 0;        ///< 0: auto
+  std::vector<ModelSpec> models;  ///< in file order
+  std::vector<ModeSpec> modes;
+  std::vector<PromptSpec> prompts;
+  std::vector<CellSpec> cells;  ///< united, in order of first appearance
+  std::vector<Contrast> contrasts;
+  /// The 2x2 of `factors`: name -> {model, mode or prompt -> its two values}, e.g. tools -> {mode -> [ss, agent]}.
+  /// Empty: none.
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> factors;
+  Budget budget;
+  SlurmSpec slurm;
+
+  const ModelSpec& model(std::string_view name) const;  ///< @throws Error{internal} when absent
+  const ModeSpec& mode(std::string_view name) const;
+  const PromptSpec& prompt(std::string_view name) const;
+};
+
+/// One thing that is wrong with a grid file. line and col count from 1; 0 when there is no place.
+struct Problem {
+  std::string file;
+  std::uint32_t line = 0, col = 0;
+  std::string message;
+};
+
+/// "file:line:col: message" a line.
+std::string to_text(const std::vector<Problem>& problems);
+
+struct GridResult {
+  std::optional<Grid> grid;       ///< absent when there are problems
+  std::vector<Problem> problems;  ///< all of them, in file order
+};
+
+/// Reads and validates a grid file: unknown and duplicate keys, wrong types and units, names, missing files and tasks,
+/// empty products; every problem is reported at once. Relative paths: to the file's folder, then to `configs`.
+/// @param configs folder that holds the benchmarks, prompts and profiles which the project ships
+/// @throws Error{io} only when the file itself cannot be read.
+GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+
+/// As read_grid(), but @throws Error{config} with all problems in its text.
+Grid load_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+
+/// The grid as YAML with every default written out; what RUN/grid.yaml holds. load_grid() reads it back equal.
+std::string to_yaml(const Grid& grid);
+
+/// Where `configs/` is: $NKIGRID_CONFIGS, else beside the binary's build or install prefix.
+std::filesystem::path configs_folder();
+
+}  // namespace nkigrid::jobs

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobs/grid/grid.hpp"
+
+namespace nkigrid::jobs {
+
+/// A place in the file at hand; both count from 1, 0: no place.
+struct Place {
+  std::uint32_t line = 0, col = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Gathers everything that is wrong with one file, so that one look at it mends all.
+class Problems {
+ public:
+  explicit Problems(std::string file) : file_(std::move(file)) {}
+
+  void add(Place place, std::string message);
+  bool empty() const noexcept { return problems_.empty(); }
+  std::size_t size() const noexcept { return problems_.size(); }
+  /// All problems in file order; of the same place in the order they were found; without repeats.
+  std::vector<Problem> sorted() const;
+
+ private:
+  std::string file_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace nkigrid::jobs

@@ -1,0 +1,151 @@
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/ids.hpp"
+#include "jobs/grid/parts.hpp"
+
+namespace nkigrid::jobs {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kMaxEpisodes = 10'000'000;
+
+/// A section that maps names to things: a map with at least one name, each well formed. @returns null when it
+/// is none
+const YamlNode* require_names(Fields& fields, std::string_view key, bool files = false) {
+  auto& problems = fields.problems();
+  const auto* node = fields.require(key);
+  if (node == nullptr) return nullptr;
+  if (node->kind != YamlNode::Kind::map || node->items.empty()) {
+    problems.add(node->place, fmt::format("{} is {} (a map from names to {} is wanted)", key,
+                                          node->kind == YamlNode::Kind::map ? "an empty map" : describe(*node),
+                                          files ? "files" : "settings"));
+    return nullptr;
+  }
+  for (const auto& item : node->items) {
+    if (!is_name(item.key)) {
+      problems.add(item.key_place,
+                   fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40)",
+                               item.key, key));
+    }
+  }
+  return node;
+}
+
+/// A grid's name stands in job names, tables and paths.
+void read_name(Fields& fields, const fs::path& file, Grid& grid) {
+  grid.name = fields.text("name", file.stem().native());
+  const bool is_printable = grid.name.find_first_of("/\n\r\t") == std::string::npos;
+  if (const auto* node = fields.find("name");
+      node != nullptr &&
+      (grid.name.empty() || grid.name == "." || grid.name == ".." || grid.name.size() > 100 || !is_printable)) {
+    fields.problems().add(
+        node->place,
+        fmt::format("name is {} (1 to 100 characters without / or line breaks are wanted)", describe(*node)));
+  }
+}
+
+void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
+  read_name(fields, file, grid);
+  grid.replicates = fields.integer("replicates", grid.replicates, 1, 1'000'000);
+  grid.seed = fields.integer64("seed", grid.seed);
+  grid.infra_retries = fields.integer("infra_retries", grid.infra_retries, 0, 1000);
+  if (const auto* lanes = fields.find("lanes"); lanes != nullptr && lanes->text != "auto")
+    grid.lanes = fields.integer("lanes", 0, 1, 4096);
+}
+
+void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
+  auto& problems = fields.problems();
+  if (const auto* node = fields.find("device")) grid.device = read_device(*node, folders, problems);
+  if (const auto* node = fields.find("check")) grid.check = read_check(*node, problems);
+  if (const auto* node = require_names(fields, "models")) grid.models = read_models(*node, folders, problems);
+  if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, problems);
+  if (const auto* node = require_names(fields, "prompts", true)) grid.prompts = read_prompts(*node, folders, problems);
+  if (const auto* node = fields.find("budget")) grid.budget = read_budget(*node, "budget", problems);
+  if (const auto* node = fields.find("slurm")) grid.slurm = read_slurm(*node, problems);
+}
+
+void check_size(const Grid& grid, const YamlNode& cells, Problems& problems) {
+  std::uint64_t episodes = 0;
+  for (const auto& cell : grid.cells) episodes += std::uint64_t{cell.tasks.size()} * cell.replicates;
+  if (episodes > kMaxEpisodes) {
+    problems.add(cells.place, fmt::format("the grid has {} episodes (at most {}); split it into several runs", episodes,
+                                          kMaxEpisodes));
+  }
+}
+
+/// Cells, then what refers to cells.
+void read_product(Fields& fields, const Benchmark* benchmark, Grid& grid) {
+  auto& problems = fields.problems();
+  const auto before = problems.size();
+  std::optional<TaskChoice> tasks;
+  const auto* own = fields.find("tasks");
+  if (own != nullptr && benchmark != nullptr) tasks = read_tasks(*own, "tasks", *benchmark, problems);
+  if (tasks) grid.tasks = tasks->subset;
+  const auto* cells = fields.require("cells");
+  const auto* contrasts = fields.find("contrasts");
+  const auto* factors = fields.find("factors");
+  if (cells == nullptr) return;
+  read_cells(*cells, benchmark, tasks, own != nullptr, grid, problems);
+  check_size(grid, *cells, problems);
+  const bool named = !grid.models.empty() && !grid.modes.empty() && !grid.prompts.empty();
+  const bool cells_known = benchmark != nullptr && named && problems.size() == before;
+  grid.contrasts = contrasts != nullptr ? read_contrasts(*contrasts, grid, cells_known ? benchmark : nullptr, problems)
+                                        : default_contrasts(grid);
+  if (factors != nullptr) grid.factors = read_factors(*factors, grid, cells_known, problems);
+}
+
+/// The names that the frozen form, which spells tasks out, keeps beside them.
+void restore_subsets(const Resolved& resolved, Grid& grid) {
+  grid.tasks = resolved.subset;
+  for (auto& cell : grid.cells) {
+    const auto at = resolved.cell_subsets.find(cell.id);
+    cell.subset = at == resolved.cell_subsets.end() ? "" : at->second;
+  }
+}
+
+}  // namespace
+
+GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
+  GridFile result;
+  Problems problems(file.native());
+  const auto tree = parse_yaml(read_file(file), problems);
+  if (tree) {
+    Grid grid;
+    grid.file = file;
+    Fields fields(*tree, "", problems);
+    const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    Folders folders{folder, configs};
+    if (const auto* node = fields.find("resolved")) {
+      result.resolved = read_resolved(*node, problems);
+      folders = {folder / "inputs", {}};
+    }
+    read_scalars(fields, file, grid);
+    if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
+    if (result.benchmark) grid.benchmark = result.benchmark->folder;
+    read_sections(fields, folders, grid);
+    read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
+    fields.finish();
+    if (result.resolved) restore_subsets(*result.resolved, grid);
+    result.grid = std::move(grid);
+  }
+  result.problems = problems.sorted();
+  if (!result.problems.empty()) result.grid.reset();
+  return result;
+}
+
+GridResult read_grid(const fs::path& file, const fs::path& configs) {
+  auto read = read_grid_file(file, configs);
+  return {std::move(read.grid), std::move(read.problems)};
+}
+
+Grid load_grid(const fs::path& file, const fs::path& configs) {
+  auto result = read_grid(file, configs);
+  if (!result.grid) throw Error(ErrorCode::config, to_text(result.problems));
+  return std::move(*result.grid);
+}
+
+std::string to_yaml(const Grid& grid) { return to_yaml(grid, nullptr); }
+
+}  // namespace nkigrid::jobs

@@ -1,0 +1,225 @@
+#include <array>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/grid/parts.hpp"
+#include "jobs/grid/units.hpp"
+
+namespace nkigrid::jobs {
+namespace fs = std::filesystem;
+namespace {
+
+const std::vector<std::string> kModeKinds = {"single-shot", "multi-turn", "tool-agent"};
+constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
+
+/// Reports a key that means nothing for the mode's kind. An unknown kind refuses nothing: one mistake, one problem.
+void refuse(Fields& fields, std::string_view key, ModeKind kind, bool known) {
+  if (const auto* node = fields.find(key); node != nullptr && known) {
+    fields.problems().add(node->key_place, fmt::format("{} means nothing for kind {}; leave it out",
+                                                       fields.path_of(key), to_string(kind)));
+  }
+}
+
+void read_turns(Fields& fields, ModeSpec& mode, bool known) {
+  static constexpr std::array<std::uint32_t, 3> kTurns = {1, 5, 10};
+  mode.turns = kTurns[static_cast<std::size_t>(mode.kind)];
+  const std::uint32_t most = known && mode.kind == ModeKind::single_shot ? 1 : 1000;
+  mode.turns = fields.integer("turns", mode.turns, 1, most);
+}
+
+ModeSpec read_mode(const YamlNode& node, Problems& problems) {
+  ModeSpec mode;
+  mode.name = node.key;
+  Fields fields(node, fmt::format("modes.{}", node.key), problems);
+  fields.require("kind");
+  const auto kind = fields.choice("kind", "", kModeKinds);
+  for (std::size_t i = 0; i < kModeKinds.size(); ++i) {
+    if (kModeKinds[i] == kind) mode.kind = static_cast<ModeKind>(i);
+  }
+  const bool known = !kind.empty();
+  read_turns(fields, mode, known);
+  static const std::vector<std::string> kFeedback = {"compile", "verify"};
+  if (mode.kind == ModeKind::multi_turn) {
+    mode.feedback_verify = fields.choice("feedback", "compile", kFeedback) == "verify";
+  } else {
+    refuse(fields, "feedback", mode.kind, known);
+  }
+  if (mode.kind == ModeKind::tool_agent) {
+    mode.stop_on_pass = fields.flag("stop_on_pass", true);
+  } else {
+    refuse(fields, "stop_on_pass", mode.kind, known);
+  }
+  if (mode.kind == ModeKind::single_shot) {
+    refuse(fields, "nudge", mode.kind, known);
+  } else {
+    mode.nudge = fields.text("nudge", default_nudge(mode.kind));
+  }
+  if (const auto* context = fields.find("context")) {
+    Fields inner(*context, fields.path_of("context"), problems);
+    static const std::vector<std::string> kOnFull = {"stop", "trim"};
+    mode.trim_on_full = inner.choice("on_full", "stop", kOnFull) == "trim";
+    if (mode.trim_on_full)
+      problems.add(inner.find("on_full")->place,
+                   fmt::format("{} is not in this version; use stop", inner.path_of("on_full")));
+    inner.finish();
+  }
+  fields.finish();
+  return mode;
+}
+
+PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& problems) {
+  PromptSpec prompt;
+  prompt.name = node.key;
+  const auto path = read_text(node, fmt::format("prompts.{}", node.key), problems);
+  if (!path) return prompt;
+  const auto file = folders.find(*path);
+  if (!file || !fs::is_regular_file(*file)) {
+    problems.add(node.place, fmt::format("no prompt file '{}'{}", *path, folders.looked_in()));
+    return prompt;
+  }
+  try {
+    prompt.file = *file;
+    prompt.text = read_file(*file);
+    if (prompt.text.empty())
+      problems.add(node.place, fmt::format("prompt file '{}' is empty; a system message needs words", *path));
+    if (to_valid_utf8(prompt.text) != prompt.text)
+      problems.add(node.place, fmt::format("prompt file '{}' is not UTF-8", *path));
+  } catch (const Error& error) {
+    problems.add(node.place, error.what());
+  }
+  return prompt;
+}
+
+/// `64 GiB` or `all`, in Slurm's spelling.
+std::string read_memory(Fields& fields) {
+  const auto* node = fields.find("mem");
+  if (node == nullptr) return "";
+  const auto text = fields.text("mem", "");
+  if (node->kind != YamlNode::Kind::scalar) return "";  // reported
+  if (text == "all") return "0";
+  const auto bytes = parse_size_bytes(text);
+  if (bytes && *bytes >= (1U << 20)) return fmt::format("{}M", *bytes >> 20);
+  fields.problems().add(
+      node->place,
+      fmt::format("{} is {} (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. 64 GiB",
+                  fields.path_of("mem"), describe(*node)));
+  return "";
+}
+
+}  // namespace
+
+std::string_view to_string(ModeKind kind) noexcept { return kModeKinds[static_cast<std::size_t>(kind)]; }
+
+std::string default_nudge(ModeKind kind) {
+  if (kind == ModeKind::tool_agent) {
+    return "Your reply held neither a tool call nor a kernel. Call compile_kernel with the whole Python "
+           "file, or reply with it in one "
+           "```python block.";
+  }
+  return "Your reply held no kernel. Reply with the whole Python file in one ```python block.";
+}
+
+std::vector<ModeSpec> read_modes(const YamlNode& node, Problems& problems) {
+  std::vector<ModeSpec> modes;
+  for (const auto& item : node.items) modes.push_back(read_mode(item, problems));
+  return modes;
+}
+
+std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folders, Problems& problems) {
+  std::vector<PromptSpec> prompts;
+  for (const auto& item : node.items) prompts.push_back(read_prompt(item, folders, problems));
+  return prompts;
+}
+
+CheckSpec read_check(const YamlNode& node, Problems& problems) {
+  static const std::vector<std::string> kSandboxes = {"strict", "relaxed"};
+  CheckSpec check;
+  Fields fields(node, "check", problems);
+  check.atol = fields.number("atol", check.atol, 0, kAnyNumber);
+  check.rtol = fields.number("rtol", check.rtol, 0, kAnyNumber);
+  check.trials = fields.integer("trials", check.trials, 1, 1000);
+  check.tool_trials = fields.integer("tool_trials", check.tool_trials, 1,
+                                     5);  // the tool's own range, see the kernel interface
+  check.compile_timeout = fields.duration("compile_timeout", check.compile_timeout);
+  check.run_timeout = fields.duration("run_timeout", check.run_timeout);
+  check.strict_sandbox = fields.choice("sandbox", "strict", kSandboxes) == "strict";
+  fields.finish();
+  return check;
+}
+
+SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
+  SlurmSpec slurm;
+  slurm.given = true;
+  Fields fields(node, "slurm", problems);
+  for (auto [key, value] : {std::pair<const char*, std::string*>{"partition", &slurm.partition},
+                            {"account", &slurm.account},
+                            {"qos", &slurm.qos},
+                            {"constraint", &slurm.constraint},
+                            {"reservation", &slurm.reservation},
+                            {"gres", &slurm.gres},
+                            {"exclude", &slurm.exclude},
+                            {"mail_user", &slurm.mail_user}}) {
+    *value = fields.text(key, "");
+    // These reach a script's #SBATCH lines: a line break would begin one of its own.
+    if (value->find_first_of("\n\r") != std::string::npos)
+      problems.add(fields.find(key)->place, fmt::format("slurm.{} holds a line break", key));
+  }
+  slurm.mem = read_memory(fields);
+  slurm.shards = fields.integer("shards", slurm.shards, 1, 1'000'000);
+  slurm.nodes = fields.integer("nodes", slurm.nodes, 1, 100'000);
+  slurm.ranks_per_node = fields.integer("ranks_per_node", slurm.ranks_per_node, 1, 10'000);
+  slurm.cpus_per_rank = fields.integer("cpus_per_rank", slurm.cpus_per_rank, 1, 10'000);
+  slurm.throttle = fields.integer("throttle", slurm.throttle, 0);
+  const auto before = problems.size();
+  slurm.time = fields.duration("time", slurm.time);
+  slurm.warn = fields.duration("warn", slurm.warn);
+  if (slurm.warn >= slurm.time && problems.size() == before)
+    problems.add(fields.place(), "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
+  if (const auto* extra = fields.find("extra")) {
+    for (auto& line : read_texts(*extra, "slurm.extra", problems)) {
+      if (line.text.rfind("--", 0) != 0 || line.text.find_first_of("\n\r") != std::string::npos)
+        problems.add(line.place, "slurm.extra holds what is no sbatch option (one line that begins with -- is wanted)");
+      slurm.extra.push_back(std::move(line.text));
+    }
+  }
+  fields.finish();
+  return slurm;
+}
+
+Budget read_budget(const YamlNode& node, const std::string& path, Problems& problems) {
+  Budget budget;
+  Fields fields(node, path, problems);
+  if (const auto* usd = fields.find("usd"))
+    budget.usd = read_number(*usd, fields.path_of("usd"), 0, kAnyNumber, problems);
+  if (fields.find("tokens") != nullptr) budget.tokens = fields.integer64("tokens", 0);
+  if (fields.find("wall") != nullptr) budget.wall = fields.duration("wall", Seconds(0));
+  fields.finish();
+  return budget;
+}
+
+Resolved read_resolved(const YamlNode& node, Problems& problems) {
+  Resolved resolved;
+  Fields fields(node, "resolved", problems);
+  resolved.format = fields.integer("format", 0, 1);
+  resolved.nkigrid_version = fields.text("nkigrid_version", "");
+  resolved.run_id = fields.text("run_id", "");
+  resolved.grid_hash = fields.text("grid_hash", "");
+  resolved.seed = fields.integer64("seed", 0);
+  resolved.subset = fields.text("subset", "");
+  for (auto [key, map] :
+       {std::pair<const char*, std::map<std::string, std::string>*>{"subsets", &resolved.cell_subsets},
+        {"inputs", &resolved.inputs}}) {
+    const auto* entries = fields.find(key);
+    if (entries == nullptr) continue;
+    for (const auto& item : entries->items) {
+      if (const auto text = read_text(item, fmt::format("resolved.{}", key), problems)) (*map)[item.key] = *text;
+    }
+  }
+  fields.finish();
+  return resolved;
+}
+
+}  // namespace nkigrid::jobs

@@ -1,0 +1,122 @@
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/grid/parts.hpp"
+
+namespace nkigrid::jobs {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<std::string> subset_names(const Benchmark& benchmark) {
+  std::vector<std::string> names;
+  for (const auto& [name, ids] : benchmark.subsets) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> task_ids(const Benchmark& benchmark) {
+  std::vector<std::string> ids;
+  for (const auto& task : benchmark.tasks) ids.push_back(task.id);
+  return ids;
+}
+
+/// Adds the tasks that one word of a list stands for: an id, or a glob over ids. @returns whether there are
+/// any
+bool add_matching(const std::string& word, const Benchmark& benchmark, std::set<std::string>& ids) {
+  if (word.find_first_of("*?[") == std::string::npos) {
+    if (benchmark.find(word) == nullptr) return false;
+    ids.insert(word);
+    return true;
+  }
+  bool any = false;
+  for (const auto& task : benchmark.tasks) {
+    if (::fnmatch(word.c_str(), task.id.c_str(), 0) == 0) {
+      ids.insert(task.id);
+      any = true;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+std::optional<fs::path> Folders::find(const fs::path& name) const {
+  std::error_code ignored;
+  if (name.is_absolute()) return fs::exists(name, ignored) ? std::optional(name) : std::nullopt;
+  for (const auto& folder : {base, configs}) {
+    if (!folder.empty() && fs::exists(folder / name, ignored)) return (folder / name).lexically_normal();
+  }
+  return std::nullopt;
+}
+
+std::string Folders::looked_in() const {
+  return configs.empty() ? fmt::format(" (looked in {})", base.native())
+                         : fmt::format(" (looked in {} and {})", base.native(), configs.native());
+}
+
+std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, Problems& problems) {
+  std::optional<std::string> path;
+  if (node.kind == YamlNode::Kind::map) {
+    static const std::vector<std::string> kFormats = {"nkigrid", "kernelbench"};
+    Fields fields(node, "benchmark", problems);
+    const auto* named = fields.require("path");
+    if (named != nullptr) path = read_text(*named, "benchmark.path", problems);
+    if (fields.choice("format", "nkigrid", kFormats) == "kernelbench") {
+      problems.add(fields.find("format")->place,
+                   "format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)");
+      path.reset();
+    }
+    fields.finish();
+  } else {
+    path = read_text(node, "benchmark", problems);
+  }
+  if (!path) return std::nullopt;
+  const auto folder = folders.find(*path);
+  if (!folder || !fs::is_directory(*folder)) {
+    problems.add(node.place, fmt::format("no benchmark '{}'{}", *path, folders.looked_in()));
+    return std::nullopt;
+  }
+  try {
+    return load_benchmark(*folder);
+  } catch (const Error& error) {
+    problems.add(node.place, error.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path, const Benchmark& benchmark,
+                                     Problems& problems) {
+  const auto before = problems.size();
+  TaskChoice choice;
+  if (node.kind == YamlNode::Kind::scalar) {
+    const auto at = benchmark.subsets.find(node.text);
+    if (at == benchmark.subsets.end()) {
+      problems.add(node.place,
+                   fmt::format("no subset '{}' in benchmark {}{}; ids and globs are written as a list, e.g. [L1/*]",
+                               node.text, benchmark.name, did_you_mean(node.text, subset_names(benchmark))));
+      return std::nullopt;
+    }
+    choice.subset = node.text;
+    choice.ids = at->second;
+    std::sort(choice.ids.begin(), choice.ids.end());
+    return choice;
+  }
+  std::set<std::string> ids;
+  for (const auto& word : read_texts(node, path, problems)) {
+    if (add_matching(word.text, benchmark, ids)) continue;
+    const bool is_glob = word.text.find_first_of("*?[") != std::string::npos;
+    problems.add(word.place,
+                 fmt::format("{} '{}' in benchmark {}{}", is_glob ? "no task matches" : "no task", word.text,
+                             benchmark.name, is_glob ? "" : did_you_mean(word.text, task_ids(benchmark))));
+  }
+  if (problems.size() != before) return std::nullopt;
+  choice.ids.assign(ids.begin(), ids.end());
+  return choice;
+}
+
+}  // namespace nkigrid::jobs

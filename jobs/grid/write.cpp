@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "jobs/grid/parts.hpp"
+#include "jobs/grid/units.hpp"
+
+namespace nkigrid::jobs {
+namespace {
+
+/// A scalar that reads back as the same text: plain where nothing could take it for another thing, else in
+/// double quotes.
+std::string scalar(std::string_view text) {
+  static const std::set<std::string_view> kWords = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool plain = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
+                     kWords.count(lower) == 0 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+                     });
+  if (plain) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string flow_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + scalar(word);
+  return "[" + out + "]";
+}
+
+namespace {
+
+/// `{key: value, ...}` on one line.
+class FlowMap {
+ public:
+  FlowMap& raw(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{}{}: {}", text_.empty() ? "" : ", ", key, value);
+    return *this;
+  }
+  FlowMap& text(std::string_view key, std::string_view value) { return raw(key, scalar(value)); }
+  FlowMap& text_if(std::string_view key, std::string_view value) { return value.empty() ? *this : text(key, value); }
+  FlowMap& flag(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
+  FlowMap& number(std::string_view key, double value) { return raw(key, fmt::format("{}", value)); }
+  FlowMap& integer(std::string_view key, std::uint64_t value) { return raw(key, std::to_string(value)); }
+  FlowMap& duration(std::string_view key, Seconds value) { return raw(key, format_duration(value)); }
+  bool empty() const { return text_.empty(); }
+  std::string str() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+FlowMap budget_map(const Budget& budget) {
+  FlowMap map;
+  if (budget.usd) map.number("usd", *budget.usd);
+  if (budget.tokens) map.integer("tokens", *budget.tokens);
+  if (budget.wall) map.duration("wall", *budget.wall);
+  return map;
+}
+
+FlowMap key_map(const KeySource& key) {
+  FlowMap map;
+  if (key.kind == KeySource::Kind::env) map.text("env", key.value);
+  if (key.kind == KeySource::Kind::file) map.text("file", key.value);
+  if (key.kind == KeySource::Kind::command) map.raw("command", flow_list(key.command));
+  return map;
+}
+
+FlowMap model_map(const ModelSpec& model) {
+  FlowMap map;
+  map.text("api", model.api)
+      .text_if("profile", model.profile)
+      .text_if("endpoint", model.endpoint)
+      .text_if("model", model.model);
+  if (model.temperature) map.number("temperature", *model.temperature);
+  if (model.top_p) map.number("top_p", *model.top_p);
+  if (model.max_tokens) map.integer("max_tokens", *model.max_tokens);
+  map.flag("call_recovery", model.call_recovery).integer("concurrency", model.concurrency);
+  map.duration("request_timeout", model.request_timeout).duration("retry_limit", model.retry_limit);
+  if (model.key.kind != KeySource::Kind::none) map.raw("key", key_map(model.key).str());
+  if (model.price)
+    map.raw("price", FlowMap().number("input", model.price->input_usd).number("output", model.price->output_usd).str());
+  if (model.method) map.text("method", *model.method);
+  if (const auto budget = budget_map(model.budget); !budget.empty()) map.raw("budget", budget.str());
+  return map;
+}
+
+FlowMap mode_map(const ModeSpec& mode) {
+  FlowMap map;
+  map.text("kind", to_string(mode.kind)).integer("turns", mode.turns);
+  if (mode.kind == ModeKind::multi_turn) map.text("feedback", mode.feedback_verify ? "verify" : "compile");
+  if (mode.kind == ModeKind::tool_agent) map.flag("stop_on_pass", mode.stop_on_pass);
+  if (mode.kind != ModeKind::single_shot) map.text("nudge", mode.nudge);
+  map.raw("context", FlowMap().text("on_full", mode.trim_on_full ? "trim" : "stop").str());
+  return map;
+}
+
+FlowMap device_map(const DeviceSpec& device) {
+  FlowMap map;
+  map.text("backend", device.backend).text("sdk", device.sdk).text("target", device.target);
+  map.flag("strict_paper_names", device.strict_paper_names);
+  if (device.backend == "neuron") {
+    map.text("python", device.python).text("libnrt", device.libnrt);
+    map.raw("cores", device.cores.empty() ? "auto" : fmt::format("[{}]", fmt::join(device.cores, ", ")));
+    map.raw("compiler_flags", flow_list(device.compiler_flags));
+  }
+  if (device.backend == "command") {
+    map.text("name", device.name).raw("compile", flow_list(device.compile)).raw("verify", flow_list(device.verify));
+  }
+  return map;
+}
+
+FlowMap slurm_map(const SlurmSpec& slurm) {
+  FlowMap map;
+  map.text_if("partition", slurm.partition).text_if("account", slurm.account).text_if("qos", slurm.qos);
+  map.text_if("constraint", slurm.constraint).text_if("reservation", slurm.reservation).text_if("gres", slurm.gres);
+  map.text_if("exclude", slurm.exclude).text_if("mail_user", slurm.mail_user);
+  if (!slurm.mem.empty()) map.text("mem", slurm.mem == "0" ? "all" : slurm.mem);
+  map.integer("shards", slurm.shards).integer("nodes", slurm.nodes).integer("ranks_per_node", slurm.ranks_per_node);
+  map.integer("cpus_per_rank", slurm.cpus_per_rank).integer("throttle", slurm.throttle);
+  map.duration("time", slurm.time).duration("warn", slurm.warn);
+  if (!slurm.extra.empty()) map.raw("extra", flow_list(slurm.extra));
+  return map;
+}
+
+std::string side(const std::map<std::string, std::string>& factors) {
+  FlowMap map;
+  for (const auto& [dimension, value] : factors) map.text(dimension, value);
+  return map.str();
+}
+
+void write_products(const Grid& grid, bool frozen, std::string& out) {
+  // The frozen form spells tasks out once at the top and again only where a cell has others, so that it does
+  // not rest on what a subset's name meant; the other form keeps names.
+  const auto* common = frozen && !grid.cells.empty() ? &grid.cells.front().tasks : nullptr;
+  if (common != nullptr) out += fmt::format("tasks: {}\n", flow_list(*common));
+  if (common == nullptr && !grid.tasks.empty()) out += fmt::format("tasks: {}\n", scalar(grid.tasks));
+  out += "cells:\n";
+  for (const auto& cell : grid.cells) {
+    FlowMap map;
+    map.text("model", cell.model).text("mode", cell.mode).text("prompt", cell.prompt);
+    if (frozen) {
+      if (cell.tasks != *common) map.raw("tasks", flow_list(cell.tasks));
+    } else if (cell.subset.empty() || cell.subset != grid.tasks) {
+      map.raw("tasks", cell.subset.empty() ? flow_list(cell.tasks) : scalar(cell.subset));
+    }
+    map.integer("replicates", cell.replicates);
+    if (const auto budget = budget_map(cell.budget); !budget.empty()) map.raw("budget", budget.str());
+    out += fmt::format("  - {}\n", map.str());
+  }
+}
+
+void write_contrasts(const Grid& grid, std::string& out) {
+  out += grid.contrasts.empty() ? "contrasts: []\n" : "contrasts:\n";
+  for (const auto& contrast : grid.contrasts) {
+    FlowMap map;
+    map.text("name", contrast.name)
+        .raw("a", side(contrast.a))
+        .raw("b", side(contrast.b))
+        .raw("scope", flow_list(contrast.scope));
+    out += fmt::format("  - {}\n", map.str());
+  }
+  if (grid.factors.empty()) return;
+  FlowMap factors;
+  for (const auto& [name, dimension] : grid.factors) factors.raw(scalar(name), flow_list(dimension.begin()->second));
+  out += fmt::format("factors: {}\n", factors.str());
+}
+
+void write_resolved(const Resolved& resolved, std::string& out) {
+  out += fmt::format("resolved:\n  format: {}\n  nkigrid_version: {}\n  run_id: {}\n  seed: {}\n  grid_hash: {}\n",
+                     resolved.format, scalar(resolved.nkigrid_version), scalar(resolved.run_id), resolved.seed,
+                     scalar(resolved.grid_hash));
+  if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", scalar(resolved.subset));
+  if (!resolved.cell_subsets.empty()) {
+    out += "  subsets:\n";
+    for (const auto& [cell, subset] : resolved.cell_subsets)
+      out += fmt::format("    {}: {}\n", scalar(cell), scalar(subset));
+  }
+  out += resolved.inputs.empty() ? "  inputs: {}\n" : "  inputs:\n";
+  for (const auto& [path, hash] : resolved.inputs) out += fmt::format("    {}: {}\n", scalar(path), scalar(hash));
+}
+
+}  // namespace
+
+std::string to_yaml(const Grid& grid, const Resolved* resolved) {
+  const bool frozen = resolved != nullptr;
+  std::string out;
+  out += fmt::format("name: {}\nbenchmark: {}\n", scalar(grid.name),
+                     frozen ? "benchmark" : scalar(grid.benchmark.native()));
+  out += fmt::format("replicates: {}\nseed: {}\n", grid.replicates, grid.seed);
+  out += fmt::format("device: {}\n", device_map(grid.device).str());
+  const auto& check = grid.check;
+  out += fmt::format("check: {}\n", FlowMap()
+                                        .number("atol", check.atol)
+                                        .number("rtol", check.rtol)
+                                        .integer("trials", check.trials)
+                                        .integer("tool_trials", check.tool_trials)
+                                        .duration("compile_timeout", check.compile_timeout)
+                                        .duration("run_timeout", check.run_timeout)
+                                        .text("sandbox", check.strict_sandbox ? "strict" : "relaxed")
+                                        .str());
+  out += fmt::format("infra_retries: {}\nlanes: {}\n", grid.infra_retries,
+                     grid.lanes == 0 ? "auto" : std::to_string(grid.lanes));
+  if (const auto budget = budget_map(grid.budget); !budget.empty()) out += fmt::format("budget: {}\n", budget.str());
+  out += "models:\n";
+  for (const auto& model : grid.models) out += fmt::format("  {}: {}\n", scalar(model.name), model_map(model).str());
+  out += "modes:\n";
+  for (const auto& mode : grid.modes) out += fmt::format("  {}: {}\n", scalar(mode.name), mode_map(mode).str());
+  out += "prompts:\n";
+  for (const auto& prompt : grid.prompts) {
+    out += fmt::format("  {}: {}\n", scalar(prompt.name),
+                       frozen ? scalar(fmt::format("prompts/{}.md", prompt.name)) : scalar(prompt.file.native()));
+  }
+  write_products(grid, frozen, out);
+  write_contrasts(grid, out);
+  out += fmt::format("slurm: {}\n", slurm_map(grid.slurm).str());
+  if (frozen) write_resolved(*resolved, out);
+  return out;
+}
+
+}  // namespace nkigrid::jobs

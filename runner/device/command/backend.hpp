@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "runner/device/backend.hpp"
+
+namespace nkigrid::device {
+
+/// The backend over a site's own compile and verify programs (docs/formats/command_protocol.md). What a program says of
+/// a kernel is believed; whether the kernel is right is not its to say. A program that breaks the protocol is the
+/// machinery's fault, one that dies or hangs is doubted: the canary decides.
+/// @param keeper the program nkigrid_confine
+/// @throws Error{config} when it is not there, or the spec names no programs
+std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const std::filesystem::path& keeper);
+
+}  // namespace nkigrid::device

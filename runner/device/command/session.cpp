@@ -1,0 +1,181 @@
+#include "runner/device/command/session.hpp"
+
+#include <algorithm>
+#include <span>
+#include <variant>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "runner/device/command/files.hpp"
+#include "runner/device/command/reply.hpp"
+
+namespace nkigrid::device {
+namespace {
+
+namespace fs = std::filesystem;
+using Got = CommandProcess::Got;
+using Then = CommandProcess::Then;
+
+// A runtime may be slow to start; that is not the kernel's time.
+constexpr double kReadySeconds = 120;
+constexpr std::size_t kAlignment = 64;  // of each input in its file [B]
+
+std::span<const std::byte> bytes_of_text(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+RunOutcome machinery(std::string words) { return {RunOutcome::Kind::machinery, {}, std::move(words)}; }
+
+/// Files of one run: gone when it is over, so that nothing of a trial is there in the next.
+class RunFiles {
+ public:
+  explicit RunFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {}
+  ~RunFiles() {
+    std::error_code ignored;
+    for (const auto& path : paths_) fs::remove_all(path, ignored);
+  }
+  RunFiles(const RunFiles&) = delete;
+  RunFiles& operator=(const RunFiles&) = delete;
+
+ private:
+  std::vector<fs::path> paths_;
+};
+
+}  // namespace
+
+CommandSession::CommandSession(const jobs::DeviceSpec& spec, const fs::path& keeper, const jobs::Task& task,
+                               const Artifact& artifact)
+    : spec_(spec), task_(task), entry_(artifact.entry) {
+  write_private(scratch_.path() / "artifact", bytes_of_text(artifact.bytes));
+  for (auto& slot : slots_) {
+    for (const auto& output : task_.outputs) slot.emplace_back(device::bytes_of(output));
+  }
+  process_ = std::make_unique<CommandProcess>(
+      CommandProcess::Spec{keeper, spec.verify, scratch_.path(), command_environment(scratch_.path())});
+}
+
+std::string CommandSession::in_words(std::string_view what) const {
+  const auto said = process_->last_words();
+  return without_folder(fmt::format("the verify program '{}' {}{}", spec_.name, what,
+                                    said.empty() ? "" : fmt::format("; it last said: {}", said)),
+                        scratch_.path());
+}
+
+RunOutcome CommandSession::ended() {
+  const auto end = process_->stop();
+  return {RunOutcome::Kind::crashed, {}, in_words(proc::describe(end))};
+}
+
+RunOutcome CommandSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison,
+                               Seconds timeout) {
+  RunOutcome outcome;
+  try {
+    outcome = execute(arguments, slot, poison, timeout);
+  } catch (const std::exception& error) {
+    outcome = machinery(in_words(error.what()));
+  }
+  // After anything but `ran` nobody asks it again: what still runs must not keep a core.
+  try {
+    if (outcome.kind != RunOutcome::Kind::ran) process_->stop();
+  } catch (const std::exception& error) {
+    outcome = machinery(error.what());
+  }
+  return outcome;
+}
+
+RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison,
+                                   Seconds timeout) {
+  if (runs_++ == 0) {
+    const auto ready = process_->ask("", Then::more, proc::deadline_after(kReadySeconds));
+    if (ready.got == Got::late)
+      return machinery(in_words(fmt::format("did not get ready within {:.0f} s", kReadySeconds)));
+    if (ready.got == Got::flood) return machinery(in_words("said too much before it was ready"));
+    if (ready.got == Got::ended)
+      return machinery(in_words(fmt::format("{} before it was ready", proc::describe(process_->stop()))));
+    if (const auto said = parse_command_reply(ready.line, CommandStep::run); !said.ok) {
+      return machinery(in_words(fmt::format("says that it is not ready: {}", said.diagnostic.message)));
+    }
+  }
+  std::vector<fs::path> outputs;
+  for (std::size_t i = 0; i < task_.outputs.size(); ++i)
+    outputs.push_back(scratch_.path() / fmt::format("run{}.output{}", runs_, i));
+  auto files = outputs;
+  files.push_back(scratch_.path() / fmt::format("run{}.inputs", runs_));
+  const RunFiles kept(std::move(files));
+  const auto line = request(arguments, poison, timeout, outputs);
+  const auto answer = process_->ask(line, Then::more, proc::deadline_after(timeout.count()));
+  switch (answer.got) {
+    case Got::late:
+      return {RunOutcome::Kind::late, {}, {}};
+    case Got::ended:
+      return ended();
+    case Got::flood:
+      return machinery(in_words("answered more than one line, or more than a line may hold"));
+    case Got::line:
+      break;
+  }
+  return believed(answer.line, slot, poison, outputs);
+}
+
+std::string CommandSession::request(const TensorFile& arguments, const nkisim::Poison& poison, Seconds timeout,
+                                    const Names& outputs) {
+  std::vector<std::byte> bytes;
+  std::vector<RunInput> places;
+  for (std::size_t i = 0; i < arguments.tensors.size(); ++i) {
+    bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
+    const auto tensor = arguments.bytes_of(i);
+    places.push_back({bytes.size(), tensor.size()});
+    bytes.insert(bytes.end(), tensor.begin(), tensor.end());
+  }
+  const auto inputs = scratch_.path() / fmt::format("run{}.inputs", runs_);
+  write_private(inputs, bytes);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& spec = task_.outputs[i];
+    write_private(outputs[i], poisoned(spec.dtype, device::bytes_of(spec), poison));
+  }
+  return to_line(RunRequest{spec_, task_, scratch_.path(), scratch_.path() / "artifact", inputs, entry_,
+                            std::move(places), outputs, timeout, poison});
+}
+
+RunOutcome CommandSession::believed(const std::string& line, std::size_t slot, const nkisim::Poison& poison,
+                                    const Names& outputs) {
+  CommandReply reply;
+  try {
+    reply = parse_command_reply(line, CommandStep::run);
+  } catch (const Error&) {
+    // Half a line of a program that died is its death, not its answer.
+    if (process_->has_ended() && !proc::is_success(process_->stop())) return ended();
+    throw;
+  }
+  auto& why = reply.diagnostic;
+  why.message = without_folder(std::move(why.message), scratch_.path());
+  for (auto& hint : reply.hints) hint = without_folder(std::move(hint), scratch_.path());
+  if (why.code == Code::infra)
+    return machinery(in_words(fmt::format("reports a fault of the machine: {}", why.message)));
+  if (why.code == Code::rule_violation) return {RunOutcome::Kind::denied, {}, why.message};
+  // The device may have been lost, and not by this kernel: tried again, then the canary decides.
+  if (why.code == Code::runtime_device) return {RunOutcome::Kind::crashed, {}, why.message};
+  RunOutcome outcome;
+  outcome.kind = RunOutcome::Kind::ran;
+  auto& report = outcome.report;
+  report.hints = std::move(reply.hints);
+  if (!reply.ok) {
+    report.code = why.code;
+    report.line = why.line;
+    report.message = why.message;
+    return outcome;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    auto& bytes = slots_[slot][i];
+    read_exactly(scratch_.path(), outputs[i], bytes);
+    const auto unwritten = still_poisoned(task_.outputs[i].dtype, bytes, poison);
+    report.unwritten.push_back(unwritten);
+    if (unwritten > 0)
+      report.hints.push_back(fmt::format("output {}: {} of {} elements were never written", i, unwritten,
+                                         bytes.size() / sizeof poison.nan_bits));
+  }
+  return outcome;
+}
+
+}  // namespace nkigrid::device

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "runner/nkisim/program/program.hpp"
+
+/// When the blocks of a block tensor are dead. Internal to the room.
+namespace nkigrid::nkisim {
+
+/// By loop id: block tensors (root buffers) whose blocks, as far as one trip of the loop touches them, no other trip of
+/// it or of the loops around, since the tensor's alloc, ever touches. Their memory may be used again after each trip.
+std::map<std::uint32_t, std::vector<std::uint32_t>> dead_after_trip(const Program& program);
+
+}  // namespace nkigrid::nkisim

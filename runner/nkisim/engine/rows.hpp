@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runner/nkisim/program/program.hpp"
+
+/// The inner loops of the engine: each works on one row of at most kChunk values in L1. Internal to the room.
+namespace nkigrid::nkisim {
+
+inline constexpr std::size_t kChunk = 512;  ///< values a row buffer holds
+inline constexpr std::size_t kLanes = 16;   ///< partial results of a fold
+
+template <class T>
+struct Operand {
+  const T* data = nullptr;
+  bool scalar = false;  ///< one value for the whole row
+};
+
+/// One instruction set's loops. Every set gives the same bits: no contraction, the same order of operations.
+struct RowKernels {
+  /// out[j] = fn(operands...[j]); `out` may be one of the operands.
+  void (*apply_f32)(Fn fn, const Operand<float>* operands, std::size_t n, float* out);
+  void (*apply_i32)(Fn fn, const Operand<std::int32_t>* operands, std::size_t n, std::int32_t* out);
+  /// Reads n elements that lie `stride` bytes apart.
+  void (*load_f32)(Dtype dtype, const std::byte* from, std::int64_t stride, std::size_t n, float* out);
+  void (*load_i32)(Dtype dtype, const std::byte* from, std::int64_t stride, std::size_t n, std::int32_t* out);
+  /// Casts and writes: to nearest even; float to integer saturates and NaN becomes bytes of `int_poison`; int32 wraps.
+  void (*store_f32)(Dtype dtype, std::byte* to, std::int64_t stride, std::size_t n, const float* from,
+                    std::uint8_t int_poison);
+  void (*store_i32)(Dtype dtype, std::byte* to, std::int64_t stride, std::size_t n, const std::int32_t* from);
+  /// lanes[(first + j) % 16] = fn(lanes[..], values[j])
+  void (*fold_f32)(Fn fn, float* lanes, const float* values, std::size_t n, std::size_t first);
+  void (*fold_i32)(Fn fn, std::int32_t* lanes, const std::int32_t* values, std::size_t n, std::size_t first);
+};
+
+extern const RowKernels kGenericRows;
+extern const RowKernels kAvx2Rows;
+/// The best set that this processor runs.
+const RowKernels& row_kernels() noexcept;
+
+template <class T>
+struct Rows;  // names the float and the int32 kernels alike
+template <>
+struct Rows<float> {
+  static void apply(const RowKernels& k, Fn fn, const Operand<float>* o, std::size_t n, float* out) {
+    k.apply_f32(fn, o, n, out);
+  }
+  static void load(const RowKernels& k, Dtype d, const std::byte* p, std::int64_t s, std::size_t n, float* out) {
+    k.load_f32(d, p, s, n, out);
+  }
+  static void store(const RowKernels& k, Dtype d, std::byte* p, std::int64_t s, std::size_t n, const float* v,
+                    std::uint8_t poison) {
+    k.store_f32(d, p, s, n, v, poison);
+  }
+  static void fold(const RowKernels& k, Fn fn, float* lanes, const float* v, std::size_t n, std::size_t first) {
+    k.fold_f32(fn, lanes, v, n, first);
+  }
+};
+template <>
+struct Rows<std::int32_t> {
+  using Int = std::int32_t;
+  static void apply(const RowKernels& k, Fn fn, const Operand<Int>* o, std::size_t n, Int* out) {
+    k.apply_i32(fn, o, n, out);
+  }
+  static void load(const RowKernels& k, Dtype d, const std::byte* p, std::int64_t s, std::size_t n, Int* out) {
+    k.load_i32(d, p, s, n, out);
+  }
+  static void store(const RowKernels& k, Dtype d, std::byte* p, std::int64_t s, std::size_t n, const Int* v,
+                    std::uint8_t) {
+    k.store_i32(d, p, s, n, v);
+  }
+  static void fold(const RowKernels& k, Fn fn, Int* lanes, const Int* v, std::size_t n, std::size_t first) {
+    k.fold_i32(fn, lanes, v, n, first);
+  }
+};
+
+}  // namespace nkigrid::nkisim

@@ -1,0 +1,28 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "runner/nkisim/engine/rows.hpp"
+
+// The same loops are compiled once an instruction set (flags in CMakeLists.txt); nothing of them has external linkage
+// but the table.
+namespace nkigrid::nkisim {
+namespace {
+// In this order: the later ones use the earlier.
+// clang-format off
+#include "runner/nkisim/engine/vector_math.inc.hpp"
+#include "runner/nkisim/engine/row_casts.inc.hpp"
+#include "runner/nkisim/engine/row_functions.inc.hpp"
+// clang-format on
+}  // namespace
+
+const RowKernels kGenericRows{apply_f32, apply_i32, load_f32, load_i32, store_f32, store_i32, fold_f32, fold_i32};
+
+const RowKernels& row_kernels() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return kAvx2Rows;
+#endif
+  return kGenericRows;
+}
+
+}  // namespace nkigrid::nkisim
