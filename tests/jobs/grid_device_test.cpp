@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> problems_of(const std::string& device) {
+std::vector<std::string> problems_of_device(const std::string& device) {
   const Sandbox box;
   return lines_of(box.read_edited("seed: 11", "device: " + device));
 }
@@ -58,47 +58,47 @@ TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
 }
 
 TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {
-  EXPECT_THAT(problems_of("{backend: sim, cores: [0]}"),
+  EXPECT_THAT(problems_of_device("{backend: sim, cores: [0]}"),
               ElementsAre("6:24 device.cores means nothing for backend sim (it belongs to neuron); leave it out"));
   EXPECT_THAT(
-      problems_of("{backend: neuron, compile: [x]}"),
+      problems_of_device("{backend: neuron, compile: [x]}"),
       ElementsAre("6:27 device.compile means nothing for backend neuron (it belongs to command); leave it out"));
-  EXPECT_THAT(problems_of("{backend: command, name: n, compile: [x], verify: [x], libnrt: auto}"),
+  EXPECT_THAT(problems_of_device("{backend: command, name: n, compile: [x], verify: [x], libnrt: auto}"),
               ElementsAre("6:64 device.libnrt means nothing for backend command (it belongs to neuron); leave it out"));
   EXPECT_THAT(
-      problems_of("{backend: neurn, cores: [0]}"),
+      problems_of_device("{backend: neurn, cores: [0]}"),
       ElementsAre("6:19 device.backend is 'neurn' (one of sim, neuron, command is wanted) (did you mean 'neuron'?)"));
 }
 
 TEST(GridDevice, NeuronValuesAreCheckedWhereTheyStand) {
-  EXPECT_THAT(problems_of("{backend: neuron, python: venv/python3}"),
+  EXPECT_THAT(problems_of_device("{backend: neuron, python: venv/python3}"),
               ElementsAre("6:35 device.python is 'venv/python3' (an absolute path, or auto, is wanted)"));
-  EXPECT_THAT(problems_of("{backend: neuron, cores: [0, -1, 2, 0]}"),
+  EXPECT_THAT(problems_of_device("{backend: neuron, cores: [0, -1, 2, 0]}"),
               ElementsAre("6:38 device.cores is '-1' (a whole number of at least 0 is wanted)",
                           "6:45 device.cores names core 0 twice; name each once"));
-  EXPECT_THAT(problems_of("{backend: neuron, cores: 2}"),
+  EXPECT_THAT(problems_of_device("{backend: neuron, cores: 2}"),
               ElementsAre("6:34 device.cores is '2' (auto, or a list of core numbers, is wanted); write e.g. [0, 1]"));
   EXPECT_THAT(
-      problems_of("{backend: neuron, cores: []}"),
+      problems_of_device("{backend: neuron, cores: []}"),
       ElementsAre(
           "6:34 device.cores is an empty list (auto, or a list of core numbers, is wanted); write e.g. [0, 1]"));
-  EXPECT_THAT(problems_of("{backend: neuron, compiler_flags: -O1}"),
+  EXPECT_THAT(problems_of_device("{backend: neuron, compiler_flags: -O1}"),
               ElementsAre("6:43 device.compiler_flags is '-O1' (a list of words is wanted); write e.g. [\"-O1\"]"));
 }
 
 TEST(GridDevice, CommandValuesAreCheckedWhereTheyStand) {
   EXPECT_THAT(
-      problems_of("{backend: command}"),
+      problems_of_device("{backend: command}"),
       ElementsAre("6:9 device.name is missing", "6:9 device.compile is missing", "6:9 device.verify is missing"));
-  EXPECT_THAT(problems_of("{backend: command, name: n, compile: python3 cc.py, verify: [x]}"),
+  EXPECT_THAT(problems_of_device("{backend: command, name: n, compile: python3 cc.py, verify: [x]}"),
               ElementsAre("6:46 device.compile is 'python3 cc.py' (a list of words is wanted); write e.g. "
                           "[/usr/bin/python3, ./site_compile.py]"));
-  EXPECT_THAT(problems_of("{backend: command, name: n, compile: [bin/cc], verify: []}"),
+  EXPECT_THAT(problems_of_device("{backend: command, name: n, compile: [bin/cc], verify: []}"),
               ElementsAre("6:47 device.compile begins with 'bin/cc' (the name of a program on PATH, an absolute path, "
                           "or one that begins with ./ is wanted)",
                           "6:64 device.verify is an empty list (nothing would run); name at least one"));
   EXPECT_THAT(
-      problems_of("{backend: command, name: \"\", compile: [x], verify: [x]}"),
+      problems_of_device("{backend: command, name: \"\", compile: [x], verify: [x]}"),
       ElementsAre("6:34 device.name has 0 bytes (one line of 1 to 100 is wanted: what compiles, and its version)"));
   const Sandbox box;
   const auto missing = (box.path() / "cc.py").native();

@@ -49,7 +49,7 @@ struct SimulatedRank {
   std::vector<std::uint32_t> ended;
 };
 
-constexpr std::uint32_t kLanes = 2;
+constexpr std::uint32_t kLanesOfRank = 2;
 
 /// An element of four ranks with two lanes each; episode i takes seconds[i] on a rank of slowness 1, and is dealt in
 /// the order of the plan.
@@ -96,8 +96,8 @@ class Element {
       for (int r = 0; r < comm_.size(); ++r) {
         while (const auto message = comm_.take(r)) moved = take(rank(r), *message) || moved;
         auto& it = rank(r);
-        const auto idle = kLanes - static_cast<std::uint32_t>(it.running.size());
-        const auto want = it.asker.ask(kLanes, idle, static_cast<std::uint32_t>(it.queue.size()),
+        const auto idle = kLanesOfRank - static_cast<std::uint32_t>(it.running.size());
+        const auto want = it.asker.ask(kLanesOfRank, idle, static_cast<std::uint32_t>(it.queue.size()),
                                        "n" + std::to_string(r), clock_.monotonic());
         if (want) coordinator_.handle({r, static_cast<int>(Tag::want), encode(*want)});
         moved = moved || want;
@@ -105,7 +105,7 @@ class Element {
     }
     std::uint32_t idle = 0, queued = 0;
     for (const auto& it : ranks_) {
-      idle += kLanes - static_cast<std::uint32_t>(it.running.size());
+      idle += kLanesOfRank - static_cast<std::uint32_t>(it.running.size());
       queued += static_cast<std::uint32_t>(it.queue.size());
     }
     idle_beside_a_queue += std::min(idle, queued);
@@ -119,7 +119,7 @@ class Element {
       dealt.push_back(assignment.episode);
       it.queue.push_back(assignment.episode);
     }
-    while (it.running.size() < kLanes && !it.queue.empty()) {
+    while (it.running.size() < kLanesOfRank && !it.queue.empty()) {
       it.running.emplace(now() + seconds_[it.queue.front()] * it.slowness, it.queue.front());
       it.queue.pop_front();
     }
@@ -167,7 +167,7 @@ TEST(Straggler, ASlowRankKeepsNobodysWorkBack) {
   // Until the slow rank's own episodes are all that is left, six lanes share what it does not take: its work is what
   // its lanes hold.
   const auto& slow = element.rank(3).ended;
-  EXPECT_LE(slow.size(), 2 * kLanes);
+  EXPECT_LE(slow.size(), 2 * kLanesOfRank);
   double others = 0, last_of_others = 0;
   for (std::uint32_t episode = 0; episode < 400; ++episode) {
     if (std::find(slow.begin(), slow.end(), episode) != slow.end()) continue;
@@ -184,7 +184,7 @@ TEST(Straggler, LongEpisodesAreDealtFirstAndTheEndIsEven) {
   std::vector<std::uint32_t> in_order(400);
   std::iota(in_order.begin(), in_order.end(), 0u);
   EXPECT_EQ(element.dealt, in_order);
-  const double ideal = std::accumulate(seconds.begin(), seconds.end(), 0.0) / (4 * kLanes);
+  const double ideal = std::accumulate(seconds.begin(), seconds.end(), 0.0) / (4 * kLanesOfRank);
   EXPECT_LE(element.now(), std::max(ideal, seconds.front()) + seconds.back() * 2);
   EXPECT_EQ(element.ended_at.begin()->first, 0u);
   for (int r = 0; r < 4; ++r) EXPECT_GT(element.rank(r).ended.size(), 0u);
@@ -199,7 +199,7 @@ TEST(Straggler, AnEpisodeThatTakesLongerThanThoughtIsAllThatIsLeft) {
   double last_of_others = 0;
   for (std::uint32_t episode = 0; episode < 399; ++episode)
     last_of_others = std::max(last_of_others, element.ended_at[episode]);
-  const double others = std::accumulate(seconds.begin(), seconds.end() - 1, 0.0) / (4 * kLanes);
+  const double others = std::accumulate(seconds.begin(), seconds.end() - 1, 0.0) / (4 * kLanesOfRank);
   EXPECT_LE(last_of_others, std::max(others, seconds.front()) + 10);
   EXPECT_NEAR(element.now(), 5000 + others, 20) << "nothing but its own time follows";
   EXPECT_EQ(element.idle_beside_a_queue, 0u);
