@@ -186,7 +186,7 @@ class Submissions(unittest.TestCase):
                 def broken(*_, **__):
                     raise kind("inner words")
 
-                with unittest.mock.patch("neuronxcc.nki._trace.indexing.index_tensor", _of_package(broken)):
+                with unittest.mock.patch("neuronxcc.nki._trace.indexing._expand", _of_package(broken)):
                     result = self.refused(
                         source,
                         "COMPILER_INTERNAL",

@@ -1,6 +1,7 @@
 """neuronxcc.nki: kernels traced for and run on nkigrid's simulator of NeuronCore-v2."""
 
-from ._trace.jit import Kernel as _Kernel
+from ._trace.kernel import Kernel as _Kernel
+from ._trace.launch import launch as _launch
 
 _MODES = ("auto", "jax", "torchxla", "baremetal", "benchmark", "simulation", "trace")
 
@@ -42,9 +43,7 @@ def simulate_kernel(kernel, *args, **kwargs):
     """Traces the kernel and runs it on numpy arrays. @returns an array, or a tuple of them."""
     if not isinstance(kernel, _Kernel):
         kernel = _Kernel(kernel)
-    from ._trace.launch import launch
-
-    return launch(kernel, args, kwargs)
+    return _launch(kernel, args, kwargs)
 
 
 nki_jit = jit

@@ -1,5 +1,6 @@
 """Kernel files to programs: what the tracer child of the device room calls. Never raises, prints nothing."""
 
+import builtins
 import contextlib
 import gc
 import io
@@ -7,16 +8,16 @@ import linecache
 import os
 import sys
 
+from .. import __version__
 from ._entry import FILE, Refusal, check_arguments, find_entry, grid_of, importer, parse
 from ._trace import checks, dtypes, errors, names, rewrite
 from ._trace.builder import Options
-from ._trace.jit import Kernel, trace_call
+from ._trace.jit import trace_call
+from ._trace.kernel import Kernel
 
 
 def version():
     """Which compiler answers: recorded with every result."""
-    from .. import __version__
-
     return f"neuronxcc {__version__}"
 
 
@@ -85,8 +86,6 @@ def _compile(source, entry, params, options, warnings):
 
 
 def _run_module(code, options):
-    import builtins
-
     table = dict(vars(builtins))
     table["__import__"] = importer(builtins.__import__)
     namespace = {"__name__": "kernel", "__builtins__": table, "__file__": FILE}

@@ -3,6 +3,8 @@
 Direct allocation places tiles by hand; the simulator places them itself, so an allocator only says which memory. Its documented
 limits are kept: addresses within the usable bytes, no initial values, no tensor-engine transpose, an explicit bias."""
 
+from ._trace import context
+
 
 def _identity(func=None, **_):
     return func if func is not None else lambda f: f
@@ -34,8 +36,6 @@ class _Allocator:
         self, *, base_addr=0, base_bank=0, num_bank_tiles=(), base_partition=0, num_par_tiles=(), num_free_tiles=(), **_
     ):
         """Blocks share places in turn, from base_addr [bytes in a partition]."""
-        from ._trace import context
-
         limit = _LIMIT[self.memory_name]
         if not isinstance(base_addr, int) or not 0 <= base_addr < limit:
             context.fail(
@@ -54,8 +54,6 @@ class _Allocator:
         return self._placed()
 
     def _placed(self):
-        from ._trace import context
-
         trace = context.trace_or_fail(f"ncc.{self.memory_name}.alloc")
         trace.direct_allocation = True
         return _Allocator(self.memory_name, direct=True)

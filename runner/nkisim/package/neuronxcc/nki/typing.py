@@ -2,6 +2,8 @@
 
 from typing import Optional as _Optional
 
+from ._trace import context as _context, names as _names
+
 
 class _TensorAnnotation:
     """tensor, or tensor[shape]; the tracer compares the shape with the value's."""
@@ -33,18 +35,16 @@ _mutable = _TensorAnnotation(name="mutable_tensor", mutable=True)
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    from ._trace import context, names
-
-    if name == "mutable_tensor" and names.visible("nt", name):
+    if name == "mutable_tensor" and _names.visible("nt", name):
         return _mutable
     if name == "mutable_tensor":
-        raise context.build_error(
+        raise _context.build_error(
             "UNKNOWN_API",
             "module 'neuronxcc.nki.typing' has no attribute 'mutable_tensor'",
             rule="nt.mutable_tensor exists since SDK 2.26; before, parameters are immutable",
             fix="return a tensor created with buffer=nl.shared_hbm, or compile for sdk 2.26",
         )
-    raise context.build_error(
+    raise _context.build_error(
         "UNKNOWN_API",
         f"module 'neuronxcc.nki.typing' has no attribute '{name}'",
         rule="only documented names exist",

@@ -1,16 +1,28 @@
-"""Index algebra: affine expressions over loop variables, program ids and axis positions, and conjunctions of conditions on them.
+"""Index algebra: affine expressions over loop variables, program ids and axis positions.
 
-`Aff = c + sum(coefficient * atom) + sum(slots[k] * point[k])` with a broadcast shape; a slot is an axis *position* of the index space.
+`Aff = c + sum(coefficient * atom) + sum(slots[k] * point[k])`, where `point` runs over the index space `shape`: slot k
+belongs to axis k, by position. Views, broadcasts, windows and reversals are the same thing with other numbers: a view of
+a view is one substitution.
+
+Invariants, which all that compares or encodes indices leans on:
+- `terms` holds no zero coefficient, so equal indices have equal terms and `same` is exact;
+- `len(slots) == len(shape)`, and the slot of an axis of size 1 is 0: its only point is 0, and a view that repeats the
+  axis (numpy's broadcast) must not move along it;
+- an index never changes after it is made: views of whole tiles share theirs, and bytes are kept by identity.
 """
 
 import operator
 
-from .conditions import Cond, broadcast_shapes, foreign
-from .context import fail
+from .conditions import Cond, holds
+from .context import fail, trace_or_fail
+from .refusals import IndexRefusals
+from .shapes import broadcast_shapes, foreign
 
 
 class Atom:
-    """A symbol of the program form. lo and hi are inclusive bounds of its value; `region` is the loop that makes it alive."""
+    """A symbol of the program form. lo and hi are inclusive bounds of its value; it lives in the loop `region`.
+
+    `//` and `%` by a constant are symbols of their own, over an operand without slots, so that an index stays a sum."""
 
     __slots__ = ("kind", "key", "operand", "divisor", "lo", "hi", "region", "name", "number")
     LOOP, PROGRAM_ID, FLOOR_DIV, MOD = range(4)
@@ -35,11 +47,11 @@ def as_int(value):
         return None
 
 
-class Aff:
+class Aff(IndexRefusals):
     """An index. Immutable."""
 
     __slots__ = ("c", "terms", "slots", "shape")
-    __array_ufunc__ = None
+    __array_ufunc__ = None  # numpy leaves operators with an index to the index
 
     def __init__(self, c, terms=None, slots=(), shape=()):
         self.c, self.terms, self.slots, self.shape = c, terms or {}, slots, shape
@@ -61,7 +73,9 @@ class Aff:
         return any(a.mentions(atom) for a in self.terms)
 
     def bounds(self, shape=None):
-        """Inclusive [lo, hi] over all atoms and the index space."""
+        """Inclusive [lo, hi] over all atoms and the index space.
+
+        Exact for one symbol; an interval that holds every value for several, since symbols move independently here."""
         shape = self.shape if shape is None else shape
         lo = hi = self.c
         for atom, k in self.terms.items():
@@ -82,8 +96,13 @@ class Aff:
     def same(self, other):
         return self.c == other.c and self.terms == other.terms and self.slots == other.slots
 
+    @staticmethod
+    def constant(value):
+        """An index without symbols and axes."""
+        return Aff(value)
+
     def substitute(self, indices, shape):
-        """Slots replaced by `indices` (one Aff a slot), all over the space `shape`."""
+        """Slots replaced by `indices` (one Aff a slot), all over the space `shape`: a subscript of a view is a view."""
         out = Aff(self.c, self.terms, (0,) * len(shape), shape)
         for d, index in zip(self.slots, indices):
             if d:
@@ -97,7 +116,7 @@ class Aff:
             value = terms.get(atom, 0) + scale * k
             if value:
                 terms[atom] = value
-            else:
+            else:  # no zero coefficients: `same` compares terms
                 terms.pop(atom, None)
         slots = tuple(a + scale * b for a, b in zip(self.slots, other.slots))
         return Aff(self.c + scale * other.c, terms, slots, self.shape)
@@ -179,6 +198,8 @@ class Aff:
                 rule=f"{sign} is legal on loop variables, not on nl.arange or nl.mgrid",
                 fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one",
             )
+        # (q*a + r) // q = a + r // q and (q*a + r) % q = r % q hold for every r, negative ones too, in floor division.
+        # What is left is the smallest operand, so that (8*i + j) // 4 and j // 4 share a symbol.
         whole = {a: k // q for a, k in self.terms.items() if k % q == 0}
         rest = Aff(self.c % q, {a: k for a, k in self.terms.items() if k % q}, self.slots, self.shape)
         return Aff(self.c // q, whole, self.slots, self.shape), rest, q
@@ -186,7 +207,7 @@ class Aff:
     def __floordiv__(self, other):
         whole, rest, q = self._split(other, "//")
         lo, hi = rest.bounds()
-        if lo // q == hi // q:
+        if lo // q == hi // q:  # the rest stays within one multiple of q: no symbol is needed
             return whole + lo // q
         return whole + _derived(Atom.FLOOR_DIV, rest, q, lo // q, hi // q)
 
@@ -196,41 +217,6 @@ class Aff:
         if lo // q == hi // q:
             return rest - q * (lo // q)
         return Aff(0, {}, self.slots, self.shape) + _derived(Atom.MOD, rest, q, 0, q - 1)
-
-    def __truediv__(self, other):
-        if foreign(other):
-            return NotImplemented
-        fail(
-            "INDEXING",
-            f"index {self} / {other} is not an integer",
-            rule="indices are integers",
-            fix="use // with a constant",
-        )
-
-    def _no_symbolic(self, other, sign):
-        if foreign(other):
-            return NotImplemented
-        fail(
-            "INDEXING",
-            f"{sign} with index {self} is not affine",
-            rule="indices are affine",
-            fix="compute with compile-time constants",
-        )
-
-    def __rtruediv__(self, other):
-        return self._no_symbolic(other, "/")
-
-    def __rfloordiv__(self, other):
-        return self._no_symbolic(other, "//")
-
-    def __rmod__(self, other):
-        return self._no_symbolic(other, "%")
-
-    def __pow__(self, other):
-        return self._no_symbolic(other, "**")
-
-    def __rpow__(self, other):
-        return self._no_symbolic(other, "**")
 
     # -- conditions
     def __lt__(self, other):
@@ -251,14 +237,7 @@ class Aff:
     def __ne__(self, other):
         return compare("!=", self, other)
 
-    def __hash__(self):
-        fail(
-            "CONTROL_FLOW",
-            f"loop index {self} is used as a dictionary key or set member",
-            rule="a loop body is traced once, with a symbolic index",
-            fix="use nl.static_range, or one tensor with a leading index",
-        )
-
+    # -- what is an integer after all
     def __index__(self):
         if self.is_constant and not self.shape:
             return self.c
@@ -267,15 +246,8 @@ class Aff:
             f"list indices must be integers or slices, not LoopVar: index {self} is used where Python needs an integer",
             rule="a loop body is traced once, with a symbolic index",
             kind=TypeError,
-            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)",
-        )
-
-    def __bool__(self):
-        fail(
-            "CONTROL_FLOW",
-            f"the truth of index {self} is asked for",
-            rule="a loop body is traced once, with a symbolic index",
-            fix="compare it: `if i == 0:`; join conditions with &",
+            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: "
+            "nl.ndarray((n, nl.par_dim(128), f), ...)",
         )
 
     # -- arange[:, None]
@@ -305,23 +277,6 @@ class Aff:
     def _plain(c, terms, slots, shape):
         return Aff(c, terms, slots, shape)
 
-    def __setitem__(self, key, value):
-        fail(
-            "INDEXING",
-            "an index is assigned to",
-            rule="indices are compile-time values",
-            fix="use nisa.iota to make a tile of indices",
-            official="cannot_assign_to_index",
-        )
-
-    def __iter__(self):
-        fail(
-            "INDEXING",
-            f"index {self} is iterated over",
-            rule="indices are compile-time values",
-            fix="loop with nl.affine_range",
-        )
-
     def expand_dims(self, axis):
         axis = axis if axis >= 0 else axis + self.ndim + 1
         key = [slice(None)] * self.ndim
@@ -343,10 +298,10 @@ class LoopVar(Aff):
 
 
 def _refuse_operand(aff, other, sign):
+    """Nothing but integers combines with an index; a float that is one (n / 2 for an even n) is taken for it."""
     if isinstance(other, float) and other.is_integer():
-        return {"+": lambda: aff + int(other), "-": lambda: aff - int(other), "*": lambda: aff.scaled(int(other))}[
-            sign
-        ]()
+        whole = int(other)
+        return aff.scaled(whole) if sign == "*" else aff + whole if sign == "+" else aff - whole
     fail(
         "INDEXING",
         f"index {aff} {sign} {other!r} ({type(other).__name__})",
@@ -356,8 +311,7 @@ def _refuse_operand(aff, other, sign):
 
 
 def _derived(kind, operand, divisor, lo, hi):
-    from .context import trace_or_fail
-
+    """The symbol of `operand // divisor` or `operand % divisor`, one a trace: equal expressions must be equal terms."""
     trace = trace_or_fail("index arithmetic")
     flat = Aff(operand.c, operand.terms)
     for atom in trace.atoms:
@@ -390,20 +344,17 @@ def compare(sign, a, b):
             fix="compare with an integer",
         )
     if sign in ("<", "<="):
-        e, kind = (b - a) - (sign == "<"), Cond.NOT_NEGATIVE
+        e, kind = (b - a) - (sign == "<"), Cond.NOT_NEGATIVE  # a < b is b - a - 1 >= 0 for integers
     elif sign in (">", ">="):
         e, kind = (a - b) - (sign == ">"), Cond.NOT_NEGATIVE
     else:
         e, kind = a - b, Cond.ZERO if sign == "==" else Cond.NOT_ZERO
     if e.is_constant and not e.shape:
-        return e.c >= 0 if kind == 0 else (e.c == 0) == (kind == 1)
+        return holds(kind, e.c)
     return Cond([(kind, e)], e.shape)
 
 
 def _round_bound(sign, value):
+    """The integer that an index compares with as with `value`: i <= 2.5 is i <= 2, i < 2.5 is i < 3."""
     whole = int(value // 1)
-    if value == whole or sign in ("<=", ">"):
-        return whole
-    return (
-        whole + 1
-    )  # i < 2.5 is i < 3, i >= 2.5 is i >= 3; equality with a fraction never holds for the sum of integers
+    return whole if value == whole or sign in ("<=", ">") else whole + 1

@@ -1,11 +1,11 @@
 """`t[...] = value` and `t += value`: writes through a view, in place."""
 
-from . import checks, context
-from .affine import Aff, broadcast_shapes
+from . import checks
+from .affine import Aff
+from .context import fail
 from .emit import emit_map, new_tile, partition_aligned
-from .tensor import Tensor
-
-fail = context.fail
+from .shapes import broadcast_shapes
+from .tensor import Tensor, method
 
 
 def check_destination(dst, api):
@@ -89,6 +89,11 @@ def _detached(value, dst, api):
     if isinstance(value, Tensor) and value.buffer_.root is dst.buffer_.root and not dst.same_place(value):
         return emit_map(new_tile(value.shape, value.dtype, api=api), [value], [], "tensor_copy", api=api)
     return value
+
+
+@method
+def __setitem__(tensor, key, value):
+    assign(tensor[key], value)
 
 
 def assign(dst, value):

@@ -1,9 +1,9 @@
 """Bounds of an access: proved by intervals, by a mask or a branch, or left to the run-time check."""
 
 from . import context
-from .affine import Cond
-
-fail = context.fail
+from .affine import Atom
+from .conditions import Cond
+from .context import fail
 
 
 def check_bounds(tensor, dim, aff, size, mask, shape, api):
@@ -85,8 +85,6 @@ def _contiguous(aff, shape):
 
 def check_partitions(tensor, aff, shape, api, conditional):
     """More than 64 partitions begin at 0, more than 32 at 0 or 64, fewer at a multiple of 32; without a step."""
-    from .affine import Atom
-
     moving = [(d, n) for d, n in zip(aff.slots, shape) if d and n > 1]
     if len(moving) > 1 or conditional:
         return

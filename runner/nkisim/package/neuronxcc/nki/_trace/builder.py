@@ -2,19 +2,16 @@
 
 from . import context
 from .affine import Aff, Atom
+from .conditions import Cond
+from .limits import MAX_ATOMS, MAX_BUFFERS, MAX_NESTING, MAX_NODES, MAX_TRIPS
 from .nodes import Alloc, Buffer, If, Loop, Region
 from .variables import loop_name
 
-SBUF_BYTES = 176 * 1024  # a partition: 192 KiB less what the compiler keeps
-PSUM_BYTES = 16 * 1024
-MAX_NODES = 190_000  # the reader refuses more than 200,000
-MAX_BUFFERS, MAX_ATOMS, MAX_NESTING = 16_000, 4_000, 60
-MAX_TRIPS = 1 << 31  # indices are proved in 64 bits
-
 
 class Options:
-    """What the trace assumes. sdk: (major, minor); legacy_outputs: drop-in use, where parameters may be stored to and become outputs, and
-    what is returned may be in private HBM or a list; bf16_as_fp32: tiles of bfloat16 are never rounded."""
+    """What the trace assumes. sdk: (major, minor); legacy_outputs: drop-in use, where parameters may be stored to and
+    become outputs, and what is returned may be in private HBM or a list; bf16_as_fp32: tiles of bfloat16 are never
+    rounded."""
 
     __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs", "bf16_as_fp32")
 
@@ -54,6 +51,13 @@ class Trace:
                 Atom(Atom.PROGRAM_ID, axis, 0, self.grid[axis] - 1, f"program_id({axis})")
             )
         return Aff(0, {self.pid_atoms[axis]: 1})
+
+    def first_program(self, axes):
+        """The condition that holds in the first program along these axes of the grid: the sum of its ids is 0."""
+        ids = Aff(0)
+        for axis in axes:
+            ids = ids + self.program_id(axis)
+        return ((Cond.ZERO, ids),)
 
     # -- nodes
     def emit(self, node):

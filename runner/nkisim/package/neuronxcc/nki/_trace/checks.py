@@ -1,11 +1,13 @@
 """Rules that several APIs share. Each message names the operands, the rule with its number and one fix."""
 
-from . import context
-from .affine import Atom
+from . import context, dtypes
+from .affine import Aff
+from .conditions import Cond
+from .context import fail
+from .limits import PMAX
 from .nodes import Buffer
-
-PMAX = 128
-fail = context.fail
+from .scope import check_alive, check_atom
+from .shapes import broadcast_shapes
 
 
 def is_tensor(value):
@@ -29,56 +31,6 @@ def require_tensor(value, api, name):
             rule="tensors come from parameters, nl.load, nl.ndarray or another nl/nisa call",
             fix=f"pass a tile loaded from HBM as {name}",
         )
-
-
-def check_alive(tensor, api=""):
-    """The scope rule: storage and loop variables may be used only inside the region that made them."""
-    buffer = tensor.buffer_
-    if not buffer.root.region.open:
-        node = buffer.root.region.node
-        what = f"tile '{buffer.name}'" if buffer.name else "a tile"
-        if buffer.root.region.kind == "loop":
-            _fail_if_collected(tensor)
-        fail(
-            "SCOPE_LOOP_DEP",
-            f"{what} made at line {buffer.line} inside a {'loop' if buffer.root.region.kind == 'loop' else 'branch'}"
-            f"{f' (line {node.line})' if node else ''} is referenced outside of its parent scope",
-            operands=[("tile", tensor)],
-            rule="a tensor lives in the loop or branch that creates it",
-            fix="allocate it before the loop (nl.ndarray or nl.zeros) and assign with t[...] = value inside",
-            official="local_variable_used_out_of_scope",
-        )
-    for aff in tensor.dims:
-        for atom in aff.terms:
-            check_atom(atom)
-
-
-def _fail_if_collected(tensor):
-    """A list of tiles that a symbolic loop fills holds one, whatever the trip count."""
-    region, name = tensor.buffer_.root.region, context.holder(tensor.buffer_.root)
-    if name:
-        fail(
-            "CONTROL_FLOW",
-            f"'{name}' holds the tiles of one trip, not of {region.node.trips}: the body of the loop at line {region.node.line} is traced once",
-            operands=[("tile", tensor)],
-            rule="Python lists and dicts do not grow with the trips of a symbolic loop, and a tile lives in the loop that makes it",
-            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)",
-            official="local_variable_used_out_of_scope",
-        )
-
-
-def check_atom(atom):
-    if atom.kind == Atom.LOOP and not atom.region.open:
-        fail(
-            "SCOPE_LOOP_DEP",
-            f"the variable of the loop at line {atom.region.node.line} is used after the loop",
-            rule="a loop variable exists inside its loop only",
-            fix="compute the index from constants",
-            official="local_variable_used_out_of_scope",
-        )
-    if atom.operand is not None:
-        for inner in atom.operand.terms:
-            check_atom(inner)
 
 
 def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
@@ -116,11 +68,20 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
             else "indirect_indices_are_not_supported_with_nki_api",
         )
     if buffer.root.all_reduce is not None:
-        from .api.spmd import check_not_reduced
-
-        check_not_reduced(tensor, api, name)
+        _fail_reduced(tensor, api, name)
     if tensor.shape[0] > PMAX:
         fail_partitions(api, name, tensor, tensor.shape[0])
+
+
+def _fail_reduced(tensor, api, name):
+    fail(
+        "UNSUPPORTED_OP",
+        f"{api}: {name} is the result of nl.all_reduce",
+        operands=[(name, tensor)],
+        rule="programs run one after another here: a reduction over them is complete when the last one ends, so it can "
+        "only be stored",
+        fix="nl.store(out[...], value=nl.all_reduce(...)) and go on in another kernel",
+    )
 
 
 def check_partition_first(tensor, api, name):
@@ -159,27 +120,6 @@ def fail_partitions(api, name, tensor, count):
         + ("" if count % PMAX == 0 else f" with mask=(i * 128 + nl.arange(128)[:, None] < {count})"),
         official="num_partition_exceed_arch_limit",
     )
-
-
-def check_partition_bytes(api, shape, pdim, dtype, memory, sbuf_bytes, psum_bytes):
-    """One tile must fit into a partition; declared totals of block tensors never matter."""
-    size = dtype.size
-    for n in shape[pdim + 1 :]:
-        size *= n
-    limit = psum_bytes if memory == "psum" else sbuf_bytes
-    if size > limit:
-        fail(
-            "CAPACITY",
-            f"{api}: a tile of {list(shape[pdim:])} {dtype} needs {size} bytes per partition",
-            rule=f"{memory} has {limit} usable bytes per partition ({limit // 1024} KiB)",
-            fix="split the free axes into smaller tiles"
-            + (" (512 float32 elements are one PSUM bank)" if memory == "psum" else "")
-            + (
-                "; an output is created with buffer=nl.shared_hbm"
-                if api in ("nl.ndarray", "nl.zeros", "nl.full")
-                else ""
-            ),
-        )
 
 
 def check_same_shape(api, operands, fix):
@@ -222,54 +162,6 @@ def check_mutable(tensor, api):
         )
 
 
-def check_affine_output(access, accumulates, api):
-    """A write to an outer tensor inside affine_range must be indexed by the loop's variable, unless it accumulates."""
-    if accumulates:
-        return
-    trace = context.current()
-    owner = access.buffer.root.region
-    for region in trace.enclosing(owner):
-        if region.kind != "loop" or region.node.sequential or region.node.trips <= 1:
-            continue
-        atom = region.node.atom
-        if access.dyn is not None or any(a.mentions(atom) for a in access.dims) or _pinned(trace, atom, region):
-            continue
-        buffer = access.buffer
-        name = f"'{buffer.name}'" if buffer.name else "the destination"
-        if region.counters:
-            _fail_counted(access, region, api)
-        fail(
-            "SCOPE_LOOP_DEP",
-            f"{api}: Unexpected output dependencies, missing indices in {name}: the variable of the "
-            f"affine_range loop at line {region.node.line}",
-            operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
-            rule="iterations of affine_range are independent: each writes its own place, or accumulates with +=",
-            fix=f"index {name} by that loop variable, accumulate with `+=`, or loop with nl.sequential_range",
-            official="unexpected_output_dependencies",
-        )
-
-
-def _fail_counted(access, region, api):
-    """The place that each trip writes is meant to come from a Python counter."""
-    names = " and ".join(f"'{n}'" for n in region.counters)
-    buffer, line = access.buffer, region.node.line
-    fail(
-        "CONTROL_FLOW",
-        f"{api}: every trip writes the same place: {names} changes once, the body of the loop at line {line} is traced once",
-        operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
-        rule="a Python number does not count the trips of a symbolic loop; its variable does",
-        fix="compute the index from the loop variable, or use nl.static_range",
-        official="unexpected_output_dependencies",
-    )
-
-
-def _pinned(trace, atom, region):
-    """A branch on the loop's variable chooses the trips that write."""
-    return any(
-        e.mentions(atom) for inner in trace.enclosing(region) if inner.kind == "branch" for _, e in inner.conditions
-    )
-
-
 def check_mask(mask, shape, api):
     """A mask is a Cond over the operation's space, or None; returns its items over that space."""
     if mask is None or mask is True:
@@ -285,17 +177,13 @@ def check_mask(mask, shape, api):
                 official="unsupported_expression_in_mask",
             )
         if mask is False:
-            from .affine import Aff
-
-            return ((0, Aff(-1, {}, (0,) * len(shape), shape)),)
+            return ((Cond.NOT_NEGATIVE, Aff(-1, {}, (0,) * len(shape), shape)),)
         fail(
             "INDEXING",
             f"{api}: mask is {type(mask).__name__}",
             rule="a mask compares indices: (i_p < n) & (i_f < m)",
             fix="build the mask from nl.arange, loop variables and program ids",
         )
-    from .affine import broadcast_shapes
-
     for _, e in mask.items:
         for atom in e.terms:
             check_atom(atom)
@@ -307,3 +195,15 @@ def check_mask(mask, shape, api):
                 fix="build the mask from the same index grids as the access",
             )
     return tuple((kind, e.spread(tuple(shape))) for kind, e in mask.items)
+
+
+def need_dtype(what, api):
+    found = dtypes.lookup(what)
+    if found is None:
+        fail(
+            "DTYPE",
+            f"{api}: dtype {dtypes.describe(what)} is not supported",
+            rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
+            fix="use nl.float32 or nl.int32",
+        )
+    return found

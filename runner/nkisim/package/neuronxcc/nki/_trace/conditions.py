@@ -1,41 +1,24 @@
 """Conjunctions of conditions on indices: masks and the tests of symbolic branches."""
 
 from .context import fail
-
-
-def broadcast_shapes(a, b):
-    """Numpy's rule, or None when the shapes do not fit."""
-    if a == b:
-        return a
-    rank = max(len(a), len(b))
-    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    out = []
-    for x, y in zip(a, b):
-        if x != y and x != 1 and y != 1:
-            return None
-        out.append(y if x == 1 else x)
-    return tuple(out)
-
-
-def foreign(value):
-    """True for operands that know how to combine with an index themselves (tensors)."""
-    return hasattr(value, "memory")
+from .shapes import broadcast_shapes, foreign
 
 
 class Cond:
-    """A conjunction of (kind, Aff): kind 0 e >= 0, 1 e == 0, 2 e != 0.
+    """A conjunction of (kind, Aff); TEXTS says what a kind says of its index.
 
     shape: None when the conditions do not broadcast to one; a matmul's may not, its axes K, M and N are three."""
 
     __slots__ = ("items", "shape")
     __array_ufunc__ = None
     NOT_NEGATIVE, ZERO, NOT_ZERO = range(3)
+    TEXTS = {NOT_NEGATIVE: ">= 0", ZERO: "== 0", NOT_ZERO: "!= 0"}
 
     def __init__(self, items, shape):
         self.items, self.shape = items, shape
 
     def __repr__(self):
-        return "condition " + " & ".join(f"{e} {('>= 0', '== 0', '!= 0')[kind]}" for kind, e in self.items)
+        return "condition " + " & ".join(f"{e} {self.TEXTS[kind]}" for kind, e in self.items)
 
     @property
     def has_slots(self):
@@ -54,10 +37,8 @@ class Cond:
                 fix="use nl.where(condition, x, y) for values",
                 official="unsupported_expression_in_mask",
             )
-        if type(other).__name__ in ("bool", "bool_"):
-            from .affine import Aff
-
-            return self if other else Cond([(0, Aff(-1))], self.shape)
+        if type(other).__name__ in ("bool", "bool_"):  # Python's and numpy's, without loading numpy
+            return self if other else Cond([(Cond.NOT_NEGATIVE, self.items[0][1].constant(-1))], self.shape)
         fail(
             "INDEXING",
             f"a condition is joined with {other!r}",
@@ -102,3 +83,15 @@ class Cond:
             rule="conditions on loop variables are compile-time symbols; `if` alone understands them",
             fix="join conditions with & and write a plain `if` statement: `if (i > 0) & (j == 0):`",
         )
+
+
+def holds(kind, value):
+    """Is the condition true of an integer?"""
+    return value >= 0 if kind == Cond.NOT_NEGATIVE else (value == 0) == (kind == Cond.ZERO)
+
+
+def opposite(kind, e):
+    """The one condition that holds where this one does not: e < 0 is -e - 1 >= 0 for integers."""
+    if kind == Cond.NOT_NEGATIVE:
+        return kind, -e - 1
+    return Cond.NOT_ZERO if kind == Cond.ZERO else Cond.ZERO, e

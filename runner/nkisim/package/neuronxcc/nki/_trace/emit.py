@@ -1,14 +1,17 @@
 """From tensors to nodes: accesses over an operation's space with bounds checked, temporaries, maps and folds."""
 
-from . import checks, context
-from .affine import Aff, broadcast_shapes
+import math
+
+from . import checks, context, scope
+from .affine import Aff
 from .bounds import check_bounds, check_partitions
-from .builder import PSUM_BYTES, SBUF_BYTES
+from .capacity import check_partition_bytes
+from .context import fail
 from .nodes import Access, Buffer, Op
+from .shapes import broadcast_shapes
 from .tables import BITVEC, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
 from .tensor import Tensor, identity_dims, repeat, repeated_dims
-
-fail = context.fail
+from .views import alias
 
 
 def spread(tensor, shape):
@@ -39,7 +42,7 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
         if writes:
             _mark_written(tensor, api)
         return Access(buffer, tensor.dims if shape == buffer.shape else repeated_dims(buffer.shape, shape))
-    checks.check_alive(tensor, api)
+    scope.check_alive(tensor, api)
     tensor = spread(tensor, shape)
     for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):
         if tensor.dyn is not None and tensor.dyn[0] == dim:
@@ -67,7 +70,7 @@ def _mark_written(tensor, api):
 def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
     """A fresh on-chip temporary, checked against partition count and bytes."""
     shape = tuple(shape)
-    checks.check_partition_bytes(api, shape, pdim, dtype, memory, SBUF_BYTES, PSUM_BYTES)
+    check_partition_bytes(api, shape, pdim, dtype, memory)
     kind = Buffer.PSUM if memory == "psum" else Buffer.SBUF
     return Tensor.whole(context.current().add_buffer(kind, dtype, name, shape, pdim, memory, fill))
 
@@ -78,7 +81,7 @@ def source_of(value, shape, mask, api, dma=False):
         return access(value, shape, mask, api, dma=dma)
     if isinstance(value, Aff):
         for atom in value.terms:
-            checks.check_atom(atom)
+            scope.check_atom(atom)
         return value.spread(tuple(shape))
     return float(value)
 
@@ -122,13 +125,13 @@ def emit_map(
     dma = engine == "dma"
     sources = [source_of(v, shape, items, api, dma) for v in values]
     target = access(dst, shape, items, api, writes=True, dma=dma)
-    checks.check_affine_output(target, accumulate is not None, api)
+    scope.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     if work is None:
         work = _work(dst, values, steps)
         if accumulate is not None and work == WORK_RAW:
             work = WORK_I32 if dst.dtype.is_integer else WORK_F32
-    _emit(
+    emit_op(
         Op(
             Op.MAP,
             context.kernel_line(),
@@ -181,9 +184,9 @@ def emit_fold(
             dims.append(Aff(a.c, a.terms, tuple(slots), shape))
     dims = [Aff(a.c, a.terms, tuple(0 if k in axes else d for k, d in enumerate(a.slots)), shape) for a in dims]
     target = access(Tensor(dst.buffer_, dims, shape), shape, (), api, writes=True)
-    checks.check_affine_output(target, accumulate is not None, api)
+    scope.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
-    _emit(
+    emit_op(
         Op(
             Op.FOLD,
             context.kernel_line(),
@@ -204,12 +207,8 @@ def emit_fold(
     return dst
 
 
-def _emit(op):
-    context.current().emit(op)
-
-
 def emit_op(op):
-    """Adds a node made by an API itself (matmul, scan, special)."""
+    """Adds an operation; APIs make those of matmul, scan and special themselves."""
     context.current().emit(op)
 
 
@@ -243,3 +242,11 @@ def result_shape(api, operands, partition_broadcast=True):
             kind=AssertionError,
         )
     return shape
+
+
+def whole_2d(tensor, api):
+    """The tile as (partitions, free elements): an alias of a whole tile, else of a copy."""
+    shape = (tensor.shape[0], math.prod(tensor.shape[1:]))
+    if not tensor.is_whole or tensor.buffer_.pdim:
+        tensor = emit_map(new_tile(tensor.shape, tensor.dtype, api=api), [tensor], [], "tensor_copy", api=api)
+    return tensor if tensor.ndim == 2 else alias(tensor, shape, tensor.dtype, api)

@@ -3,7 +3,9 @@
 import ctypes
 import json
 import os
+import warnings
 
+import numpy as np
 
 from .errors import make_error
 
@@ -68,16 +70,12 @@ def estimate_us(data):
 
 
 def _array_for(shape, name):
-    import numpy as np
-
     host = {"bfloat16": "uint16", "tfloat32": "float32", "float8_e4m3": "uint8", "float8_e5m2": "uint8"}.get(name, name)
     return np.empty(shape, dtype=host)
 
 
 def to_host(array, name):
     """bfloat16 and float8 come back as float32: numpy has no such types."""
-    import numpy as np
-
     if name == "bfloat16":
         return (array.astype(np.uint32) << 16).view(np.float32)
     if name in ("float8_e4m3", "float8_e5m2"):
@@ -87,8 +85,6 @@ def to_host(array, name):
 
 
 def _float8_table(exponent, mantissa):
-    import numpy as np
-
     bias, out = (1 << (exponent - 1)) - 1, []
     for code in range(256):
         e, m = code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
@@ -116,8 +112,6 @@ def run(program, inputs):
     results = [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
     hints = report.get("hints") or []
     if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
-        import warnings
-
         for text in hints + causes(program.data, inputs):
             warnings.warn(text, RuntimeWarning, stacklevel=4)
     return results
@@ -125,8 +119,6 @@ def run(program, inputs):
 
 def causes(data, inputs):
     """Why a run gives undefined results, as texts that name variable, index and line."""
-    import numpy as np
-
     values = [np.ascontiguousarray(v) for v in inputs]
     pointers, sizes = _pointers(values)
     text = ctypes.create_string_buffer(_REPORT_BYTES)
@@ -138,8 +130,6 @@ def causes(data, inputs):
 
 def run_raw(data, inputs, outputs, nan_bits=POISON_NAN_BITS, int_byte=POISON_INT_BYTE):
     """@param outputs [(shape, dtype name)]. @returns (arrays in host storage, report)"""
-    import numpy as np
-
     lib = library()
     values = [np.ascontiguousarray(v) for v in inputs]
     results = [_array_for(shape, name) for shape, name in outputs]

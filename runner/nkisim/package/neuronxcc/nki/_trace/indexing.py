@@ -1,11 +1,10 @@
 """Subscripts of tensors: basic (ints, slices, ds), advanced (arange and mgrid grids) and indirect (a tile as an index)."""
 
-from . import context
-from .affine import Aff, as_int, broadcast_shapes
+from .affine import Aff, as_int
 from .conditions import Cond
-from .tensor import Tensor
-
-fail = context.fail
+from .context import fail
+from .shapes import broadcast_shapes
+from .tensor import Tensor, method
 
 
 class DynSlice:
@@ -38,7 +37,8 @@ class Grid:
         return self._parts[k]
 
 
-def index_tensor(tensor, key):
+@method
+def __getitem__(tensor, key):
     key = key if isinstance(key, tuple) else (key,)
     key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]

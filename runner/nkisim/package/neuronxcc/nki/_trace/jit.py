@@ -1,10 +1,11 @@
-"""Kernels and their launch: tracing one call into a program."""
+"""Tracing one call of a kernel into a program."""
 
-from . import checks, context, errors, limits, mutable, peephole, rewrite
+from . import context, errors, mutable, peephole, runtime, scope
 from .builder import Options, Trace
+from .capacity import check_bytes, check_cost
 from .dtypes import bfloat16, float32
 from .encode import encode
-from .nodes import Buffer
+from .nodes import Alloc, Buffer
 from .tensor import Tensor
 
 TRACER = "nkigrid-nkisim 1"
@@ -19,51 +20,12 @@ class Program:
         self.inputs = inputs  # positions of the array arguments that the program reads
 
 
-class Kernel:
-    """A function decorated with nki.jit, with its launch grid."""
-
-    def __init__(self, func, mode="auto", grid=(), options=None, results=None):
-        self.func, self.mode, self.grid, self.options = func, mode, tuple(grid), dict(options or {})
-        self._results = [None] if results is None else results  # shared with this kernel's launches over grids
-        self.__name__ = getattr(func, "__name__", "kernel")
-        self.__doc__ = getattr(func, "__doc__", None)
-        self.__wrapped__ = func
-
-    @property
-    def benchmark_result(self):
-        """Of the last run, whatever its grid; None before it."""
-        return self._results[0]
-
-    @benchmark_result.setter
-    def benchmark_result(self, latency):
-        self._results[0] = latency
-
-    def __getitem__(self, grid):
-        grid = grid if isinstance(grid, tuple) else (grid,)
-        if context.current() is not None:
-            context.fail(
-                "CONTROL_FLOW",
-                f"kernel '{self.__name__}' is launched with a grid inside a kernel",
-                rule="nested kernels have no grid",
-                fix="call it without [grid]",
-                official="nested_kernel_with_spmd_grid",
-            )
-        return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options, self._results)
-
-    def __call__(self, *args, **kwargs):
-        if context.current() is not None:  # a sub-kernel: inlined
-            return call_inline(self.func, args, kwargs)
-        from .launch import launch
-
-        return launch(self, args, kwargs)
-
-
 def call_inline(func, args, kwargs):
     trace = context.current()
     trace.files.add(func.__code__.co_filename)
     trace.depth += 1
     try:
-        return rewrite.rewritten(func)(*args, **kwargs)
+        return runtime.traced(func)(*args, **kwargs)
     finally:
         trace.depth -= 1
 
@@ -87,7 +49,7 @@ def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=Non
         args, kwargs, params = _bind_arrays(trace, func, args, kwargs, arrays)
         trace.depth = 1
         try:
-            result = rewrite.rewritten(func)(*args, **kwargs)
+            result = runtime.traced(func)(*args, **kwargs)
         except BaseException as error:
             first = trace.error or error
             first.warnings = trace.warnings
@@ -203,9 +165,9 @@ def _bytes_of(trace, label, outputs, is_tuple, params):
         _widen(trace)
     uses = peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace.body, uses)
-    limits.check_cost(trace)
+    check_cost(trace)
     data = encode(trace, label, outputs, is_tuple, params, TRACER, uses.buffers)
-    limits.check_bytes(data, trace.buffers)
+    check_bytes(data, trace.buffers)
     return data
 
 
@@ -235,7 +197,7 @@ def _output(trace, label, item, last):
             rule="a kernel returns HBM tensors",
             fix="return the tensor created with buffer=nl.shared_hbm",
         )
-    checks.check_alive(item, "return")
+    scope.check_alive(item, "return")
     buffer = item.buffer_
     if buffer.on_chip:
         _fail_end(
@@ -283,6 +245,4 @@ def _output(trace, label, item, last):
 
 
 def _drop_output_allocs(trace):
-    from .nodes import Alloc
-
     trace.body[:] = [n for n in trace.body if not (isinstance(n, Alloc) and n.buffer.kind == Buffer.OUTPUT)]

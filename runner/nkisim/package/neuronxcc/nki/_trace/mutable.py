@@ -3,7 +3,6 @@
 import inspect
 
 from . import context
-from .affine import Aff
 from .emit import emit_map
 from .nodes import Access, Buffer, operations
 from .tensor import Tensor
@@ -36,14 +35,12 @@ def copy_in(trace, tensor):
 
 def _copy_once(trace, target, source):
     """The first program of a grid copies."""
-    first = Aff(0)
-    for axis in range(len(trace.grid)):
-        first = first + trace.program_id(axis)
     if not trace.grid:
         emit_map(target, [source], [], "dma_copy", "dma")
         return
-    node = trace.open_if(((1, first),))
-    region = trace.open_region("branch", node.then, node, ((1, first),))
+    first = trace.first_program(range(len(trace.grid)))
+    node = trace.open_if(first)
+    region = trace.open_region("branch", node.then, node, first)
     emit_map(target, [source], [], "dma_copy", "dma")
     trace.close_region(region)
 

@@ -3,9 +3,9 @@
 import math
 
 from .affine import Aff
+from .dtypes import float32
 from .nodes import Access, Alloc, Buffer, If, Loop, Op, operations
 from .tables import FN
-from .dtypes import float32
 
 _NONE = 255
 

@@ -14,8 +14,10 @@ _adopted = []
 _tree_cache = {}  # (file, source) -> top-level definitions by (name, first line), until used
 
 
-def rewritten(function):
-    """The traced form of a plain function. @raises PY_SYNTAX when its source cannot be found."""
+def rewritten(function, runtime):
+    """The traced form of a plain function, with `runtime` as the module that it finds under the name RUNTIME.
+
+    @raises PY_SYNTAX when its source cannot be found."""
     code = function.__code__
     if id(code) in _own_codes:
         return function
@@ -23,8 +25,6 @@ def rewritten(function):
         _code_cache[id(code)] = (code, _rewrite(function))
         _remember(_code_cache[id(code)][1])
     new = _code_cache[id(code)][1]
-    from . import runtime
-
     function.__globals__.setdefault(RUNTIME, runtime)
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
     closure = tuple(cells[name] for name in new.co_freevars)

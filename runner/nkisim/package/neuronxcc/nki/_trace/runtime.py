@@ -1,14 +1,15 @@
 """What rewritten kernels call (as __nki__.name)."""
 
+import sys
 import types
 
-from . import checks, context, rewrite
-from .affine import Aff, Cond
+from . import checks, context, rewrite, scope
+from .affine import Aff
+from .conditions import Cond, opposite
+from .context import fail
 from .emit import emit_map, new_tile
 from .loops import SymbolicRange, kernel_range
 from .tensor import Tensor
-
-fail = context.fail
 
 
 class Poison:
@@ -72,11 +73,10 @@ class Branch:
             )
             return True
         if self._side == 2:
-            opposite = ()
+            facts = ()  # nothing is known where one of several conditions failed
             if len(self._test.items) == 1:
-                kind, e = self._test.items[0]
-                opposite = ((Cond.NOT_NEGATIVE, -e - 1),) if kind == Cond.NOT_NEGATIVE else ((3 - kind, e),)
-            self._region = self._trace.open_region("branch", self._node.orelse, self._node, self._test.items, opposite)
+                facts = (opposite(*self._test.items[0]),)
+            self._region = self._trace.open_region("branch", self._node.orelse, self._node, self._test.items, facts)
             return False
         raise StopIteration
 
@@ -106,7 +106,7 @@ def _check_condition(test):
         )
     for _, e in test.items:
         for atom in e.terms:
-            checks.check_atom(atom)
+            scope.check_atom(atom)
 
 
 def _static(test, what):
@@ -260,14 +260,19 @@ def annotated(value, annotation, name):
     return value
 
 
+def traced(function):
+    """The traced form of a plain function; it calls back into this module."""
+    return rewrite.rewritten(function, sys.modules[__name__])
+
+
 def callee(function):
     """What a call calls: plain functions of the kernel's files in their rewritten form."""
     if isinstance(function, types.FunctionType):
         trace = context.current()
         if trace is not None and function.__code__.co_filename in trace.files and function.__name__ != "<lambda>":
-            return rewrite.rewritten(function)
+            return traced(function)
     elif isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         trace = context.current()
         if trace is not None and function.__func__.__code__.co_filename in trace.files:
-            return types.MethodType(rewrite.rewritten(function.__func__), function.__self__)
+            return types.MethodType(traced(function.__func__), function.__self__)
     return function

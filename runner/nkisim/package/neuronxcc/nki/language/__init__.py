@@ -2,7 +2,7 @@
 
 import types as _types
 
-from .._trace import names as _names
+from .._trace import checks as _checks, names as _names
 from .._trace.api import (
     nl_elementwise as _elementwise,
     nl_linear as _linear,
@@ -10,6 +10,7 @@ from .._trace.api import (
     nl_reduce as _reduce,
 )  # noqa: F401
 from .._trace.api import gather as _gather, nl_index as _index, random as _random, spmd as _spmd  # noqa: F401
+from .._trace.api import operators as _operators  # noqa: F401
 from .._trace.dtypes import (
     bfloat16,
     bool_,
@@ -74,9 +75,7 @@ class finfo:
     }
 
     def __init__(self, dtype):
-        from .._trace.tensor import need_dtype
-
-        self.dtype = need_dtype(dtype, "nl.finfo")
+        self.dtype = _checks.need_dtype(dtype, "nl.finfo")
         if self.dtype.name not in self._TABLE:
             raise TypeError(f"{self.dtype} is not a float type")
         self.max, self.tiny, self.eps = self._TABLE[self.dtype.name]

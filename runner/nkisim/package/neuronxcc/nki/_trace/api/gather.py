@@ -1,16 +1,16 @@
 """Access on chip by values: gather_flattened, local_gather, copies with a dynamic offset, atomic_rmw, device_print."""
 
-from .. import checks, context
+from .. import checks, context, scope
 from ..affine import Aff, as_int
-from ..emit import access, emit_map, emit_op, new_tile
+from ..checks import need_dtype
+from ..context import fail
+from ..emit import access, emit_map, emit_op, new_tile, whole_2d
 from ..names import api
 from ..nodes import Op
 from ..tables import WORK_RAW, function_name
-from ..tensor import Tensor, need_dtype, whole_2d
+from ..tensor import Tensor
 from .nisa_common import engine, engine_name
 from .nl_memory import store_target
-
-fail = context.fail
 
 
 def _index_tile(label, name, tile):
@@ -139,7 +139,7 @@ def _gather_groups(label, data, index, elements, valid):
 
 def _dynamic(label, name, tensor):
     checks.require_tensor(tensor, label, name)
-    checks.check_alive(tensor, label)
+    scope.check_alive(tensor, label)
     if not tensor.buffer_.on_chip:
         checks.check_tile(tensor, label, name)
     checks.check_partition_first(tensor, label, name)
@@ -219,5 +219,5 @@ def device_print(prefix, x, *, mask=None):
     label = "nl.device_print"
     checks.require_tensor(x, label, "x") if not isinstance(x, (int, float, Aff)) else None
     if isinstance(x, Tensor):
-        checks.check_alive(x, label)
+        scope.check_alive(x, label)
         checks.check_mask(mask, x.shape, label)

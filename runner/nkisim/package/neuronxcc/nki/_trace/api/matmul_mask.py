@@ -1,10 +1,10 @@
 """Masks of matmuls: each condition trims one axis of (K, M, N), or says by loop variables alone whether anything runs."""
 
-from .. import checks, context
+from .. import checks, scope
 from ..affine import Aff
 from ..conditions import Cond
+from ..context import fail
 
-fail = context.fail
 K, M, N = range(3)
 NAMES = ("K (contraction)", "M (free axis of stationary)", "N (free axis of moving)")
 #: Axes that a condition on the partition axis, and one on the free axis, may mean: those of the operands and of the (M, N) result.
@@ -24,7 +24,7 @@ def over_kmn(mask, sizes, sides, readings, label):
     out = []
     for kind, e in mask.items:
         for atom in e.terms:
-            checks.check_atom(atom)
+            scope.check_atom(atom)
         moving = [k for k, d in enumerate(e.slots) if d]
         if not moving:
             out.append(_placed(kind, e, None, 0, sizes))

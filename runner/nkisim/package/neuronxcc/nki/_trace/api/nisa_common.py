@@ -2,14 +2,14 @@
 
 import enum
 
-from .. import checks, context, dtypes
+from .. import checks, dtypes
 from ..affine import Aff
+from ..checks import need_dtype
+from ..context import fail
 from ..emit import new_tile, partition_aligned
 from ..tables import ARITHMETIC, BITVEC, COMPARISONS, LOGICAL, function_name
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor
 from .nl_elementwise import is_number
-
-fail = context.fail
 
 
 class engine(enum.Enum):

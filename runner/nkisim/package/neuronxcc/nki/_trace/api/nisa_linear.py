@@ -1,15 +1,17 @@
 """nisa: matmul, transposes, DMA, version."""
 
-from .. import checks, context
-from ..affine import Aff, broadcast_shapes
+from .. import checks, context, scope
+from ..affine import Aff
+from ..checks import need_dtype
+from ..context import fail
 from ..emit import emit_map, new_tile
+from ..limits import PMAX
 from ..names import REGISTRY, api
+from ..shapes import broadcast_shapes
 from ..tables import function_name
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor
 from .nisa_common import dge_mode, engine, engine_name, nc_version, oob_mode
 from .nl_linear import emit_matmul, emit_transpose, on_sbuf
-
-fail = context.fail
 
 
 @api("nisa")
@@ -61,7 +63,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
     label = "nisa.dma_copy"
     for name, tensor in (("dst", dst), ("src", src)):
         checks.require_tensor(tensor, label, name)
-        checks.check_alive(tensor, label)
+        scope.check_alive(tensor, label)
         if tensor.memory == "psum":
             fail(
                 "WRONG_MEMORY",
@@ -121,7 +123,7 @@ def dma_transpose(src, *, axes=None, dtype=None, mask=None):
             fix="index the tensor to two axes",
         )
     shape = tuple(src.shape[a] for a in order)
-    if shape[0] > checks.PMAX:
+    if shape[0] > PMAX:
         checks.fail_partitions(label, "src", src, shape[0])
     view = Tensor(
         src.buffer_, [Aff(a.c, a.terms, tuple(a.slots[k] for k in order), shape) for a in src.dims], shape, src.dyn

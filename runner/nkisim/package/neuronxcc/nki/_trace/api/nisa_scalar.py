@@ -1,17 +1,19 @@
 """nisa: activations, iota, affine_select, statistics and the max8 family."""
 
 from .. import checks, context, dtypes
-from ..affine import Aff, Cond
+from ..affine import Aff
+from ..checks import need_dtype
+from ..conditions import Cond
+from ..context import fail
 from ..emit import access, emit_map, emit_op, new_tile, source_of
+from ..limits import PMAX
 from ..names import api
 from ..nodes import Op
 from ..tables import ACTIVATIONS, SPECIAL
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor
 from .nisa_common import need_op, out_tile, reduce_cmd, vector_operand
 from .nisa_vector import _reduce_into
 from .nl_elementwise import is_number
-
-fail = context.fail
 
 
 def _activation_values(label, op, data, bias, scale):
@@ -187,7 +189,7 @@ def iota(expr, dtype, *, mask=None):
             fix="nl.arange(n)[None, :]",
             official="1d_arange_not_supported",
         )
-    if expr.shape[0] > checks.PMAX:
+    if expr.shape[0] > PMAX:
         fail(
             "PARTITION_LIMIT",
             f"{label}: number of partitions {expr.shape[0]} exceeds architecture limit of 128",

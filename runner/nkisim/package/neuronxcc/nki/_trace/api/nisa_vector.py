@@ -2,11 +2,13 @@
 
 from .. import checks, context, dtypes
 from ..assign import check_destination
-from ..emit import access, emit_fold, emit_map, emit_op, new_tile, source_of
+from ..checks import need_dtype
+from ..context import fail
+from ..emit import access, emit_fold, emit_map, emit_op, new_tile, partition_aligned, source_of
 from ..names import api
 from ..nodes import Op
 from ..tables import FN, REDUCTIONS
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor
 from .nisa_common import (
     ALU,
     check_integer,
@@ -21,8 +23,6 @@ from .nisa_common import (
 from .nl_elementwise import is_number
 from .nl_memory import create, par_dim
 from .nl_reduce import parse_axes, reduced_shape
-
-fail = context.fail
 
 
 @api("nisa")
@@ -142,8 +142,6 @@ def _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, instr,
             rule=f"reduce_res is a tile of shape ({data.shape[0]}, 1)",
             fix="reduce_res = nl.ndarray((p, 1), dtype=nl.float32)",
         )
-    from ..emit import partition_aligned
-
     axes = list(range(1, data.ndim))
     emit_fold(
         partition_aligned(reduce_res, data.ndim),

@@ -1,13 +1,14 @@
 """nl: elementwise functions, all made from one table, the operators of tiles, where."""
 
 from .. import checks, context, dtypes
-from ..affine import Aff, as_int
+from ..affine import Aff
+from ..checks import need_dtype
+from ..context import fail
 from ..emit import emit_map, new_tile, result_shape
+from ..limits import PMAX
 from ..names import api
 from ..tables import ACTIVATIONS, BITVEC, COMPARISONS, LOGICAL
-from ..tensor import Tensor, need_dtype
-
-fail = context.fail
+from ..tensor import Tensor
 
 
 def is_number(value):
@@ -62,7 +63,7 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
         target = dtypes.bool_
     else:
         target = dtypes.promote(operand_dtype(x), operand_dtype(y))
-    if shape[0] > checks.PMAX:
+    if shape[0] > PMAX:
         fail(
             "PARTITION_LIMIT",
             f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",
@@ -96,43 +97,6 @@ def _binary_instr(x, y):
         ):
             return "tensor_scalar"
     return "tensor_tensor"
-
-
-def operator_call(name, x, y):
-    """The Python operators on tiles; None means that Python should try elsewhere."""
-    other = y if isinstance(x, Tensor) else x
-    if not isinstance(other, (Tensor, Aff)) and not is_number(other):
-        if as_int(other) is None:
-            return NotImplemented
-    trace = context.trace_or_fail("an operator")
-    if trace.error is not None:
-        raise trace.error
-    if name.startswith("bitwise_") and _is_bool(x) and _is_bool(y):
-        name = "logical_" + name[len("bitwise_") :]
-    return binary_call(name, x, y, None, None, False, f"operator {_SIGNS.get(name, name)}")
-
-
-_SIGNS = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "power": "**",
-    "mod": "%",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-}
-
-
-def _is_bool(value):
-    return isinstance(value, bool) or (isinstance(value, Tensor) and value.dtype is dtypes.bool_)
 
 
 def unary_call(name, x, dtype=None, mask=None, label=None):

@@ -2,11 +2,10 @@
 
 from .. import context
 from ..affine import Aff, arange as make_arange, as_int
+from ..context import fail
 from ..indexing import DynSlice, Grid
 from ..loops import AffineRange, SequentialRange, static
-from ..names import api
-
-fail = context.fail
+from ..names import api, visible
 
 
 def _integers(label, args, most=3):
@@ -165,8 +164,6 @@ class TileSize:
         return "nl.tile_size"
 
     def __getattr__(self, name):
-        from ..names import visible
-
         late = name == "total_available_sbuf_size"
         if late and visible("nl.tile_size", name):
             return 176 * 1024

@@ -2,14 +2,15 @@
 
 from .. import checks, context, dtypes
 from ..affine import Aff
-from ..emit import access, emit_map, emit_op, new_tile
+from ..checks import need_dtype
+from ..context import fail
+from ..emit import access, emit_map, emit_op, new_tile, whole_2d
 from ..names import api
 from ..nodes import Op
-from ..tensor import Tensor, need_dtype, whole_2d
+from ..tensor import Tensor
 from .matmul_mask import K, M, N, PLAIN_READINGS, READINGS, of_result, over_kmn
 from .nl_memory import swap, swap_mask
 
-fail = context.fail
 STATIONARY_FMAX, MOVING_FMAX = 128, 512
 
 

@@ -1,15 +1,18 @@
 """nl: creating tensors, moving them between HBM and the chip, casts."""
 
-from .. import checks, context, dtypes, limits
-from ..affine import Aff, as_int, broadcast_shapes
+from .. import checks, context, dtypes, scope
+from ..affine import Aff, Atom, as_int
 from ..assign import check_value
-from ..builder import PSUM_BYTES, SBUF_BYTES
+from ..capacity import check_partition_bytes, check_tensor_bytes
+from ..checks import need_dtype
+from ..constants import array_bytes, identity_bytes
+from ..context import fail
 from ..emit import emit_map, new_tile
+from ..limits import PMAX, SBUF_BYTES
 from ..names import api
 from ..nodes import Buffer
-from ..tensor import Tensor, need_dtype
-
-fail = context.fail
+from ..shapes import broadcast_shapes
+from ..tensor import Tensor, method
 
 
 class Memory:
@@ -133,7 +136,7 @@ def create(api_name, shape, dtype, buffer, name, fill):
             rule="free axes follow the partition axis",
             fix="add a free axis of size 1",
         )
-    if shape[pdim] > checks.PMAX:
+    if shape[pdim] > PMAX:
         fail(
             "PARTITION_LIMIT",
             f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
@@ -143,8 +146,8 @@ def create(api_name, shape, dtype, buffer, name, fill):
             "an output is created with buffer=nl.shared_hbm",
             official="num_partition_exceed_arch_limit",
         )
-    checks.check_partition_bytes(api_name, shape, pdim, dtype, memory.name, SBUF_BYTES, PSUM_BYTES)
-    limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
+    check_partition_bytes(api_name, shape, pdim, dtype, memory.name)
+    check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
     out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
     out.declared_pdim = explicit
     return Tensor.whole(out)
@@ -169,7 +172,7 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
             fix="move the nl.ndarray call before the loops",
             official="shared_hbm_must_in_kernel_level",
         )
-    limits.check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)
+    check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)
     buffer = trace.add_buffer(Buffer.HBM, dtype, name or "", shape, 0, memory.name)
     buffer.shared = memory is shared_hbm
     return Tensor.whole(buffer)
@@ -240,7 +243,7 @@ def empty_like(a, dtype=None, *, buffer=None, name="", **kwargs):
 def hbm_source(src, name, what):
     """An HBM view with at least two axes: a vector becomes one value a partition."""
     checks.require_tensor(src, name, what)
-    checks.check_alive(src, name)
+    scope.check_alive(src, name)
     if src.buffer_.on_chip:
         fail(
             "WRONG_MEMORY",
@@ -262,7 +265,7 @@ def hbm_source(src, name, what):
             fix="index it to a 2-D tile, e.g. x[n, c0:c0+128, h, :] inside loops over n and h",
             official="leading_dimension_of_tensor_must_be_partition",
         )
-    if src.shape[0] > checks.PMAX:
+    if src.shape[0] > PMAX:
         checks.fail_partitions(name, what, src, src.shape[0])
     return src
 
@@ -297,7 +300,7 @@ def load_transpose2d(src, *, mask=None, dtype=None):
             official="exceed_max_supported_dimension",
         )
     rows, columns = src.shape
-    if columns > checks.PMAX:
+    if columns > PMAX:
         fail(
             "PARTITION_LIMIT",
             f"{name}: number of partitions {columns} exceeds architecture limit of 128",
@@ -342,15 +345,44 @@ def store(dst, value, *, mask=None):
     if not reduced:
         check_value(value, name)
     dst = store_target(dst, value, name)
-    if dst.shape[0] > checks.PMAX:
+    if dst.shape[0] > PMAX:
         checks.fail_partitions(name, "dst", dst, dst.shape[0])
     mask = checks.check_mask(mask, dst.shape, name)
     if reduced:
-        from .spmd import store_reduced
-
-        store_reduced(dst, value, mask, name)
+        _store_reduced(dst, value, mask, name)
         return
     emit_map(dst, [value], [], "store", "dma", mask, name)
+
+
+def _store_reduced(dst, value, mask, label):
+    """The first program along the axes writes, the others accumulate: after the last one dst holds the reduction."""
+    trace = context.current()
+    root = value.buffer_.root
+    reduction = name, axes = root.all_reduce
+    if any(_moves_with(dim, axes) for dim in dst.dims):
+        fail(
+            "UNSUPPORTED_OP",
+            f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
+            operands=[("dst", dst), ("value", value)],
+            rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
+            fix="store to one place that is the same in every program, and let another kernel spread it",
+        )
+    first = trace.first_program(axes)
+    root.all_reduce = None  # this store may read it, and no other call
+    node = trace.open_if(first)
+    for block, accumulate in ((node.then, None), (node.orelse, name)):
+        region = trace.open_region("branch", block, node, first)
+        emit_map(dst, [value], [], "store", "dma", mask, label, accumulate=accumulate)
+        trace.close_region(region)
+    root.all_reduce = reduction
+
+
+def _moves_with(e, axes):
+    return any(
+        (atom.kind == Atom.PROGRAM_ID and atom.key in axes)
+        or (atom.operand is not None and _moves_with(atom.operand, axes))
+        for atom in e.terms
+    )
 
 
 def store_target(dst, value, name):
@@ -373,6 +405,11 @@ def store_target(dst, value, name):
             official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape",
         )
     return dst
+
+
+@method
+def astype(self, dtype, **_):
+    return cast(self, need_dtype(dtype, "astype"))
 
 
 def cast(src, dtype, mask=None, name="astype", memory="sbuf"):
@@ -401,7 +438,7 @@ def broadcast_to(src, *, shape):
     checks.check_tile(src, name, "src")
     shape, _, _ = parse_shape(name, shape)
     view = src.broadcast_to(shape)
-    if shape[0] > checks.PMAX:
+    if shape[0] > PMAX:
         checks.fail_partitions(name, "shape", view, shape[0])
     out = new_tile(shape, src.dtype, api=name)
     return emit_map(
@@ -435,16 +472,12 @@ def shared_constant(constant, dtype=None):
             fix="nl.shared_constant(np.eye(128), dtype=nl.float32)",
         )
     target = need_dtype(dtype if dtype is not None else constant.dtype, name)
-    from ..constants import array_bytes
-
     return _constant(array_bytes(constant, target), tuple(int(n) for n in shape), target, "constant")
 
 
 @api("nl")
 def shared_identity_matrix(n, dtype=dtypes.uint8):
     target = need_dtype(dtype, "nl.shared_identity_matrix")
-    from ..constants import identity_bytes
-
     n = as_int(n)
     if n is None or not 0 < n <= 4096:
         fail(

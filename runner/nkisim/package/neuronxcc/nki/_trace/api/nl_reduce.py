@@ -1,13 +1,13 @@
 """nl: reductions over free axes, softmax, rms_norm, loop_reduce."""
 
-from .. import checks, context, dtypes
+from .. import checks, dtypes, scope
 from ..affine import Aff, as_int
-from ..emit import emit_fold, emit_map, new_tile
+from ..checks import need_dtype
+from ..context import fail
+from ..emit import emit_fold, emit_map, new_tile, result_shape
 from ..names import api
 from ..tables import REDUCTIONS, function_name
-from ..tensor import Tensor, need_dtype
-
-fail = context.fail
+from ..tensor import Tensor
 
 
 def parse_axes(label, x, axis):
@@ -204,8 +204,6 @@ def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mas
         label,
     )
     out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
-    from ..emit import result_shape
-
     result_shape(label, [("x", x), ("w", w)])
     return emit_map(
         out, [x, scale, w], [("multiply", 0, 1), ("multiply", 3, 2)], "scalar_tensor_tensor", "vector", items, label
@@ -236,7 +234,7 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
                 rule="variables of enclosing loops",
                 fix="loop_indices=[i]",
             )
-        checks.check_atom(atoms[0])
+        scope.check_atom(atoms[0])
         loops.append(atoms[0].key)
     target = need_dtype(dtype, label) if dtype is not None else x.dtype
     view = x

@@ -5,15 +5,17 @@ The hardware's stream cannot be matched. Each element hashes (seed, call, loop t
 
 from .. import checks, context, dtypes
 from ..affine import Aff
+from ..checks import need_dtype
+from ..context import fail
 from ..emit import emit_map, new_tile
+from ..limits import PMAX
 from ..names import api
 from ..tables import WORK_I32
-from ..tensor import Tensor, need_dtype
+from ..tensor import Tensor
 from .nisa_common import out_tile, vector_operand
 from .nl_elementwise import is_number
 from .nl_memory import parse_shape
 
-fail = context.fail
 _MIX = (
     ("shift_right", 16),
     ("multiply", 0x21F0AAAD),
@@ -102,7 +104,7 @@ def rand(shape, dtype=dtypes.float32):
             rule="tiles have rank >= 2",
             fix=f"({shape[0]}, 1)",
         )
-    if shape[0] > checks.PMAX:
+    if shape[0] > PMAX:
         fail(
             "PARTITION_LIMIT",
             f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",

@@ -2,13 +2,12 @@
 
 from .. import checks, context
 from ..affine import Aff, Atom, as_int
+from ..checks import need_dtype
+from ..context import fail
 from ..emit import emit_map, new_tile
 from ..names import REGISTRY, api
 from ..tables import REDUCTIONS, function_name
-from ..tensor import need_dtype
 from .nl_index import mgrid
-
-fail = context.fail
 
 
 def spmd_dim(*dims):
@@ -78,47 +77,3 @@ def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=Tr
     if axes:
         out.buffer_.all_reduce = (name, axes)
     return out
-
-
-def store_reduced(dst, value, mask, label):
-    """The first program along the axes writes, the others accumulate: after the last one dst holds the reduction."""
-    trace = context.current()
-    root = value.buffer_.root
-    reduction = name, axes = root.all_reduce
-    if any(_moves_with(dim, axes) for dim in dst.dims):
-        fail(
-            "UNSUPPORTED_OP",
-            f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
-            operands=[("dst", dst), ("value", value)],
-            rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
-            fix="store to one place that is the same in every program, and let another kernel spread it",
-        )
-    first = Aff(0)
-    for axis in axes:
-        first = first + trace.program_id(axis)
-    root.all_reduce = None  # this store may read it, and no other call
-    node = trace.open_if(((1, first),))
-    for block, accumulate in ((node.then, None), (node.orelse, name)):
-        region = trace.open_region("branch", block, node, ((1, first),))
-        emit_map(dst, [value], [], "store", "dma", mask, label, accumulate=accumulate)
-        trace.close_region(region)
-    root.all_reduce = reduction
-
-
-def _moves_with(e, axes):
-    return any(
-        (atom.kind == Atom.PROGRAM_ID and atom.key in axes)
-        or (atom.operand is not None and _moves_with(atom.operand, axes))
-        for atom in e.terms
-    )
-
-
-def check_not_reduced(tile, label, name):
-    if getattr(tile.buffer_.root, "all_reduce", None):
-        fail(
-            "UNSUPPORTED_OP",
-            f"{label}: {name} is the result of nl.all_reduce",
-            operands=[(name, tile)],
-            rule="programs run one after another here: a reduction over them is complete when the last one ends, so it can only be stored",
-            fix="nl.store(out[...], value=nl.all_reduce(...)) and go on in another kernel",
-        )
