@@ -70,7 +70,7 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
     if buffer.root.all_reduce is not None:
         _fail_reduced(tensor, api, name)
     if tensor.shape[0] > PMAX:
-        fail_partitions(api, name, tensor, tensor.shape[0])
+        check_partition_axis(api, name, tensor)
 
 
 def _fail_reduced(tensor, api, name):
@@ -109,17 +109,32 @@ def check_partition_first(tensor, api, name):
         )
 
 
-def fail_partitions(api, name, tensor, count):
+def check_partition_axis(api, name, tensor, count=None):
+    """Axis 0 of a tile; count: the partitions that it gets, where that is another axis of `tensor`."""
+    count = tensor.shape[0] if count is None else count
+    if count <= PMAX:
+        return
     n = -(-count // PMAX)
-    fail(
-        "PARTITION_LIMIT",
-        f"{api}: number of partitions {count} exceeds architecture limit of {PMAX}",
+    check_partition_count(
+        api,
+        count,
         operands=[(name, tensor)],
         rule=f"axis 0 of a tile is the partition axis, at most nl.tile_size.pmax = {PMAX}",
         fix=f"loop over {n} tiles: for i in nl.affine_range({n}): ... x[i * 128 + nl.arange(128)[:, None], ...]"
         + ("" if count % PMAX == 0 else f" with mask=(i * 128 + nl.arange(128)[:, None] < {count})"),
-        official="num_partition_exceed_arch_limit",
     )
+
+
+def check_partition_count(api, count, rule, fix, operands=()):
+    if count > PMAX:
+        fail(
+            "PARTITION_LIMIT",
+            f"{api}: number of partitions {count} exceeds architecture limit of {PMAX}",
+            operands=operands,
+            rule=rule,
+            fix=fix,
+            official="num_partition_exceed_arch_limit",
+        )
 
 
 def check_same_shape(api, operands, fix):
@@ -197,7 +212,13 @@ def check_mask(mask, shape, api):
     return tuple((kind, e.spread(tuple(shape))) for kind, e in mask.items)
 
 
+def dtype_or(default, dtype, api):
+    """The dtype that an API is asked for, `default` where it is not."""
+    return default if dtype is None else need_dtype(dtype, api)
+
+
 def need_dtype(what, api):
+    """The DType that `what` names. @raises DTYPE"""
     found = dtypes.lookup(what)
     if found is None:
         fail(

@@ -75,6 +75,11 @@ def new_tile(shape, dtype, memory="sbuf", name="", fill=None, api="", pdim=0):
     return Tensor.whole(context.current().add_buffer(kind, dtype, name, shape, pdim, memory, fill))
 
 
+def out_tile(like, dtype, api, shape=None):
+    """A fresh tile for a result: of the operand's shape and dtype where no others are asked for."""
+    return new_tile(shape or like.shape, checks.dtype_or(like.dtype, dtype, api), api=api)
+
+
 def source_of(value, shape, mask, api, dma=False):
     """A map's source: tensor, index or number."""
     if isinstance(value, Tensor):

@@ -2,9 +2,8 @@
 
 from .. import checks, context, scope
 from ..affine import Aff, as_int
-from ..checks import need_dtype
 from ..context import fail
-from ..emit import access, emit_map, emit_op, new_tile, whole_2d
+from ..emit import access, emit_map, emit_op, new_tile, out_tile, whole_2d
 from ..names import api
 from ..nodes import Op
 from ..tables import WORK_RAW, function_name
@@ -43,7 +42,7 @@ def gather_flattened(data, indices, *, mask=None, dtype=None):
     flat, shape = whole_2d(data, label), indices.shape
     row = Aff(0, {}, (1 if shape[0] > 1 else 0,) + (0,) * (len(shape) - 1), shape)
     view = Tensor(flat.buffer_, (row, Aff(0, {}, (0,) * len(shape), shape)), shape, (1, indices, False))
-    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else data.dtype, api=label)
+    out = out_tile(data, dtype, label, shape)
     return emit_map(out, [view], [], "local_gather", "gpsimd", mask, label)
 
 
@@ -172,7 +171,7 @@ def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=engine.unknown
     label = "nisa.tensor_copy_dynamic_src"
     _dynamic(label, "src", src)
     where = _copy_engine(label, engine, [("src", src)])
-    out = new_tile(src.shape, need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
+    out = out_tile(src, dtype, label)
     return emit_map(out, [src], [], "tensor_copy", where, mask, label)
 
 

@@ -2,11 +2,10 @@
 
 import enum
 
-from .. import checks, dtypes
+from .. import checks
 from ..affine import Aff
-from ..checks import need_dtype
 from ..context import fail
-from ..emit import new_tile, partition_aligned
+from ..emit import partition_aligned
 from ..tables import ARITHMETIC, BITVEC, COMPARISONS, LOGICAL, function_name
 from ..tensor import Tensor
 from .nl_elementwise import is_number
@@ -95,12 +94,6 @@ def vector_operand(value, data, label, argument, rank=None):
     return partition_aligned(value, rank or data.ndim)
 
 
-def out_tile(like, dtype, label, shape=None, memory="sbuf"):
-    return new_tile(
-        shape or like.shape, need_dtype(dtype, label) if dtype is not None else like.dtype, memory, api=label
-    )
-
-
 def check_psum_pair(label, pairs):
     tiles = [v for _, v in pairs if isinstance(v, Tensor)]
     if len(tiles) > 1 and all(t.memory == "psum" for t in tiles):
@@ -124,10 +117,3 @@ def check_integer(label, pairs):
                 rule="bitwise functions take integers",
                 fix="cast to int32, or use arithmetic",
             )
-
-
-def target_memory(buffer):
-    return getattr(buffer, "name", "sbuf") if buffer is not None else "sbuf"
-
-
-FLOAT32 = dtypes.float32

@@ -4,8 +4,7 @@ from .. import checks, context, scope
 from ..affine import Aff
 from ..checks import need_dtype
 from ..context import fail
-from ..emit import emit_map, new_tile
-from ..limits import PMAX
+from ..emit import emit_map, out_tile
 from ..names import REGISTRY, api
 from ..shapes import broadcast_shapes
 from ..tables import function_name
@@ -123,12 +122,11 @@ def dma_transpose(src, *, axes=None, dtype=None, mask=None):
             fix="index the tensor to two axes",
         )
     shape = tuple(src.shape[a] for a in order)
-    if shape[0] > PMAX:
-        checks.fail_partitions(label, "src", src, shape[0])
+    checks.check_partition_axis(label, "src", src, shape[0])
     view = Tensor(
         src.buffer_, [Aff(a.c, a.terms, tuple(a.slots[k] for k in order), shape) for a in src.dims], shape, src.dyn
     )
-    out = new_tile(shape, need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
+    out = out_tile(src, dtype, label, shape)
     return emit_map(out, [view], [], "dma_transpose", "dma", None, label)
 
 

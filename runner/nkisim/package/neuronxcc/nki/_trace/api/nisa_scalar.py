@@ -5,13 +5,12 @@ from ..affine import Aff
 from ..checks import need_dtype
 from ..conditions import Cond
 from ..context import fail
-from ..emit import access, emit_map, emit_op, new_tile, source_of
-from ..limits import PMAX
+from ..emit import access, emit_map, emit_op, new_tile, out_tile, source_of
 from ..names import api
 from ..nodes import Op
 from ..tables import ACTIVATIONS, SPECIAL
 from ..tensor import Tensor
-from .nisa_common import need_op, out_tile, reduce_cmd, vector_operand
+from .nisa_common import need_op, reduce_cmd, vector_operand
 from .nisa_vector import _reduce_into
 from .nl_elementwise import is_number
 
@@ -189,15 +188,13 @@ def iota(expr, dtype, *, mask=None):
             fix="nl.arange(n)[None, :]",
             official="1d_arange_not_supported",
         )
-    if expr.shape[0] > PMAX:
-        fail(
-            "PARTITION_LIMIT",
-            f"{label}: number of partitions {expr.shape[0]} exceeds architecture limit of 128",
-            operands=[("expr", expr)],
-            rule="at most 128 partitions",
-            fix="nl.arange(128)[:, None]",
-            official="num_partition_exceed_arch_limit",
-        )
+    checks.check_partition_count(
+        label,
+        expr.shape[0],
+        operands=[("expr", expr)],
+        rule="at most 128 partitions",
+        fix="nl.arange(128)[:, None]",
+    )
     out = new_tile(expr.shape, need_dtype(dtype, label), api=label)
     return emit_map(out, [expr], [], "iota", "gpsimd", mask, label)
 

@@ -2,24 +2,14 @@
 
 from .. import checks, context, dtypes
 from ..assign import check_destination
-from ..checks import need_dtype
+from ..checks import dtype_or
 from ..context import fail
-from ..emit import access, emit_fold, emit_map, emit_op, new_tile, partition_aligned, source_of
+from ..emit import access, emit_fold, emit_map, emit_op, new_tile, out_tile, partition_aligned, source_of
 from ..names import api
 from ..nodes import Op
 from ..tables import FN, REDUCTIONS
 from ..tensor import Tensor
-from .nisa_common import (
-    ALU,
-    check_integer,
-    check_psum_pair,
-    engine,
-    engine_name,
-    is_bitvec,
-    need_op,
-    out_tile,
-    vector_operand,
-)
+from .nisa_common import ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, vector_operand
 from .nl_elementwise import is_number
 from .nl_memory import create, par_dim
 from .nl_reduce import parse_axes, reduced_shape
@@ -49,7 +39,7 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
         check_integer(label, pairs)
     out = new_tile(
         data1.shape,
-        need_dtype(dtype, label) if dtype is not None else dtypes.promote(data1.dtype, data2.dtype),
+        dtype_or(dtypes.promote(data1.dtype, data2.dtype), dtype, label),
         api=label,
     )
     return emit_map(
@@ -171,7 +161,7 @@ def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, 
     )
     out = new_tile(
         data.shape,
-        need_dtype(dtype, label) if dtype is not None else dtypes.promote(data.dtype, operand1.dtype),
+        dtype_or(dtypes.promote(data.dtype, operand1.dtype), dtype, label),
         api=label,
     )
     return emit_map(out, values, steps, "scalar_tensor_tensor", "vector", mask, label)
@@ -280,9 +270,7 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
     initial = vector_operand(initial, data0, label, "initial")
     shape = data0.shape
     items = checks.check_mask(mask, shape, label)
-    out = new_tile(
-        shape, need_dtype(dtype, label) if dtype is not None else dtypes.promote(kept.dtype, data1.dtype), api=label
-    )
+    out = new_tile(shape, dtype_or(dtypes.promote(kept.dtype, data1.dtype), dtype, label), api=label)
     sources = [source_of(v, shape, items, label) for v in (data0, data1, initial)]
     target = access(out, shape, items, label, writes=True)
     emit_op(

@@ -2,10 +2,9 @@
 
 from .. import checks, context, dtypes
 from ..affine import Aff
-from ..checks import need_dtype
+from ..checks import dtype_or, need_dtype
 from ..context import fail
 from ..emit import emit_map, new_tile, result_shape
-from ..limits import PMAX
 from ..names import api
 from ..tables import ACTIVATIONS, BITVEC, COMPARISONS, LOGICAL
 from ..tensor import Tensor
@@ -63,15 +62,13 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
         target = dtypes.bool_
     else:
         target = dtypes.promote(operand_dtype(x), operand_dtype(y))
-    if shape[0] > PMAX:
-        fail(
-            "PARTITION_LIMIT",
-            f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",
-            operands=pairs,
-            rule="at most 128 partitions",
-            fix="use a smaller index grid",
-            official="num_partition_exceed_arch_limit",
-        )
+    checks.check_partition_count(
+        label,
+        shape[0],
+        operands=pairs,
+        rule="at most 128 partitions",
+        fix="use a smaller index grid",
+    )
     out = new_tile(shape, target, api=label)
     return emit_map(out, [x, y], [(name, 0, 1)], _binary_instr(x, y), "unknown", mask, label)
 
@@ -102,7 +99,7 @@ def _binary_instr(x, y):
 def unary_call(name, x, dtype=None, mask=None, label=None):
     label = label or f"nl.{name}"
     checks.check_tile(x, label, "x") if isinstance(x, Tensor) else checks.require_tensor(x, label, "x")
-    target = need_dtype(dtype, label) if dtype is not None else dtypes.bool_ if name == "logical_not" else x.dtype
+    target = dtype_or(dtypes.bool_ if name == "logical_not" else x.dtype, dtype, label)
     if name == "invert" and x.dtype.is_float:
         _float_operand(label, [("x", x)])
     if name in ("sin", "arctan"):
@@ -166,6 +163,6 @@ def where(condition, x, y, *, dtype=None, mask=None):
         check_operand(value, label, argument)
     checks.require_tensor(condition, label, "condition")
     shape = result_shape(label, triple)
-    target = need_dtype(dtype, label) if dtype is not None else dtypes.promote(operand_dtype(x), operand_dtype(y))
+    target = dtype_or(dtypes.promote(operand_dtype(x), operand_dtype(y)), dtype, label)
     out = new_tile(shape, target, api=label)
     return emit_map(out, [condition, x, y], [("select", 0, 1, 2)], "select", "vector", mask, label)

@@ -4,11 +4,11 @@ from .. import checks, context, dtypes, scope
 from ..affine import Aff, Atom, as_int
 from ..assign import check_value
 from ..capacity import check_partition_bytes, check_tensor_bytes
-from ..checks import need_dtype
+from ..checks import dtype_or, need_dtype
 from ..constants import array_bytes, identity_bytes
 from ..context import fail
-from ..emit import emit_map, new_tile
-from ..limits import PMAX, SBUF_BYTES
+from ..emit import emit_map, new_tile, out_tile
+from ..limits import SBUF_BYTES
 from ..names import api
 from ..nodes import Buffer
 from ..shapes import broadcast_shapes
@@ -136,16 +136,14 @@ def create(api_name, shape, dtype, buffer, name, fill):
             rule="free axes follow the partition axis",
             fix="add a free axis of size 1",
         )
-    if shape[pdim] > PMAX:
-        fail(
-            "PARTITION_LIMIT",
-            f"{api_name}: number of partitions {shape[pdim]} exceeds architecture limit of 128",
-            operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
-            rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
-            fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
-            "an output is created with buffer=nl.shared_hbm",
-            official="num_partition_exceed_arch_limit",
-        )
+    checks.check_partition_count(
+        api_name,
+        shape[pdim],
+        operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
+        rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
+        fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
+        "an output is created with buffer=nl.shared_hbm",
+    )
     check_partition_bytes(api_name, shape, pdim, dtype, memory.name)
     check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
     out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
@@ -265,8 +263,7 @@ def hbm_source(src, name, what):
             fix="index it to a 2-D tile, e.g. x[n, c0:c0+128, h, :] inside loops over n and h",
             official="leading_dimension_of_tensor_must_be_partition",
         )
-    if src.shape[0] > PMAX:
-        checks.fail_partitions(name, what, src, src.shape[0])
+    checks.check_partition_axis(name, what, src)
     return src
 
 
@@ -280,7 +277,7 @@ def _free_bytes(tensor):
 @api("nl")
 def load(src, *, mask=None, dtype=None):
     src = hbm_source(src, "nl.load", "src")
-    out = new_tile(src.shape, need_dtype(dtype, "nl.load") if dtype is not None else src.dtype, api="nl.load")
+    out = out_tile(src, dtype, "nl.load")
     return emit_map(out, [src], [], "load", "dma", mask, "nl.load")
 
 
@@ -300,18 +297,16 @@ def load_transpose2d(src, *, mask=None, dtype=None):
             official="exceed_max_supported_dimension",
         )
     rows, columns = src.shape
-    if columns > PMAX:
-        fail(
-            "PARTITION_LIMIT",
-            f"{name}: number of partitions {columns} exceeds architecture limit of 128",
-            operands=[("src", src)],
-            rule="the second axis of src becomes the partition axis, at most 128",
-            fix="loop over column tiles of 128",
-            official="num_partition_exceed_arch_limit",
-        )
+    checks.check_partition_count(
+        name,
+        columns,
+        operands=[("src", src)],
+        rule="the second axis of src becomes the partition axis, at most 128",
+        fix="loop over column tiles of 128",
+    )
     items = checks.check_mask(mask, src.shape, name)
     shape = (columns, rows)
-    out = new_tile(shape, need_dtype(dtype, name) if dtype is not None else src.dtype, api=name)
+    out = out_tile(src, dtype, name, shape)
     return emit_map(out, [swap(src)], [], "load_transpose", "dma", swap_mask(items, shape), name)
 
 
@@ -345,8 +340,7 @@ def store(dst, value, *, mask=None):
     if not reduced:
         check_value(value, name)
     dst = store_target(dst, value, name)
-    if dst.shape[0] > PMAX:
-        checks.fail_partitions(name, "dst", dst, dst.shape[0])
+    checks.check_partition_axis(name, "dst", dst)
     mask = checks.check_mask(mask, dst.shape, name)
     if reduced:
         _store_reduced(dst, value, mask, name)
@@ -422,7 +416,7 @@ def cast(src, dtype, mask=None, name="astype", memory="sbuf"):
 def copy(src, *, mask=None, dtype=None):
     if not isinstance(src, Tensor):
         checks.require_tensor(src, "nl.copy", "src")
-    return cast(src, need_dtype(dtype, "nl.copy") if dtype is not None else src.dtype, mask, "nl.copy")
+    return cast(src, dtype_or(src.dtype, dtype, "nl.copy"), mask, "nl.copy")
 
 
 @api("nl")
@@ -438,8 +432,7 @@ def broadcast_to(src, *, shape):
     checks.check_tile(src, name, "src")
     shape, _, _ = parse_shape(name, shape)
     view = src.broadcast_to(shape)
-    if shape[0] > PMAX:
-        checks.fail_partitions(name, "shape", view, shape[0])
+    checks.check_partition_axis(name, "shape", view, shape[0])
     out = new_tile(shape, src.dtype, api=name)
     return emit_map(
         out, [view], [], "partition_broadcast" if shape[0] != src.shape[0] else "tensor_copy", "unknown", None, name

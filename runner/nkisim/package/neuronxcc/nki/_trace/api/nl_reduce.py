@@ -2,9 +2,9 @@
 
 from .. import checks, dtypes, scope
 from ..affine import Aff, as_int
-from ..checks import need_dtype
+from ..checks import dtype_or
 from ..context import fail
-from ..emit import emit_fold, emit_map, new_tile, result_shape
+from ..emit import emit_fold, emit_map, new_tile, out_tile, result_shape
 from ..names import api
 from ..tables import REDUCTIONS, function_name
 from ..tensor import Tensor
@@ -72,9 +72,7 @@ def reduce_tile(
     """A new tile with the reduction of steps(x, *extra)."""
     checks.check_tile(x, label, "x")
     axes = parse_axes(label, x, axis)
-    target = (
-        need_dtype(dtype, label) if dtype is not None else dtypes.bool_ if function.startswith("logical") else x.dtype
-    )
+    target = dtype_or(dtypes.bool_ if function.startswith("logical") else x.dtype, dtype, label)
     out = new_tile(reduced_shape(x.shape, axes, keepdims), target, api=label)
     return emit_fold(
         out, [x] + list(extra), list(steps), function, axes, instr, "vector", mask, label, negate, shape=x.shape
@@ -125,7 +123,7 @@ def _mean(label, x, axis, mask, keepdims):
 @api("nl")
 def mean(x, axis, *, dtype=None, mask=None, keepdims=False):
     value = _mean("nl.mean", x, axis, mask, keepdims)
-    target = need_dtype(dtype, "nl.mean") if dtype is not None else x.dtype
+    target = dtype_or(x.dtype, dtype, "nl.mean")
     if target is dtypes.float32:
         return value
     out = new_tile(value.shape, target, api="nl.mean")
@@ -149,7 +147,7 @@ def var(x, axis, *, dtype=None, mask=None, keepdims=False):
         steps=[("subtract", 0, 1), ("square", 2)],
         instr="tensor_reduce",
     )
-    target = need_dtype(dtype, label) if dtype is not None else x.dtype
+    target = dtype_or(x.dtype, dtype, label)
     out = new_tile(total.shape, target, api=label)
     return emit_map(out, [total, 1.0 / _count(x, axes)], [("multiply", 0, 1)], "tensor_scalar", "vector", (), label)
 
@@ -163,7 +161,7 @@ def softmax(x, axis=-1, *, dtype=None, compute_dtype=None, mask=None):
     powers = new_tile(x.shape, dtypes.float32, api=label)
     emit_map(powers, [x, highest], [("subtract", 0, 1), ("exp", 2)], "activation", "scalar", items, label)
     total = reduce_tile(label, powers, axis, "add", dtype=dtypes.float32, mask=items, keepdims=True)
-    out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
+    out = out_tile(x, dtype, label)
     return emit_map(out, [powers, total], [("divide", 0, 1)], "tensor_scalar", "vector", items, label)
 
 
@@ -203,7 +201,7 @@ def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mas
         (),
         label,
     )
-    out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
+    out = out_tile(x, dtype, label)
     result_shape(label, [("x", x), ("w", w)])
     return emit_map(
         out, [x, scale, w], [("multiply", 0, 1), ("multiply", 3, 2)], "scalar_tensor_tensor", "vector", items, label
@@ -236,7 +234,7 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
             )
         scope.check_atom(atoms[0])
         loops.append(atoms[0].key)
-    target = need_dtype(dtype, label) if dtype is not None else x.dtype
+    target = dtype_or(x.dtype, dtype, label)
     view = x
     if target is not x.dtype or mask is not None:
         view = new_tile(x.shape, target, api=label)

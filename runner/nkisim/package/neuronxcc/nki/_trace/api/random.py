@@ -7,12 +7,11 @@ from .. import checks, context, dtypes
 from ..affine import Aff
 from ..checks import need_dtype
 from ..context import fail
-from ..emit import emit_map, new_tile
-from ..limits import PMAX
+from ..emit import emit_map, new_tile, out_tile
 from ..names import api
 from ..tables import WORK_I32
 from ..tensor import Tensor
-from .nisa_common import out_tile, vector_operand
+from .nisa_common import vector_operand
 from .nl_elementwise import is_number
 from .nl_memory import parse_shape
 
@@ -104,14 +103,12 @@ def rand(shape, dtype=dtypes.float32):
             rule="tiles have rank >= 2",
             fix=f"({shape[0]}, 1)",
         )
-    if shape[0] > PMAX:
-        fail(
-            "PARTITION_LIMIT",
-            f"{label}: number of partitions {shape[0]} exceeds architecture limit of 128",
-            rule="at most 128 partitions",
-            fix="fill tiles of 128 rows in a loop",
-            official="num_partition_exceed_arch_limit",
-        )
+    checks.check_partition_count(
+        label,
+        shape[0],
+        rule="at most 128 partitions",
+        fix="fill tiles of 128 rows in a loop",
+    )
     bits = _bits(shape, label)
     return emit_map(
         new_tile(shape, target, api=label),

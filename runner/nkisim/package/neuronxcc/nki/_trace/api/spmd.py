@@ -2,9 +2,8 @@
 
 from .. import checks, context
 from ..affine import Aff, Atom, as_int
-from ..checks import need_dtype
 from ..context import fail
-from ..emit import emit_map, new_tile
+from ..emit import emit_map, out_tile
 from ..names import REGISTRY, api
 from ..tables import REDUCTIONS, function_name
 from .nl_index import mgrid
@@ -72,7 +71,7 @@ def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=Tr
             fix="op=np.add",
         )
     axes = _axes(label, x, program_axes)
-    out = new_tile(x.shape, need_dtype(dtype, label) if dtype is not None else x.dtype, api=label)
+    out = out_tile(x, dtype, label)
     emit_map(out, [x], [], "part_of_former" if axes else "tensor_copy", "unknown", mask, label)
     if axes:
         out.buffer_.all_reduce = (name, axes)
