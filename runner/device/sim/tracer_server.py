@@ -19,7 +19,7 @@ import socket
 import struct
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # main() sets the path of the children
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # where it is installed or linked
 from child_frame import read_frame, write_frame  # noqa: E402
 
 CONTROL = 3
