@@ -4,6 +4,20 @@ import math
 
 import numpy as np
 
+# The documented names of neuronxcc.nki.language (SDK 2.24 to 2.26, trn1).
+DOCUMENTED = """
+load store load_transpose2d copy atomic_rmw broadcast_to ndarray zeros ones full zeros_like empty_like rand
+random_seed shared_constant shared_identity_matrix add subtract multiply divide power maximum minimum mod fmod
+bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal greater greater_equal less less_equal
+logical_and logical_or logical_xor abs negative sign trunc floor ceil exp log sqrt rsqrt reciprocal square sin cos tan
+tanh arctan sigmoid relu gelu gelu_dx gelu_apprx_tanh gelu_apprx_sigmoid silu silu_dx erf erf_dx softplus mish invert
+logical_not max min sum mean var prod all softmax rms_norm dropout matmul transpose where gather_flattened
+affine_range sequential_range static_range arange mgrid ds expand_dims program_id num_programs program_ndim spmd_dim
+nc loop_reduce all_reduce static_cast finfo gemm_grid gemm_stationary_grid device_print par_dim sbuf psum hbm
+private_hbm shared_hbm tile_size fp32 uint8 int8 uint16 int16 uint32 int32 float8_e4m3 float8_e5m2 float16 bfloat16
+tfloat32 float32 bool_
+""".split()
+
 RNG = np.random.default_rng(11)
 F = np.float32
 

@@ -4,6 +4,16 @@ import numpy as np
 
 from api_table import A, B, BIG, C, F, I1, POS, draw, integers, row, softmax
 
+# The documented names of neuronxcc.nki.isa (SDK 2.24 to 2.26, trn1).
+DOCUMENTED = """
+nc_matmul nc_transpose activation activation_reduce tensor_tensor tensor_scalar tensor_scalar_reduce
+scalar_tensor_tensor tensor_reduce tensor_partition_reduce tensor_tensor_scan tensor_copy tensor_copy_dynamic_src
+tensor_copy_dynamic_dst tensor_copy_predicated reciprocal memset dropout iota affine_select range_select select_reduce
+sequence_bounds bn_stats bn_aggr max8 nc_find_index8 nc_match_replace8 nc_stream_shuffle local_gather dma_copy
+dma_transpose get_nc_version reduce_cmd oob_mode dge_mode nc_version engine tensor_engine vector_engine scalar_engine
+gpsimd_engine sync_engine unknown_engine
+""".split()
+
 _COLUMN = draw(32, 1)
 _BIT = integers(0, 2, 32, 16, dtype=np.uint8)
 row(

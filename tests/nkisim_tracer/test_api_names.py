@@ -5,26 +5,12 @@ import unittest
 import numpy as np
 
 import api_table
-import api_table_isa  # noqa: F401 (adds its rows)
+import api_table_isa  # adds its rows
 import kernels
 from neuronxcc.nki._trace import engine
 from neuronxcc.nki._trace.names import REGISTRY, SINCE
 
-DOCUMENTED = {
-    "nl": """load store load_transpose2d copy atomic_rmw broadcast_to ndarray zeros ones full zeros_like empty_like rand random_seed shared_constant
-        shared_identity_matrix add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor left_shift right_shift
-        equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor abs negative sign trunc floor ceil exp log sqrt rsqrt
-        reciprocal square sin cos tan tanh arctan sigmoid relu gelu gelu_dx gelu_apprx_tanh gelu_apprx_sigmoid silu silu_dx erf erf_dx softplus mish
-        invert logical_not max min sum mean var prod all softmax rms_norm dropout matmul transpose where gather_flattened affine_range
-        sequential_range static_range arange mgrid ds expand_dims program_id num_programs program_ndim spmd_dim nc loop_reduce all_reduce static_cast
-        finfo gemm_grid gemm_stationary_grid device_print par_dim sbuf psum hbm private_hbm shared_hbm tile_size fp32 uint8 int8 uint16 int16 uint32
-        int32 float8_e4m3 float8_e5m2 float16 bfloat16 tfloat32 float32 bool_""".split(),
-    "nisa": """nc_matmul nc_transpose activation activation_reduce tensor_tensor tensor_scalar tensor_scalar_reduce scalar_tensor_tensor tensor_reduce
-        tensor_partition_reduce tensor_tensor_scan tensor_copy tensor_copy_dynamic_src tensor_copy_dynamic_dst tensor_copy_predicated reciprocal memset
-        dropout iota affine_select range_select select_reduce sequence_bounds bn_stats bn_aggr max8 nc_find_index8 nc_match_replace8 nc_stream_shuffle
-        local_gather dma_copy dma_transpose get_nc_version reduce_cmd oob_mode dge_mode nc_version engine tensor_engine vector_engine scalar_engine
-        gpsimd_engine sync_engine unknown_engine""".split(),
-}
+DOCUMENTED = {"nl": api_table.DOCUMENTED, "nisa": api_table_isa.DOCUMENTED}
 # tested by their statistics below: no numpy stream equals theirs
 RANDOM = {"nl.rand", "nl.random_seed", "nl.dropout", "nisa.dropout"}
 # instructions of NeuronCore-v3

@@ -42,27 +42,6 @@ const Domain* domain_of(Fn fn) {
   return found == std::end(kDomains) ? nullptr : found;
 }
 
-const char* name_of(Fn fn) {
-  switch (fn) {
-    case Fn::exp:
-      return "exp";
-    case Fn::log:
-      return "log";
-    case Fn::sqrt:
-      return "sqrt";
-    case Fn::rsqrt:
-      return "rsqrt";
-    case Fn::reciprocal:
-      return "reciprocal";
-    case Fn::divide:
-      return "divide";
-    case Fn::sin:
-      return "sin";
-    default:
-      return "cos";
-  }
-}
-
 }  // namespace
 
 void Watch::read(const RowRead& row, const Tile& tile) {
@@ -135,7 +114,7 @@ std::string to_text(const Program& program, const OutOfRange& what) {
   const std::string of =
       what.buffer < 0 ? std::string()
                       : fmt::format(" made of {}", variable_name(program, static_cast<std::uint32_t>(what.buffer)));
-  return fmt::format("{} at line {} {}: {} of {} values{} lie outside (seen: {:.6g} to {:.6g}); {}", name_of(what.fn),
+  return fmt::format("{} at line {} {}: {} of {} values{} lie outside (seen: {:.6g} to {:.6g}); {}", to_string(what.fn),
                      what.line, domain.problem, what.outside, what.all, of, static_cast<double>(what.lowest),
                      static_cast<double>(what.highest), domain.advice);
 }

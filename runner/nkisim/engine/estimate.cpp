@@ -25,7 +25,6 @@ struct Shape {
   double per_partition = 1;  ///< N
   bool all_narrow = true;    ///< every on-chip operand is bf16 or fp16
   bool any_psum = false;
-  bool data_narrow = true;
 };
 
 class Estimator {
@@ -126,22 +125,38 @@ class Estimator {
     return shape;
   }
 
-  static double at_least(double n) { return std::max(kMinCycles, n); }
+  static double at_least(double cycles, double least = kMinCycles) { return std::max(least, cycles); }
+  void pe(double cycles, double times) { busy_.pe += times * cycles / (kPeGhz * 1e3); }
   void act(double cycles, double times) { busy_.act += times * (cycles + kActOverhead) / (kActGhz * 1e3); }
   void dve(double cycles, double times) { busy_.dve += times * (cycles + kDveOverhead) / (kDveGhz * 1e3); }
   /// GpSimd shares its SBUF port with DVE: they take turns.
   void pool(double cycles, double times) { busy_.dve += times * (cycles + kPoolOverhead) / (kPoolGhz * 1e3); }
-  void either(double cycles, Engine engine, double times) {
-    switch (engine) {
-      case Engine::scalar:
+  void either(double cycles, double times) {
+    busy_.free_on_dve += times * (cycles + kDveOverhead) / (kDveGhz * 1e3);
+    busy_.free_on_act += times * (cycles + kActOverhead) / (kActGhz * 1e3);
+  }
+  /// The node's engine counts where the instruction leaves a choice.
+  void on(Unit unit, Engine engine, double cycles, double times) {
+    switch (unit) {
+      case Unit::none:
+      case Unit::dma:  // dma() charges the bytes
+        return;
+      case Unit::tensor:
+        return pe(cycles, times);
+      case Unit::scalar:
         return act(cycles, times);
-      case Engine::gpsimd:
-        return pool(cycles, times);
-      case Engine::vector:
+      case Unit::vector:
         return dve(cycles, times);
-      default:
-        busy_.free_on_dve += times * (cycles + kDveOverhead) / (kDveGhz * 1e3);
-        busy_.free_on_act += times * (cycles + kActOverhead) / (kActGhz * 1e3);
+      case Unit::gpsimd:
+        return pool(cycles, times);
+      case Unit::any:
+        if (engine == Engine::scalar) return act(cycles, times);
+        if (engine == Engine::vector) return dve(cycles, times);
+        return engine == Engine::gpsimd ? pool(cycles, times) : either(cycles, times);
+      case Unit::vector_or_gpsimd:
+        return engine == Engine::gpsimd ? pool(cycles, times) : dve(cycles, times);
+      case Unit::tensor_or_vector:
+        return engine == Engine::vector ? dve(cycles, times) : pe(cycles, times);
     }
   }
   /// Splits the free work between DVE and ACT so that the busier of them is least.
@@ -203,71 +218,26 @@ class Estimator {
   void operation(const Matmul& matmul, double times) {
     const auto m = static_cast<double>(matmul.head.shape[1]), n = static_cast<double>(matmul.head.shape[2]);
     const Dtype dtype = program_.buffers[matmul.moving.buffer].dtype;
-    busy_.pe += times * std::max(std::min(kMinCycles, m), n) * (dtype == Dtype::float32 ? 4 : 1) / (kPeGhz * 1e3);
+    pe(std::max(std::min(kMinCycles, m), n) * (dtype == Dtype::float32 ? 4 : 1), times);
   }
   void operation(const Loop&, double) {}
   void operation(const If&, double) {}
   void operation(const Alloc&, double) {}
 
   void compute(const Head& head, const Shape& shape, double times) {
+    on(unit_of(head.instr), head.engine, cycles_of(head, shape), times);
+  }
+  /// The formulas of numbers.def, over the names that it promises them.
+  static double cycles_of(const Head& head, const Shape& shape) {
     const double n = shape.per_partition;
+    const bool narrow = shape.all_narrow, psum = shape.any_psum, on_vector = head.engine == Engine::vector;
     switch (head.instr) {
-      case Instr::activation:
-        return act(at_least(n), times);
-      case Instr::activation_reduce:
-        return act(at_least(n) + kMinCycles, times);
-      case Instr::tensor_scalar:
-      case Instr::tensor_copy:
-        return either(at_least(n), head.engine, times);
-      case Instr::tensor_scalar_reduce:
-        return dve(at_least(n) + kMinCycles, times);
-      case Instr::tensor_tensor: {
-        const double cycles = at_least(shape.any_psum || shape.all_narrow ? n : 2 * n);
-        return head.engine == Engine::gpsimd ? pool(cycles, times) : dve(cycles, times);
-      }
-      case Instr::select:
-      case Instr::copy_predicated:
-        return dve(at_least(shape.any_psum ? n : 2 * n), times);
-      case Instr::scalar_tensor_tensor:
-        return dve(at_least(shape.all_narrow ? n : 2 * n), times);
-      case Instr::tensor_reduce:
-        return dve(at_least(shape.all_narrow ? n / 2 : n), times);
-      case Instr::scan:
-        return dve(at_least(2 * n), times);
-      case Instr::reciprocal:
-        return dve(at_least(3 * n), times);
-      case Instr::bn_aggr:
-        return dve(at_least(13 * n / 3), times);
-      case Instr::bn_stats:
-      case Instr::memset:
-      case Instr::max8:
-      case Instr::find_index8:
-      case Instr::match_replace8:
-      case Instr::random:
-      case Instr::stream_shuffle:
-        return dve(at_least(n), times);
-      case Instr::iota:
-      case Instr::affine_select:
-      case Instr::local_gather:
-      case Instr::partition_reduce:
-        return pool(kPoolSetup + n, times);
-      case Instr::transpose:
-        if (head.engine == Engine::vector) return dve(at_least(n), times);
-        busy_.pe += times * std::max(128.0, n) / (kPeGhz * 1e3);
-        return;
-      case Instr::partition_broadcast:
-        busy_.pe += times * at_least(n) / (kPeGhz * 1e3);
-        return;
-      case Instr::part_of_former:
-      case Instr::load:
-      case Instr::store:
-      case Instr::load_transpose:
-      case Instr::dma_copy:
-      case Instr::dma_transpose:
-      case Instr::matmul:
-      case Instr::print:
-        return;
+#define INSTR(number, name, unit, cycles) \
+  case Instr::name:                       \
+    return cycles;
+#include "runner/nkisim/numbers/numbers.def"
     }
+    return 0;
   }
 
   const Program& program_;

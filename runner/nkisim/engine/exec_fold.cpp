@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "runner/nkisim/engine/exec.hpp"
 
@@ -7,23 +6,6 @@ namespace nkigrid::nkisim {
 namespace {
 
 constexpr std::size_t kFoldChunk = 256;
-
-template <class T>
-T identity(Fn fn) {
-  switch (fn) {
-    case Fn::multiply:
-    case Fn::logical_and:
-      return T(1);
-    case Fn::maximum:
-      return std::is_same_v<T, float> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::min();
-    case Fn::minimum:
-      return std::is_same_v<T, float> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-    case Fn::bitwise_and:
-      return T(-1);
-    default:
-      return T(0);
-  }
-}
 
 /// An axis along which the destination stands still.
 std::vector<bool> folded_axes(const Fold& fold) {
@@ -88,7 +70,7 @@ class FoldExec final : public Exec {
   /// One destination element: the folded axes run along the rows.
   void fold_rows(Machine& machine) {
     T lanes[kLanes];
-    std::fill(lanes, lanes + kLanes, identity<T>(function_));
+    std::fill(lanes, lanes + kLanes, Rows<T>::identity(machine.rows, function_));
     bool any = false;
     Odometer outer(space_, machine.values, kept_, row_axis_);
     do {
@@ -119,7 +101,7 @@ class FoldExec final : public Exec {
     alignas(64) T lanes[kLanes][kFoldChunk];
     bool any[kFoldChunk] = {};
     const auto n = static_cast<std::size_t>(end - begin);
-    for (auto& lane : lanes) std::fill(lane, lane + n, identity<T>(function_));
+    for (auto& lane : lanes) std::fill(lane, lane + n, Rows<T>::identity(machine.rows, function_));
     Odometer outer(space_, machine.values, kept_, row_axis_);
     do {
       const std::size_t lane = row_axis_ > kept_ ? static_cast<std::size_t>(outer.at(row_axis_ - 1)) % kLanes : 0;

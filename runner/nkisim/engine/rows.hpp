@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/numbers/numbers.hpp"
 
 /// The inner loops of the engine: each works on one row of at most kChunk values in L1. Internal to the room.
 namespace nkigrid::nkisim {
@@ -32,6 +32,9 @@ struct RowKernels {
   /// lanes[(first + j) % 16] = fn(lanes[..], values[j])
   void (*fold_f32)(Fn fn, float* lanes, const float* values, std::size_t n, std::size_t first);
   void (*fold_i32)(Fn fn, std::int32_t* lanes, const std::int32_t* values, std::size_t n, std::size_t first);
+  /// What the lanes of a fold begin with: fn(identity, x) is x.
+  float (*identity_f32)(Fn fn);
+  std::int32_t (*identity_i32)(Fn fn);
 };
 
 extern const RowKernels kGenericRows;
@@ -56,6 +59,7 @@ struct Rows<float> {
   static void fold(const RowKernels& k, Fn fn, float* lanes, const float* v, std::size_t n, std::size_t first) {
     k.fold_f32(fn, lanes, v, n, first);
   }
+  static float identity(const RowKernels& k, Fn fn) { return k.identity_f32(fn); }
 };
 template <>
 struct Rows<std::int32_t> {
@@ -73,6 +77,7 @@ struct Rows<std::int32_t> {
   static void fold(const RowKernels& k, Fn fn, Int* lanes, const Int* v, std::size_t n, std::size_t first) {
     k.fold_i32(fn, lanes, v, n, first);
   }
+  static Int identity(const RowKernels& k, Fn fn) { return k.identity_i32(fn); }
 };
 
 }  // namespace nkigrid::nkisim

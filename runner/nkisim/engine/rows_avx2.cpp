@@ -12,10 +12,13 @@ namespace {
 // clang-format off
 #include "runner/nkisim/engine/vector_math.inc.hpp"
 #include "runner/nkisim/engine/row_casts.inc.hpp"
-#include "runner/nkisim/engine/row_functions.inc.hpp"
+#include "runner/nkisim/engine/row_loops.inc.hpp"
+#include "runner/nkisim/engine/functions_f32.inc.hpp"
+#include "runner/nkisim/engine/functions_i32.inc.hpp"
 // clang-format on
 }  // namespace
 
-const RowKernels kAvx2Rows{apply_f32, apply_i32, load_f32, load_i32, store_f32, store_i32, fold_f32, fold_i32};
+const RowKernels kAvx2Rows{apply_f32, apply_i32, load_f32, load_i32,     store_f32,
+                           store_i32, fold_f32,  fold_i32, identity_f32, identity_i32};
 
 }  // namespace nkigrid::nkisim

@@ -127,7 +127,7 @@ class Parser {
   }
   Atom atom() {
     Atom result;
-    result.kind = static_cast<Atom::Kind>(in_.u8_below(4, "atom kind"));
+    result.kind = static_cast<Atom::Kind>(in_.u8_below(kAtomKinds, "atom kind"));
     if (result.kind == Atom::Kind::loop || result.kind == Atom::Kind::program_id) {
       result.id = in_.u32("loop id or axis");
       return result;
@@ -139,8 +139,8 @@ class Parser {
   }
   Buffer buffer() {
     Buffer result;
-    result.kind = static_cast<BufferKind>(in_.u8_below(6, "buffer kind"));
-    result.dtype = static_cast<Dtype>(in_.u8_below(13, "dtype"));
+    result.kind = static_cast<BufferKind>(in_.u8_below(kBufferKinds, "buffer kind"));
+    result.dtype = static_cast<Dtype>(in_.u8_below(kDtypes, "dtype"));
     result.name = in_.blob(kMaxName, "name length");
     for (std::size_t k = in_.count(kMaxRank, "rank"); k > 0; --k) result.shape.push_back(in_.natural("extent"));
     result.partition_dim = static_cast<std::uint32_t>(in_.u_at_most(kMaxRank - 1, "partition dimension"));
@@ -176,7 +176,7 @@ class Parser {
     std::vector<Condition> result;
     for (std::size_t k = in_.count(kMaxConditions, "condition count"); k > 0; --k) {
       Condition condition;
-      condition.kind = static_cast<Condition::Kind>(in_.u8_below(3, "condition kind"));
+      condition.kind = static_cast<Condition::Kind>(in_.u8_below(kConditionKinds, "condition kind"));
       condition.value = index(rank);
       result.push_back(std::move(condition));
     }
@@ -184,7 +184,7 @@ class Parser {
   }
   Source source(std::size_t rank) {
     Source result;
-    result.kind = static_cast<Source::Kind>(in_.u8_below(3, "source kind"));
+    result.kind = static_cast<Source::Kind>(in_.u8_below(kSourceKinds, "source kind"));
     switch (result.kind) {
       case Source::Kind::access:
         result.access = access(rank);
@@ -234,8 +234,8 @@ class Parser {
     Head result;
     const std::uint64_t instr = in_.u_at_most(kInstrs - 1, "instruction");
     result.instr = static_cast<Instr>(instr);
-    const std::uint8_t engine = in_.u8_below(7, "engine");
-    if (engine == 4) in_.fail("engine 4");
+    const std::uint8_t engine = in_.u8_below(static_cast<int>(Engine::dma) + 1, "engine");
+    if (!is_engine(engine)) in_.fail(fmt::format("engine {}", engine));
     result.engine = static_cast<Engine>(engine);
     for (std::size_t k = in_.count(kMaxRank, "rank"); k > 0; --k) result.shape.push_back(in_.natural("extent"));
     result.mask = conditions(result.shape.size());
@@ -246,7 +246,7 @@ class Parser {
     result.head = head();
     const std::size_t rank = result.head.shape.size();
     result.dst = access(rank);
-    result.work = static_cast<Work>(in_.u8_below(3, "work"));
+    result.work = static_cast<Work>(in_.u8_below(kWorks, "work"));
     result.accumulate = accumulation();
     result.loops = loop_ids();
     result.sources = sources(rank);
@@ -258,7 +258,7 @@ class Parser {
     result.head = head();
     const std::size_t rank = result.head.shape.size();
     result.dst = access(rank);
-    result.work = static_cast<Work>(in_.u8_below(3, "work"));
+    result.work = static_cast<Work>(in_.u8_below(kWorks, "work"));
     result.function = function();
     result.negate = in_.u8_below(2, "negate flag") != 0;
     result.accumulate = accumulation();
@@ -293,7 +293,7 @@ class Parser {
     SpecialOp result;
     result.head = head();
     const std::size_t rank = result.head.shape.size();
-    result.kind = static_cast<Special>(in_.u8_below(9, "special kind"));
+    result.kind = static_cast<Special>(in_.u8_below(kSpecials, "special kind"));
     for (std::size_t k = in_.count(kMaxSources, "destination count"); k > 0; --k)
       result.destinations.push_back(access(rank));
     result.sources = sources(rank);
@@ -330,33 +330,33 @@ class Parser {
     Node result;
     const std::uint8_t tag = in_.u8();
     result.line = in_.u32("line");
-    switch (tag) {
-      case 1:
+    switch (static_cast<NodeTag>(tag)) {
+      case NodeTag::loop:
         result.what = loop(depth);
         break;
-      case 2:
+      case NodeTag::branch:
         result.what = branch(depth);
         break;
-      case 3:
+      case NodeTag::alloc:
         result.what = alloc();
         break;
-      case 4:
+      case NodeTag::map:
         result.what = map();
         break;
-      case 5:
+      case NodeTag::fold:
         result.what = fold();
         break;
-      case 6:
+      case NodeTag::matmul:
         result.what = matmul();
         break;
-      case 7:
+      case NodeTag::scan:
         result.what = scan();
         break;
-      case 8:
+      case NodeTag::special:
         result.what = special();
         break;
       default:
-        in_.fail(fmt::format("node tag {} (legal: 1 to 8)", tag));
+        in_.fail(fmt::format("node tag {} (legal: 1 to {})", tag, kNodeTags));
     }
     return result;
   }

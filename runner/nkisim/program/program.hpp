@@ -9,150 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "runner/nkisim/numbers/numbers.hpp"
+
 /// The traced form of a kernel in memory; docs/formats/program.md says what every field means.
 namespace nkigrid::nkisim {
-
-enum class Dtype : std::uint8_t {
-  uint8,
-  int8,
-  uint16,
-  int16,
-  uint32,
-  int32,
-  float8_e4m3,
-  float8_e5m2,
-  float16,
-  bfloat16,
-  tfloat32,
-  float32,
-  boolean
-};
-std::size_t size_of(Dtype dtype) noexcept;
-std::string_view to_string(Dtype dtype) noexcept;  ///< numpy's names where there is one
-bool is_float(Dtype dtype) noexcept;               ///< float8 to float32
-
-/// Functions of map and fold steps. The number is the file's; only ever add at the end.
-enum class Fn : std::uint8_t {
-  // binary (arity 2)
-  add,
-  subtract,
-  multiply,
-  divide,
-  power,
-  maximum,
-  minimum,
-  mod,
-  fmod,  // 0-8
-  bitwise_and,
-  bitwise_or,
-  bitwise_xor,
-  shift_left,
-  shift_right,  // 9-13 (work int32)
-  equal,
-  not_equal,
-  greater,
-  greater_equal,
-  less,
-  less_equal,
-  logical_and,
-  logical_or,
-  logical_xor,  // 14-22
-  // unary (arity 1)
-  copy,
-  abs,
-  negative,
-  sign,
-  trunc,
-  floor,
-  ceil,
-  exp,
-  log,
-  sqrt,
-  rsqrt,
-  reciprocal,
-  square,  // 23-35
-  sin,
-  cos,
-  tan,
-  tanh,
-  arctan,
-  sigmoid,
-  relu,
-  gelu,
-  gelu_dx,
-  gelu_apprx_tanh,
-  silu,
-  silu_dx,  // 36-47
-  erf,
-  erf_dx,
-  softplus,
-  mish,
-  invert,
-  logical_not,  // 48-53
-  // ternary (arity 3)
-  select,             // 54: a != 0 ? b : c
-  gelu_apprx_sigmoid  // 55 (unary)
-};
-inline constexpr int kFns = 56;
-int arity(Fn fn) noexcept;
-bool is_bitwise(Fn fn) noexcept;   ///< needs integer work
-bool is_foldable(Fn fn) noexcept;  ///< may be a fold's or an accumulation's function
-
-/// Instructions as the cost model knows them (docs/decisions/estimate.md). 0: part of the former instruction.
-enum class Instr : std::uint8_t {
-  part_of_former,
-  load,
-  store,
-  load_transpose,
-  dma_copy,
-  dma_transpose,
-  tensor_copy,
-  memset,
-  iota,
-  affine_select,
-  select,
-  tensor_tensor,
-  tensor_scalar,
-  tensor_scalar_reduce,
-  scalar_tensor_tensor,
-  activation,
-  activation_reduce,
-  reciprocal,
-  tensor_reduce,
-  partition_reduce,
-  partition_broadcast,
-  matmul,
-  transpose,
-  scan,
-  bn_stats,
-  bn_aggr,
-  max8,
-  find_index8,
-  match_replace8,
-  stream_shuffle,
-  local_gather,
-  random,
-  copy_predicated,
-  print
-};
-inline constexpr int kInstrs = 34;
-
-enum class Engine : std::uint8_t { unknown = 0, tensor = 1, scalar = 2, gpsimd = 3, vector = 5, dma = 6 };
-enum class BufferKind : std::uint8_t { param, output, hbm, sbuf, psum, constant };
-enum class Work : std::uint8_t { float32, int32, raw };
-/// This version runs bn_stats, bn_aggr, max8, find_index8, match_replace8 and stream_shuffle; validate() refuses the
-/// others by name.
-enum class Special : std::uint8_t {
-  bn_stats,
-  bn_aggr,
-  max8,
-  find_index8,
-  match_replace8,
-  stream_shuffle,
-  local_gather,
-  random,
-  print
-};
 
 struct Term {
   std::uint32_t atom = 0;
@@ -164,7 +24,8 @@ struct Affine {
 };
 
 struct Atom {
-  enum class Kind : std::uint8_t { loop, program_id, floor_div, mod } kind = Kind::loop;
+  using Kind = AtomKind;
+  Kind kind = Kind::loop;
   std::uint32_t id = 0;  ///< loop id or axis
   Affine operand;        ///< floor_div, mod
   std::int64_t divisor = 1;
@@ -185,12 +46,14 @@ struct Access {
 };
 
 struct Condition {
-  enum class Kind : std::uint8_t { not_negative, zero, not_zero } kind = Kind::not_negative;
+  using Kind = ConditionKind;
+  Kind kind = Kind::not_negative;
   Index value;
 };
 
 struct Source {
-  enum class Kind : std::uint8_t { access, constant, index } kind = Kind::access;
+  using Kind = SourceKind;
+  Kind kind = Kind::access;
   Access access;
   double constant = 0;
   Index index;

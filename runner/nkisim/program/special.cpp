@@ -21,10 +21,4 @@ std::optional<SpecialSignature> signature_of(Special kind) {
   }
 }
 
-std::string_view to_string(Special kind) noexcept {
-  constexpr std::string_view kNames[] = {"bn_stats",       "bn_aggr",      "max8",   "find_index8", "match_replace8",
-                                         "stream_shuffle", "local_gather", "random", "print"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 }  // namespace nkigrid::nkisim

@@ -19,6 +19,4 @@ struct SpecialSignature {
 /// Nothing for the kinds that this version does not run.
 std::optional<SpecialSignature> signature_of(Special kind);
 
-std::string_view to_string(Special kind) noexcept;
-
 }  // namespace nkigrid::nkisim

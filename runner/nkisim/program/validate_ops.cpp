@@ -12,39 +12,6 @@ namespace {
 constexpr double kMaxElements = 1e13;
 constexpr std::int64_t kMovingFree = 512, kSpecialRow = 65'536;
 
-bool is_dma(Instr instr) {
-  switch (instr) {
-    case Instr::load:
-    case Instr::store:
-    case Instr::load_transpose:
-    case Instr::dma_copy:
-    case Instr::dma_transpose:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Functions that integer work has.
-bool is_integer_function(Fn fn) {
-  if (arity(fn) >= 2 || is_bitwise(fn)) return true;
-  switch (fn) {
-    case Fn::copy:
-    case Fn::trunc:
-    case Fn::floor:
-    case Fn::ceil:
-    case Fn::abs:
-    case Fn::negative:
-    case Fn::sign:
-    case Fn::square:
-    case Fn::relu:
-    case Fn::logical_not:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_narrow(Dtype dtype) { return is_float(dtype) && size_of(dtype) < 4; }
 
 }  // namespace
@@ -52,7 +19,7 @@ bool is_narrow(Dtype dtype) { return is_float(dtype) && size_of(dtype) < 4; }
 Use Validator::use(const Head& head) const {
   Use result;
   result.checked_when_run = !head.mask.empty() || branches_ > 0;
-  result.dma = is_dma(head.instr);
+  result.dma = unit_of(head.instr) == Unit::dma;
   return result;
 }
 
@@ -71,7 +38,7 @@ void Validator::head(const Head& head, double times, double factor) {
 }
 
 void Validator::function(Fn fn, Work work) {
-  if (work == Work::int32 ? !is_integer_function(fn) : is_bitwise(fn)) {
+  if (!exists_in(fn, work)) {
     fail(fmt::format("function {} does not exist in {} work", static_cast<int>(fn),
                      work == Work::int32 ? "int32" : "float32"));
   }

@@ -17,6 +17,7 @@ from .conditions import Cond, holds
 from .context import fail, trace_or_fail
 from .refusals import IndexRefusals
 from .shapes import broadcast_shapes, foreign
+from .tables import ATOM
 
 
 class Atom:
@@ -25,7 +26,7 @@ class Atom:
     `//` and `%` by a constant are symbols of their own, over an operand without slots, so that an index stays a sum."""
 
     __slots__ = ("kind", "key", "operand", "divisor", "lo", "hi", "region", "name", "number")
-    LOOP, PROGRAM_ID, FLOOR_DIV, MOD = range(4)
+    LOOP, PROGRAM_ID, FLOOR_DIV, MOD = (ATOM[name] for name in ("loop", "program_id", "floor_div", "mod"))
 
     def __init__(self, kind, key, lo, hi, name, operand=None, divisor=1, region=None):
         self.kind, self.key, self.lo, self.hi, self.name = kind, key, lo, hi, name

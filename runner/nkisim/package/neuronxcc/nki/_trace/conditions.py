@@ -2,6 +2,7 @@
 
 from .context import fail
 from .shapes import broadcast_shapes, foreign
+from .tables import CONDITION
 
 
 class Cond:
@@ -11,7 +12,7 @@ class Cond:
 
     __slots__ = ("items", "shape")
     __array_ufunc__ = None
-    NOT_NEGATIVE, ZERO, NOT_ZERO = range(3)
+    NOT_NEGATIVE, ZERO, NOT_ZERO = (CONDITION[name] for name in ("not_negative", "zero", "not_zero"))
     TEXTS = {NOT_NEGATIVE: ">= 0", ZERO: "== 0", NOT_ZERO: "!= 0"}
 
     def __init__(self, items, shape):

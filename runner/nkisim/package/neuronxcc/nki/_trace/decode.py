@@ -2,16 +2,12 @@
 
 import struct
 
+from .conditions import Cond
 from .dtypes import ALL
-from .tables import ENGINE_NAMES, FN_NAMES, INSTR_NAMES
+from .tables import ARITY, ATOM_NAMES, BUFFER_NAMES, ENGINE_NAMES, FN_NAMES, INSTR_NAMES, NODE_NAMES
+from .tables import SOURCE, WORK_NAMES
 
-BUFFER_KINDS = ("param", "output", "hbm", "sbuf", "psum", "constant")
-ATOM_KINDS = ("loop", "program_id", "floor_div", "mod")
-_BINARY, _TERNARY = 23, (54,)
-
-
-def arity(fn):
-    return 3 if fn in _TERNARY else 2 if fn < _BINARY else 1
+_DTYPES = {d.number: d.name for d in ALL}
 
 
 class Reader:
@@ -64,30 +60,26 @@ class Reader:
         return out
 
     def cond(self, rank):
-        return {"kind": (">= 0", "== 0", "!= 0")[self.u8()], "index": self.index(rank)}
+        return {"kind": Cond.TEXTS[self.u8()], "index": self.index(rank)}
 
     def source(self, rank):
         kind = self.u8()
-        return (
-            {"access": self.access(rank)}
-            if kind == 0
-            else {"constant": self.f64()}
-            if kind == 1
-            else {"index": self.index(rank)}
-        )
+        if kind == SOURCE["access"]:
+            return {"access": self.access(rank)}
+        return {"constant": self.f64()} if kind == SOURCE["constant"] else {"index": self.index(rank)}
 
     def step(self):
         fn = self.u8()
-        return [FN_NAMES[fn]] + [self.u() for _ in range(arity(fn))]
+        return [FN_NAMES[fn]] + [self.u() for _ in range(ARITY[fn])]
 
     def fn(self):
         n = self.u8()
         return None if n == 255 else FN_NAMES[n]
 
     def node(self):
-        tag, line = self.u8(), self.u()
+        tag, line = NODE_NAMES[self.u8()], self.u()
         out = {"line": line}
-        if tag == 1:
+        if tag == "loop":
             out.update(
                 node="loop",
                 id=self.u(),
@@ -98,10 +90,10 @@ class Reader:
                 step=self.i(),
             )
             out["body"] = self.many(self.node)
-        elif tag == 2:
+        elif tag == "branch":
             out.update(node="if", conditions=self.many(lambda: self.cond(0)))
             out["then"], out["else"] = self.many(self.node), self.many(self.node)
-        elif tag == 3:
+        elif tag == "alloc":
             out.update(node="alloc", buffer=self.u(), fill=self.f64() if self.u8() else None)
         else:
             self.operation(tag, out)
@@ -112,11 +104,12 @@ class Reader:
         out["shape"] = self.many(self.u)
         rank = len(out["shape"])
         out["mask"] = self.many(lambda: self.cond(rank))
-        if tag != 8:
+        if tag != "special":
             out["dst"] = self.access(rank)
-        if tag in (4, 5):
-            out.update(node="map" if tag == 4 else "fold", work=("float32", "int32", "raw")[self.u8()])
-            if tag == 5:
+        out["node"] = tag
+        if tag in ("map", "fold"):
+            out["work"] = WORK_NAMES[self.u8()]
+            if tag == "fold":
                 out.update(function=self.fn(), negate=bool(self.u8()))
             out.update(
                 accumulate=self.fn(),
@@ -124,13 +117,12 @@ class Reader:
                 sources=self.many(lambda: self.source(rank)),
                 steps=self.many(self.step),
             )
-        elif tag == 6:
-            out.update(node="matmul", stationary=self.access(rank), moving=self.access(rank), accumulate=self.u8())
-        elif tag == 7:
-            out.update(node="scan", op0=self.fn(), op1=self.fn(), sources=[self.source(rank) for _ in range(3)])
+        elif tag == "matmul":
+            out.update(stationary=self.access(rank), moving=self.access(rank), accumulate=self.u8())
+        elif tag == "scan":
+            out.update(op0=self.fn(), op1=self.fn(), sources=[self.source(rank) for _ in range(3)])
         else:
             out.update(
-                node="special",
                 kind=self.u8(),
                 destinations=self.many(lambda: self.access(rank)),
                 sources=self.many(lambda: self.source(rank)),
@@ -148,22 +140,22 @@ def decode(data):
 
     def atom():
         kind = r.u8()
-        one = {"kind": ATOM_KINDS[kind]}
-        one.update({"id": r.u()} if kind < 2 else {"operand": r.aff(), "divisor": r.u()})
+        one = {"kind": ATOM_NAMES[kind]}
+        one.update({"id": r.u()} if one["kind"] in ("loop", "program_id") else {"operand": r.aff(), "divisor": r.u()})
         return one
 
     def buffer():
         kind = r.u8()
         one = {
-            "kind": BUFFER_KINDS[kind],
-            "dtype": ALL[r.u8()].name,
+            "kind": BUFFER_NAMES[kind],
+            "dtype": _DTYPES[r.u8()],
             "name": r.blob().decode(),
             "shape": r.many(r.u),
             "pdim": r.u(),
             "alias": r.u() - 1,
             "line": r.u(),
         }
-        if kind == 5:
+        if one["kind"] == "constant":
             one["data"] = r.blob()
         r.buffers.append(one)
         return one

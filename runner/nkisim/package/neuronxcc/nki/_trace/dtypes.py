@@ -1,5 +1,7 @@
 """Element types of NKI on NeuronCore-v2 and how two of them combine."""
 
+from .numbers import DTYPE
+
 
 class DType:
     """One element type. `number` is the program form's; equal to numpy's type of the same name and to its own name."""
@@ -39,22 +41,11 @@ class DType:
         return self.kind in "iub"
 
 
-uint8 = DType("uint8", 0, 1, "u", 8)
-int8 = DType("int8", 1, 1, "i", 8)
-uint16 = DType("uint16", 2, 2, "u", 16)
-int16 = DType("int16", 3, 2, "i", 16)
-uint32 = DType("uint32", 4, 4, "u", 32)
-int32 = DType("int32", 5, 4, "i", 32)
-float8_e4m3 = DType("float8_e4m3", 6, 1, "f", 8)
-float8_e5m2 = DType("float8_e5m2", 7, 1, "f", 8)
-float16 = DType("float16", 8, 2, "f", 16)
-bfloat16 = DType("bfloat16", 9, 2, "f", 16)
-tfloat32 = DType("tfloat32", 10, 4, "f", 19)
-float32 = DType("float32", 11, 4, "f", 32)
-bool_ = DType("bool", 12, 1, "b", 8)
-
-ALL = (uint8, int8, uint16, int16, uint32, int32, float8_e4m3, float8_e5m2, float16, bfloat16, tfloat32, float32, bool_)
+ALL = tuple(DType(name, number, size, kind, bits) for number, _, name, size, kind, bits in DTYPE)
 _BY_NAME = {d.name: d for d in ALL}
+uint8, int8, uint16, int16, uint32, int32 = map(_BY_NAME.get, ("uint8", "int8", "uint16", "int16", "uint32", "int32"))
+float8_e4m3, float8_e5m2, float16, bfloat16 = map(_BY_NAME.get, ("float8_e4m3", "float8_e5m2", "float16", "bfloat16"))
+tfloat32, float32, bool_ = map(_BY_NAME.get, ("tfloat32", "float32", "bool"))
 _BY_NAME.update(
     {"bool_": bool_, "fp32": float32, "bf16": bfloat16, "fp16": float16, "tf32": tfloat32, "float8_e4m3fn": float8_e4m3}
 )

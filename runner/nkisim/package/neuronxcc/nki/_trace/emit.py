@@ -9,7 +9,7 @@ from .capacity import check_partition_bytes
 from .context import fail
 from .nodes import Access, Buffer, Op
 from .shapes import broadcast_shapes
-from .tables import BITVEC, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
+from .tables import BITWISE, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
 from .tensor import Tensor, identity_dims, repeat, repeated_dims
 from .views import alias
 
@@ -91,8 +91,8 @@ def source_of(value, shape, mask, api, dma=False):
     return float(value)
 
 
-_BITWISE = frozenset(FN[n] for n in BITVEC + ("invert",))
-_EXACT = frozenset(FN[n] for n in EXACT_INTEGER + ("select",))
+_BITWISE = frozenset(FN[n] for n in BITWISE)
+_EXACT = frozenset(FN[n] for n in EXACT_INTEGER)
 
 
 def _work(dst, values, steps):

@@ -4,7 +4,7 @@ import struct
 
 from .affine import Aff, Atom
 from .nodes import Access, Alloc, Buffer, If, Loop, Op
-from .tables import ENGINE, INSTR
+from .tables import ENGINE, INSTR, NODE, SOURCE
 from .variables import Names
 
 VERSION = 2
@@ -29,6 +29,8 @@ def _i(n):
 
 
 _f64 = struct.Struct("<d").pack
+_ACCESS, _CONSTANT, _INDEX = (_SMALL[SOURCE[name]] for name in ("access", "constant", "index"))
+_LOOP, _BRANCH, _ALLOC = (_SMALL[NODE[name]] for name in ("loop", "branch", "alloc"))
 
 
 def _blob(data):
@@ -82,10 +84,10 @@ class Writer:
 
     def source(self, s, rank):
         if type(s) is Access:
-            return b"\0" + self.access(s, rank)
+            return _ACCESS + self.access(s, rank)
         if isinstance(s, Aff):
-            return b"\2" + self.index(s, rank)
-        return b"\1" + _f64(s)
+            return _INDEX + self.index(s, rank)
+        return _CONSTANT + _f64(s)
 
     def sources(self, op, rank):
         return b"".join([self.source(s, rank) for s in op.sources])
@@ -120,10 +122,10 @@ class Writer:
             self.out += _SMALL[node.tag] + _u(node.line) + self.op(node)
         elif kind is Alloc:
             fill = b"\0" if node.fill is None else b"\1" + _f64(node.fill)
-            self.out += b"\3" + _u(node.line) + _u(node.buffer.number) + fill
+            self.out += _ALLOC + _u(node.line) + _u(node.buffer.number) + fill
         elif kind is Loop:
             self.out += (
-                b"\1"
+                _LOOP
                 + _u(node.line)
                 + _u(node.number)
                 + _blob(self.names.of_loop(node.line))
@@ -134,7 +136,7 @@ class Writer:
             )
             self.block(node.body)
         elif kind is If:
-            self.out += b"\2" + _u(node.line) + self.conditions(node.items, 0)
+            self.out += _BRANCH + _u(node.line) + self.conditions(node.items, 0)
             self.block(node.then)
             self.block(node.orelse)
 

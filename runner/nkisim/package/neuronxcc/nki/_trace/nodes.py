@@ -1,5 +1,7 @@
 """The nodes of a program while it is recorded; docs/formats/program.md says what every field means."""
 
+from .tables import BUFFER, NODE
+
 
 class Buffer:
     """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes (see stand_for)."""
@@ -27,7 +29,9 @@ class Buffer:
         "on_chip",
         "masks",
     )
-    PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = range(6)
+    PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = (
+        BUFFER[name] for name in ("param", "output", "hbm", "sbuf", "psum", "constant")
+    )
 
     def __init__(self, kind, dtype, name, shape, pdim, memory, line, region):
         self.kind, self.dtype, self.name, self.shape, self.pdim, self.memory = kind, dtype, name, shape, pdim, memory
@@ -102,7 +106,7 @@ class Op:
         "negate",
         "extra",
     )
-    MAP, FOLD, MATMUL, SCAN, SPECIAL = 4, 5, 6, 7, 8
+    MAP, FOLD, MATMUL, SCAN, SPECIAL = (NODE[name] for name in ("map", "fold", "matmul", "scan", "special"))
 
     def __init__(
         self,

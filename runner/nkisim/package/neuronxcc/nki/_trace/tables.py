@@ -1,30 +1,50 @@
-"""Numbers of the program form: functions, instructions, engines (runner/nkisim/program/program.hpp), and names that mean a function."""
+"""The numbers of the program form by name (runner/nkisim/numbers/numbers.def), and names that mean a function."""
 
-_FN_NAMES = """add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor shift_left shift_right
-equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor
-copy abs negative sign trunc floor ceil exp log sqrt rsqrt reciprocal square sin cos tan tanh arctan sigmoid relu gelu gelu_dx
-gelu_apprx_tanh silu silu_dx erf erf_dx softplus mish invert logical_not select gelu_apprx_sigmoid""".split()
-FN = {name: number for number, name in enumerate(_FN_NAMES)}
-FN_NAMES = _FN_NAMES
+from . import numbers
 
-INSTR_NAMES = """part_of_former load store load_transpose dma_copy dma_transpose tensor_copy memset iota affine_select select
-tensor_tensor tensor_scalar tensor_scalar_reduce scalar_tensor_tensor activation activation_reduce reciprocal
-tensor_reduce partition_reduce partition_broadcast matmul transpose scan bn_stats bn_aggr max8 find_index8
-match_replace8 stream_shuffle local_gather random copy_predicated print""".split()
-INSTR = {name: number for number, name in enumerate(INSTR_NAMES)}
 
-ENGINE = {"unknown": 0, "tensor": 1, "scalar": 2, "gpsimd": 3, "vector": 5, "dma": 6}
-ENGINE_NAMES = {v: k for k, v in ENGINE.items()}
-SPECIAL = {
-    name: n
-    for n, name in enumerate(
-        "bn_stats bn_aggr max8 find_index8 match_replace8 stream_shuffle local_gather random print".split()
-    )
-}
-WORK_F32, WORK_I32, WORK_RAW = 0, 1, 2
+def _by_name(rows):
+    return {row[1]: row[0] for row in rows}
+
+
+def _names(rows):
+    """{number: name}"""
+    return {row[0]: row[1] for row in rows}
+
+
+FN, FN_NAMES = _by_name(numbers.FN), _names(numbers.FN)
+INSTR, INSTR_NAMES = _by_name(numbers.INSTR), _names(numbers.INSTR)
+ENGINE, ENGINE_NAMES = _by_name(numbers.ENGINE), _names(numbers.ENGINE)
+BUFFER, BUFFER_NAMES = _by_name(numbers.BUFFER), _names(numbers.BUFFER)
+ATOM, ATOM_NAMES = _by_name(numbers.ATOM), _names(numbers.ATOM)
+NODE, NODE_NAMES = _by_name(numbers.NODE), _names(numbers.NODE)
+WORK, WORK_NAMES = _by_name(numbers.WORK), _names(numbers.WORK)
+SPECIAL, CONDITION, SOURCE = _by_name(numbers.SPECIAL), _by_name(numbers.CONDITION), _by_name(numbers.SOURCE)
+WORK_F32, WORK_I32, WORK_RAW = WORK["float32"], WORK["int32"], WORK["raw"]
+ARITY = {number: arity for number, _, arity, *_ in numbers.FN}
+
+
+def _functions(test):
+    return tuple(row[1] for row in numbers.FN if test(*row[1:]))
+
+
+def _binary(kind):
+    return _functions(lambda name, arity, group, *_: arity == 2 and group == kind)
+
+
+ARITHMETIC, BITVEC, COMPARISONS, LOGICAL = map(_binary, ("arithmetic", "bitwise", "comparison", "logical"))
+REDUCTIONS = _functions(lambda name, arity, group, work, folds, *_: folds == "yes")
+ACTIVATIONS = _functions(lambda name, arity, group, work, folds, activates, nl: activates == "yes")
+# of integer work alone, and those whose int32 results the engines compute exactly
+BITWISE = _functions(lambda name, arity, group, work, *_: work == "int32")
+EXACT_INTEGER = _functions(lambda name, arity, group, work, *_: work in ("int32", "exact"))
+# public name in nl -> function, of one and of two operands
+NL_UNARY, NL_BINARY = (
+    {nl: name for _, name, arity, *_, nl in numbers.FN if nl != "none" and arity == count} for count in (1, 2)
+)
 
 # Names of numpy ufuncs, nl functions and strings that mean one of FN.
-ALIASES = {
+ALIASES = NL_BINARY | {
     "amax": "maximum",
     "max": "maximum",
     "amin": "minimum",
@@ -33,8 +53,6 @@ ALIASES = {
     "prod": "multiply",
     "true_divide": "divide",
     "absolute": "abs",
-    "left_shift": "shift_left",
-    "right_shift": "shift_right",
     "sub": "subtract",
     "mul": "multiply",
     "bitwise_not": "invert",
@@ -43,50 +61,8 @@ ALIASES = {
     "all": "logical_and",
     "any": "logical_or",
     "identity": "copy",
-    "arctan": "arctan",
     "conjugate": "copy",
 }
-
-ARITHMETIC = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "mod", "fmod")
-BITVEC = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
-COMPARISONS = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
-LOGICAL = ("logical_and", "logical_or", "logical_xor")
-BINARY = ARITHMETIC + BITVEC + COMPARISONS + LOGICAL
-UNARY = tuple(n for n in _FN_NAMES if n not in BINARY and n not in ("select", "copy"))
-REDUCTIONS = ("add", "multiply", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor") + LOGICAL
-ACTIVATIONS = (
-    "copy",
-    "square",
-    "sigmoid",
-    "relu",
-    "gelu",
-    "gelu_dx",
-    "gelu_apprx_tanh",
-    "gelu_apprx_sigmoid",
-    "silu",
-    "silu_dx",
-    "tanh",
-    "softplus",
-    "mish",
-    "erf",
-    "erf_dx",
-    "exp",
-    "log",
-    "sin",
-    "arctan",
-    "sqrt",
-    "rsqrt",
-    "reciprocal",
-    "sign",
-    "abs",
-)
-# int32 results that the engines compute exactly
-EXACT_INTEGER = (
-    ("add", "subtract", "multiply", "maximum", "minimum", "abs", "negative", "invert", "copy")
-    + BITVEC
-    + COMPARISONS
-    + LOGICAL
-)
 
 
 def function_name(op):

@@ -18,7 +18,7 @@ from .nl_elementwise import is_number
 def _activation_values(label, op, data, bias, scale):
     """(values, steps) of op(data * scale + bias)."""
     checks.check_tile(data, label, "data")
-    name = need_op(op, label, "op", ACTIVATIONS + ("cos", "tan"), "op is in the activation table")
+    name = need_op(op, label, "op", ACTIVATIONS, "op is in the activation table")
     if isinstance(scale, Tensor):
         if scale.dtype is not dtypes.float32:
             fail(

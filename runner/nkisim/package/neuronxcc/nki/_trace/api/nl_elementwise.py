@@ -6,7 +6,7 @@ from ..checks import dtype_or, need_dtype
 from ..context import fail
 from ..emit import emit_map, new_tile, result_shape
 from ..names import api
-from ..tables import ACTIVATIONS, BITVEC, COMPARISONS, LOGICAL
+from ..tables import ACTIVATIONS, BITVEC, BITWISE, COMPARISONS, LOGICAL, NL_BINARY, NL_UNARY
 from ..tensor import Tensor
 
 
@@ -100,7 +100,7 @@ def unary_call(name, x, dtype=None, mask=None, label=None):
     label = label or f"nl.{name}"
     checks.check_tile(x, label, "x") if isinstance(x, Tensor) else checks.require_tensor(x, label, "x")
     target = dtype_or(dtypes.bool_ if name == "logical_not" else x.dtype, dtype, label)
-    if name == "invert" and x.dtype.is_float:
+    if name in BITWISE and x.dtype.is_float:
         _float_operand(label, [("x", x)])
     if name in ("sin", "arctan"):
         context.warn(f"{label}: results hold for {'[-pi, pi]' if name == 'sin' else '[-pi/2, pi/2]'} only")
@@ -109,13 +109,10 @@ def unary_call(name, x, dtype=None, mask=None, label=None):
         ("reciprocal", "vector")
         if name == "reciprocal"
         else ("activation", "scalar")
-        if name in _TABLE_FUNCTIONS
+        if name in ACTIVATIONS
         else ("tensor_scalar", "vector")
     )
     return emit_map(out, [x], [(name, 0)], instr, engine, mask, label)
-
-
-_TABLE_FUNCTIONS = ACTIVATIONS + ("cos", "tan")
 
 
 def _make_binary(public, name):
@@ -134,18 +131,10 @@ def _make_unary(public, name):
     return api("nl", public)(function)
 
 
-BINARY_NAMES = {
-    n: n
-    for n in "add subtract multiply divide power maximum minimum mod fmod bitwise_and bitwise_or bitwise_xor equal "
-    "not_equal greater greater_equal less less_equal logical_and logical_or logical_xor".split()
-}
-BINARY_NAMES.update({"left_shift": "shift_left", "right_shift": "shift_right"})
-UNARY_NAMES = """abs negative sign trunc floor ceil exp log sqrt rsqrt reciprocal square sin cos tan tanh arctan sigmoid relu gelu gelu_dx
-gelu_apprx_tanh gelu_apprx_sigmoid silu silu_dx erf erf_dx softplus mish invert logical_not""".split()
-for _public, _name in BINARY_NAMES.items():
+for _public, _name in NL_BINARY.items():
     _make_binary(_public, _name)
-for _name in UNARY_NAMES:
-    _make_unary(_name, _name)
+for _public, _name in NL_UNARY.items():
+    _make_unary(_public, _name)
 
 
 @api("nl")
