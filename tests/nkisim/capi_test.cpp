@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/nkisim/make.hpp"
+#include "tests/nkisim/write.hpp"
 
 namespace nkigrid::nkisim {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "tests/nkisim/write.hpp"
 
 /// libFuzzer's entry: any bytes give a program that writes back equal, or Error{corrupt}. Built with -fsanitize=fuzzer
 /// by the fuzz command and run over seeds by the tests.

@@ -4,6 +4,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/engine/engine.hpp"
 #include "tests/nkisim/sample.hpp"
+#include "tests/nkisim/write.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "runner/nkisim/diagnose/liveness.hpp"
+#include "runner/nkisim/engine/liveness.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

@@ -6,6 +6,7 @@
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
 #include "tests/nkisim/sample.hpp"
+#include "tests/nkisim/write.hpp"
 
 namespace nkigrid::nkisim {
 namespace {

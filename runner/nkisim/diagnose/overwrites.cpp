@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <type_traits>
 
 #include <fmt/format.h>
 
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/diagnose/watch.hpp"
 #include "runner/nkisim/program/ranges.hpp"
+#include "runner/nkisim/program/walk.hpp"
+#include "runner/nkisim/program/words.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -70,29 +73,14 @@ class LoopBody {
     block(branch.else_body, chosen || moves(branch.conditions));
   }
   void look(const Alloc& alloc, std::uint32_t, bool) { made_.insert(alloc.buffer); }
-  void look(const Map& map, std::uint32_t line, bool chosen) { expression(map, line, chosen); }
-  void look(const Fold& fold, std::uint32_t line, bool chosen) { expression(fold, line, chosen); }
   template <class Op>
-  void expression(const Op& op, std::uint32_t line, bool chosen) {
-    for (const Source& source : op.sources) read(source);
-    write(op.dst, line, chosen || op.accumulate != kNoAccumulate || moves(op.head.mask));
-  }
-  void look(const Matmul& matmul, std::uint32_t line, bool chosen) {
-    read(matmul.stationary);
-    read(matmul.moving);
-    if (matmul.accumulate) accumulated_.insert(root_of(program_, matmul.dst.buffer));
-    write(matmul.dst, line, chosen || matmul.accumulate || moves(matmul.head.mask));
-  }
-  void look(const Scan& scan, std::uint32_t line, bool chosen) {
-    for (const Source* source : {&scan.data0, &scan.data1, &scan.initial}) read(*source);
-    write(scan.dst, line, chosen || moves(scan.head.mask));
-  }
-  void look(const SpecialOp& special, std::uint32_t line, bool chosen) {
-    for (const Source& source : special.sources) read(source);
-    for (const Access& access : special.destinations) write(access, line, chosen || moves(special.head.mask));
-  }
-  void read(const Source& source) {
-    if (source.kind == Source::Kind::access) read(source.access);
+  void look(const Op& op, std::uint32_t line, bool chosen) {
+    if constexpr (std::is_same_v<Op, Matmul>) {
+      if (op.accumulate) accumulated_.insert(root_of(program_, op.dst.buffer));
+    }
+    const bool excused = chosen || accumulates(op) || moves(op.head.mask);
+    for_each_access(op,
+                    [&](const Access& access, bool written) { written ? write(access, line, excused) : read(access); });
   }
   void read(const Access& access) {
     read_.insert(root_of(program_, access.buffer));

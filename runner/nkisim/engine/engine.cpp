@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/diagnose/watch.hpp"
 #include "runner/nkisim/engine/lower.hpp"
+#include "runner/nkisim/engine/machine.hpp"
 #include "runner/nkisim/engine/output_poison.hpp"
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/words.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -113,10 +114,10 @@ RunReport run_with(const Program& program, std::span<const std::span<const std::
                    std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunOptions& options) {
   openblas_set_num_threads(1);
   RunReport report;
-  const bool watched = options.watch != nullptr;
-  const Executable executable(program, options.limits.leave_out_copies && !watched, watched);
+  const bool observed = options.observer != nullptr;
+  const Executable executable(program, options.limits.leave_out_copies && !observed, observed);
   Machine machine(program, poison, options.limits);
-  machine.watch = options.watch;
+  machine.observer = options.observer;
   machine.order = options.order;
   executable.prepare(machine);
   if (options.zeroed) machine.storages[*options.zeroed].zeroed = true;

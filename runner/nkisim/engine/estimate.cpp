@@ -97,7 +97,7 @@ class Estimator {
 
   void look_at(const Access& access, const std::vector<std::int64_t>& shape, Shape& out, bool sets_size) const {
     const Buffer& buffer = program_.buffers[access.buffer];
-    if (buffer.kind != BufferKind::sbuf && buffer.kind != BufferKind::psum) return;
+    if (!is_on_chip(buffer.kind)) return;
     const bool narrow = buffer.dtype == Dtype::bfloat16 || buffer.dtype == Dtype::float16;
     out.all_narrow = out.all_narrow && narrow;
     out.any_psum = out.any_psum || buffer.kind == BufferKind::psum;
@@ -171,7 +171,7 @@ class Estimator {
   bool moves_partition(const Access* access, std::size_t axis) const {
     if (access == nullptr) return false;
     const Buffer& buffer = program_.buffers[access->buffer];
-    const bool chip = buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum;
+    const bool chip = is_on_chip(buffer.kind);
     return chip && access->dims[buffer.partition_dim].slots[axis] != 0;
   }
 
@@ -179,7 +179,7 @@ class Estimator {
   /// copies. A row ends where the on-chip side changes its partition.
   void dma(const Head& head, const Access& access, const Access* other, double times) {
     const Buffer& buffer = program_.buffers[access.buffer];
-    if (buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum) return;
+    if (is_on_chip(buffer.kind)) return;
     double points = 1, row = 1;
     const auto item = static_cast<double>(size_of(buffer.dtype));
     for (const std::int64_t extent : head.shape) points *= static_cast<double>(extent);

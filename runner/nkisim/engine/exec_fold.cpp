@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "runner/nkisim/engine/exec.hpp"
+#include "runner/nkisim/engine/expression.hpp"
+#include "runner/nkisim/engine/store.hpp"
 
 namespace nkigrid::nkisim {
 namespace {

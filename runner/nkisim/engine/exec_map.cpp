@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "runner/nkisim/engine/exec.hpp"
+#include "runner/nkisim/engine/expression.hpp"
+#include "runner/nkisim/engine/store.hpp"
 
 namespace nkigrid::nkisim {
 namespace {

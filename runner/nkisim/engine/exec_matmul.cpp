@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/nkisim/engine/exec.hpp"
+#include "runner/nkisim/engine/machine.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -100,7 +101,7 @@ class MatmulExec final : public Exec {
   Operand2 pack(Machine& machine, const View& view, std::size_t axis, std::int64_t x, std::vector<float>& packed) {
     const RowAt at = origin(machine, view);
     const std::int64_t ks = space_.step(view.offset, 0), xs = space_.step(view.offset, axis);
-    if (machine.watch != nullptr) note_operand(machine, view, at, x, ks, xs);
+    if (machine.observer != nullptr) note_operand(machine, view, at, x, ks, xs);
     if (view.dtype == Dtype::float32 && lane_spans_ == 1) {
       const float* data = reinterpret_cast<const float*>(at.at);
       if (xs == 4 && ks % 4 == 0 && ks >= 4 * x) return {data, ks / 4, false};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "runner/nkisim/engine/exec.hpp"
@@ -28,7 +30,7 @@ class Executable {
   std::map<std::uint32_t, std::uint32_t> loop_numbers_;
   Program forwarded_;
   ExecBlock body_;
-  std::vector<std::uint32_t> granules_;
+  std::vector<std::uint32_t> granules_;  ///< by root buffer: bytes a bit of its written-bitmap stands for; 0: none
 };
 
 }  // namespace nkigrid::nkisim

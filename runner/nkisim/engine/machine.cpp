@@ -1,9 +1,10 @@
+#include "runner/nkisim/engine/machine.hpp"
+
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "runner/nkisim/diagnose/watch.hpp"
-#include "runner/nkisim/engine/exec.hpp"
+#include "runner/nkisim/engine/observer.hpp"
 
 namespace nkigrid::nkisim {
 
@@ -61,11 +62,11 @@ bool Machine::resolve(const Space& space, const View& view, std::size_t axis, st
   return true;
 }
 
-void Machine::tell_watch(const View& view, const RowAt& row, std::size_t n) {
+void Machine::tell_observer(const View& view, const RowAt& row, std::size_t n) {
   const Storage& storage = storages[view.root];
-  watch->read({view.buffer, view.root, line, view.item, row.stride,
-               static_cast<std::int64_t>(row.block * storage.tile_bytes), row.offset, storage.granule, n},
-              *row.tile);
+  observer->read({view.buffer, view.root, line, view.item, row.stride,
+                  static_cast<std::int64_t>(row.block * storage.tile_bytes), row.offset, storage.granule, n},
+                 *row.tile);
 }
 
 void Machine::mark_written(std::uint32_t root, Tile& tile, std::int64_t offset, std::int64_t stride, std::int64_t item,

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "runner/nkisim/program/ranges.hpp"
+#include "runner/nkisim/program/walk.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -10,45 +11,28 @@ namespace {
 class Reads {
  public:
   explicit Reads(const Program& program) : program_(program), read_(program.buffers.size(), false) {
-    block(program.body);
+    for_each_node(program.body,
+                  [&](const Node& node) { std::visit([&](const auto& what) { look(what); }, node.what); });
   }
   std::vector<bool> take() { return std::move(read_); }
 
  private:
-  void block(const Block& nodes) {
-    for (const Node& node : nodes) std::visit([&](const auto& what) { look(what); }, node.what);
+  void look(const Loop&) {}
+  void look(const If&) {}
+  void look(const Alloc&) {}
+  template <class Op>
+  void look(const Op& op) {
+    for_each_access(op, [&](const Access& access, bool written) {
+      if (!written || accumulates(op)) {
+        read(access);
+      } else if (access.dynamic) {
+        read(*access.dynamic);
+      }
+    });
   }
   void read(const Access& access) {
     read_[root_of(program_, access.buffer)] = true;
-    index(access);
-  }
-  void index(const Access& access) {
     if (access.dynamic) read(*access.dynamic);
-  }
-  void read(const Source& source) {
-    if (source.kind == Source::Kind::access) read(source.access);
-  }
-  void look(const Loop& loop) { block(loop.body); }
-  void look(const If& branch) {
-    block(branch.then_body);
-    block(branch.else_body);
-  }
-  void look(const Alloc&) {}
-  void look(const Map& map) { expression(map); }
-  void look(const Fold& fold) { expression(fold); }
-  template <class Op>
-  void expression(const Op& op) {
-    for (const Source& source : op.sources) read(source);
-    op.accumulate == kNoAccumulate ? index(op.dst) : read(op.dst);
-  }
-  void look(const Matmul& matmul) {
-    for (const Access* access : {&matmul.dst, &matmul.stationary, &matmul.moving}) read(*access);
-  }
-  void look(const Scan& scan) {
-    for (const Source* source : {&scan.data0, &scan.data1, &scan.initial}) read(*source);
-  }
-  void look(const SpecialOp& special) {
-    for (const Source& source : special.sources) read(source);
   }
 
   const Program& program_;

@@ -10,7 +10,7 @@
 /// run_program() with the handles that diagnosis needs. Internal to the room.
 namespace nkigrid::nkisim {
 
-class Watch;
+class Observer;
 
 /// The order in which the trips of affine_range loops run; the language leaves it open.
 struct TripOrder {
@@ -36,7 +36,7 @@ struct TripOrder {
 struct RunOptions {
   RunLimits limits;
   TripOrder order;
-  Watch* watch = nullptr;  ///< told of every read and operand; the program runs as written, every buffer tracked
+  Observer* observer = nullptr;  ///< told of every read and operand; the program runs as written, every buffer tracked
   std::optional<std::uint32_t> zeroed;  ///< root buffer whose undefined memory is zero in place of poison
 };
 

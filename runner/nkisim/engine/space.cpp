@@ -58,7 +58,7 @@ View Space::add(const Access& access) {
   Form offset, block;
   offset.steps.assign(shape_.size(), 0);
   block.steps.assign(shape_.size(), 0);
-  const bool on_chip = buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum;
+  const bool on_chip = is_on_chip(buffer.kind);
   const std::size_t blocks = on_chip ? buffer.partition_dim : 0;
   std::int64_t stride = view.item, block_stride = 1;
   for (std::size_t dim = buffer.shape.size(); dim-- > 0;) {

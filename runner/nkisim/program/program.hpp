@@ -64,6 +64,9 @@ struct Step {
   std::array<std::uint32_t, 3> operands{};
 };
 
+/// Lies in SBUF or PSUM: has partitions and, before them, block dimensions.
+constexpr bool is_on_chip(BufferKind kind) { return kind == BufferKind::sbuf || kind == BufferKind::psum; }
+
 struct Buffer {
   BufferKind kind = BufferKind::sbuf;
   Dtype dtype = Dtype::float32;
@@ -169,9 +172,6 @@ struct Program {
 
 /// Reads a program. @throws Error{corrupt} naming the offset and what is wrong; never anything else, for any bytes.
 Program parse_program(std::string_view bytes);
-
-/// The bytes of a program; parse_program() gives it back equal.
-std::string to_bytes(const Program& program);
 
 /// Proves that a program obeys the format's rules and NKI law (docs/formats/program.md, Limits). @throws Error{corrupt}
 /// naming the line.

@@ -32,9 +32,7 @@ class Validator {
  private:
   [[noreturn]] void fail(std::string_view what) const;
   const Buffer& buffer(std::uint32_t id) const { return program_.buffers[id]; }
-  bool on_chip(std::uint32_t id) const {
-    return buffer(id).kind == BufferKind::sbuf || buffer(id).kind == BufferKind::psum;
-  }
+  bool on_chip(std::uint32_t id) const { return is_on_chip(buffer(id).kind); }
 
   // validate_buffers.cpp
   void buffers();

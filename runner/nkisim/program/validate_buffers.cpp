@@ -16,7 +16,7 @@ struct Size {
 };
 
 Size size_in_memory(const Buffer& buffer) {
-  const bool chip = buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum;
+  const bool chip = is_on_chip(buffer.kind);
   const auto split = buffer.shape.begin() + (chip ? buffer.partition_dim : 0);
   return {checked_product({buffer.shape.begin(), split}),
           checked_product({split, buffer.shape.end()}, static_cast<std::int64_t>(size_of(buffer.dtype)))};

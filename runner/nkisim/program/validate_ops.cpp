@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "runner/nkisim/program/special.hpp"
 #include "runner/nkisim/program/validate.hpp"
+#include "runner/nkisim/specials/special.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
@@ -159,42 +158,31 @@ void Validator::check(const Scan& scan, double times) {
 
 void Validator::check(const SpecialOp& special, double times) {
   const std::string_view name = to_string(special.kind);
-  const std::optional<SpecialSignature> signature = signature_of(special.kind);
-  if (!signature) fail(fmt::format("operation '{}' is not part of this version of the engine", name));
+  const SpecialOperation* operation = operation_of(special.kind);
+  if (operation == nullptr) fail(fmt::format("operation '{}' is not part of this version of the engine", name));
   if (special.head.shape.size() < 2) fail(fmt::format("{} over fewer than two axes", name));
   head(special.head, times, 8);
   without_slots(special.head, name);
-  const std::size_t most = signature->destinations.size(), given = special.destinations.size();
-  if (special.sources.size() != signature->sources.size() || given > most ||
-      given + signature->optional_destinations < most || special.attributes.size() != signature->attributes) {
+  const std::size_t most = operation->destinations.size(), given = special.destinations.size();
+  if (special.sources.size() != operation->sources.size() || given > most ||
+      given + operation->optional_destinations < most || special.attributes.size() != operation->attributes) {
     fail(fmt::format("{} with wrong operands", name));
   }
-  const std::int64_t partitions = special.head.shape[0], values = checked_product(special.head.shape) / partitions;
+  const std::vector<std::int64_t>& shape = special.head.shape;
+  const std::int64_t partitions = shape[0], values = checked_product(shape) / partitions;
   if (partitions > kPartitions || values > kSpecialRow)
     fail(fmt::format("{} over {} partitions of {} values", name, partitions, values));
-  if (special.kind == Special::max8 && values < 8) fail("max8 of fewer than 8 values");
-  if (special.kind == Special::bn_aggr && values % 3 != 0)
-    fail("bn_aggr of a number of values that is no multiple of 3");
-  if (special.kind == Special::stream_shuffle) {
-    const bool legal = std::all_of(special.attributes.begin(), special.attributes.end(),
-                                   [](double v) { return v == 255 || (v >= 0 && v < 32 && v == std::floor(v)); });
-    if (partitions % 32 != 0 || !legal) fail("stream_shuffle with a wrong mask or number of partitions");
+  if (operation->problem != nullptr) {
+    if (const char* problem = operation->problem({partitions, values, special.attributes})) fail(problem);
   }
   Use how = use(special.head);
   how.one_tile = true;
   how.dma = false;
-  const auto shape_of = [&](int count) {
-    if (count == kWholeShape) return special.head.shape;
-    std::vector<std::int64_t> shape(special.head.shape.size(), 1);
-    shape.front() = partitions;
-    shape.back() = count;
-    return shape;
-  };
   for (std::size_t k = 0; k < given; ++k)
-    destination(special.destinations[k], shape_of(signature->destinations[k]), how, times);
+    destination(special.destinations[k], operand_shape(shape, operation->destinations[k]), how, times);
   for (std::size_t k = 0; k < special.sources.size(); ++k) {
     if (special.sources[k].kind != Source::Kind::access) fail(fmt::format("{} of a source that is no access", name));
-    access(special.sources[k].access, shape_of(signature->sources[k]), how);
+    access(special.sources[k].access, operand_shape(shape, operation->sources[k]), how);
   }
 }
 

@@ -6,6 +6,7 @@ from .._trace.api import (
     nisa_common as _common,
     nisa_linear as _linear,
     nisa_scalar as _scalar,
+    nisa_specials as _specials,
     nisa_vector as _vector,
 )  # noqa: F401
 

@@ -1,14 +1,13 @@
-"""nisa: activations, iota, affine_select, statistics and the max8 family."""
+"""nisa: activations, iota, affine_select."""
 
 from .. import checks, context, dtypes
 from ..affine import Aff
 from ..checks import need_dtype
 from ..conditions import Cond
 from ..context import fail
-from ..emit import access, emit_map, emit_op, new_tile, out_tile, source_of
+from ..emit import emit_map, new_tile, out_tile
 from ..names import api
-from ..nodes import Op
-from ..tables import ACTIVATIONS, SPECIAL
+from ..tables import ACTIVATIONS
 from ..tensor import Tensor
 from .nisa_common import need_op, reduce_cmd, vector_operand
 from .nisa_vector import _reduce_into
@@ -237,158 +236,3 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
         last = total + len(steps) - 1
     steps.append(("select", last, n + 1, n + 2))
     return emit_map(out_tile(on_true_tile, dtype, label), values, steps, "affine_select", "gpsimd", mask, label)
-
-
-def _last_axis_view(tile, shape, label, writes=False):
-    """A tile of (p, k) values at the points (p, 0, ..., j)."""
-    rank = len(shape)
-    dims = []
-    for a in tile.dims:
-        slots = [0] * rank
-        slots[0], slots[-1] = a.slots[0], a.slots[-1]
-        dims.append(Aff(a.c, a.terms, tuple(slots), shape))
-    space = (shape[0],) + (1,) * (rank - 2) + (tile.shape[-1],)
-    return access(Tensor(tile.buffer_, dims, space), space, (), label, writes)
-
-
-def emit_special(label, kind, instr, data, outs, extra_sources=(), attributes=(), mask=None):
-    shape = data.shape
-    items = checks.check_mask(mask, shape, label)
-    sources = [source_of(data, shape, items, label)] + [_last_axis_view(t, shape, label) for t in extra_sources]
-    targets = [
-        access(t, shape, items, label, True) if t.shape == shape and whole else _last_axis_view(t, shape, label, True)
-        for t, whole in outs
-    ]
-    emit_op(
-        Op(
-            Op.SPECIAL,
-            context.kernel_line(),
-            instr,
-            "vector",
-            shape,
-            items,
-            None,
-            sources,
-            extra=(SPECIAL[kind], targets, [float(a) for a in attributes]),
-        )
-    )
-
-
-def _free(tile):
-    n = 1
-    for d in tile.shape[1:]:
-        n *= d
-    return n
-
-
-@api("nisa")
-def bn_stats(data, *, mask=None, dtype=None):
-    label = "nisa.bn_stats"
-    checks.check_tile(data, label, "data")
-    if _free(data) > 512:
-        fail(
-            "CAPACITY",
-            f"{label}: {_free(data)} elements per partition",
-            operands=[("data", data)],
-            rule="at most nl.tile_size.bn_stats_fmax = 512",
-            fix="call it on tiles of 512 and combine with nisa.bn_aggr",
-            official="size_of_dimension_exceed_arch_limit",
-        )
-    out = new_tile((data.shape[0], 6), need_dtype(dtype, label) if dtype is not None else dtypes.float32, api=label)
-    emit_special(label, "bn_stats", "bn_stats", data, [(out, False)], mask=mask)
-    return out
-
-
-@api("nisa")
-def bn_aggr(data, *, mask=None, dtype=None):
-    label = "nisa.bn_aggr"
-    checks.check_tile(data, label, "data")
-    if _free(data) % 3:
-        fail(
-            "SHAPE_BROADCAST",
-            f"{label}: {_free(data)} elements per partition",
-            operands=[("data", data)],
-            rule="a multiple of 3: (count, mean, variance*count)",
-            fix="give it the concatenated results of nisa.bn_stats",
-        )
-    out = new_tile((data.shape[0], 2), need_dtype(dtype, label) if dtype is not None else dtypes.float32, api=label)
-    emit_special(label, "bn_aggr", "bn_aggr", data, [(out, False)], mask=mask)
-    return out
-
-
-@api("nisa")
-def max8(*, src, mask=None, dtype=None):
-    label = "nisa.max8"
-    checks.check_tile(src, label, "src")
-    if not 8 <= _free(src) <= 16384:
-        fail(
-            "SHAPE_BROADCAST",
-            f"{label}: {_free(src)} elements per partition",
-            operands=[("src", src)],
-            rule="8 to 16384 elements",
-            fix="pad or split the tile",
-        )
-    out = new_tile((src.shape[0], 8), need_dtype(dtype, label) if dtype is not None else src.dtype, api=label)
-    emit_special(label, "max8", "max8", src, [(out, False)], mask=mask)
-    return out
-
-
-def _eight(label, name, tile, data):
-    checks.check_tile(tile, label, name)
-    if tile.shape != (data.shape[0], 8):
-        fail(
-            "SHAPE_BROADCAST",
-            f"{label}: {name} has shape {list(tile.shape)}",
-            operands=[("data", data), (name, tile)],
-            rule=f"{name} is ({data.shape[0]}, 8)",
-            fix="use the result of nisa.max8",
-        )
-
-
-@api("nisa")
-def nc_find_index8(*, data, vals, mask=None, dtype=None):
-    label = "nisa.nc_find_index8"
-    checks.check_tile(data, label, "data")
-    _eight(label, "vals", vals, data)
-    out = new_tile((data.shape[0], 8), need_dtype(dtype, label) if dtype is not None else dtypes.uint32, api=label)
-    emit_special(label, "find_index8", "find_index8", data, [(out, False)], [vals], mask=mask)
-    return out
-
-
-@api("nisa")
-def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
-    label = "nisa.nc_match_replace8"
-    checks.check_tile(data, label, "data")
-    _eight(label, "vals", vals, data)
-    out = out_tile(data, dtype, label)
-    outs = [(out, True)]
-    if dst_idx is not None and context.current().options.sdk < (2, 25):
-        fail(
-            "BAD_SIGNATURE",
-            f"{label}() got an unexpected keyword argument 'dst_idx'",
-            operands=[("data", data)],
-            rule="dst_idx= exists since SDK 2.25",
-            fix="nisa.nc_find_index8(data=data, vals=vals)",
-        )
-    if dst_idx is not None:
-        _eight(label, "dst_idx", dst_idx, data)
-        outs.append((dst_idx, False))
-    emit_special(label, "match_replace8", "match_replace8", data, outs, [vals], [imm], mask)
-    return out
-
-
-@api("nisa")
-def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None):
-    label = "nisa.nc_stream_shuffle"
-    checks.check_tile(src, label, "src")
-    checks.check_tile(dst, label, "dst")
-    entries = list(shuffle_mask)
-    if len(entries) != 32 or any(not isinstance(e, int) or not (0 <= e < 32 or e == 255) for e in entries):
-        fail(
-            "BAD_SIGNATURE",
-            f"{label}: shuffle_mask has {len(entries)} entries",
-            rule="32 integers, each 0-31 or 255",
-            fix="shuffle_mask=[0] * 32",
-        )
-    checks.check_same_shape(label, [("src", src), ("dst", dst)], "src and dst have one shape")
-    emit_special(label, "stream_shuffle", "stream_shuffle", src, [(dst, True)], (), entries, mask)

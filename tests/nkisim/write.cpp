@@ -1,6 +1,6 @@
-#include <bit>
+#include "tests/nkisim/write.hpp"
 
-#include "runner/nkisim/program/program.hpp"
+#include <bit>
 
 namespace nkigrid::nkisim {
 namespace {

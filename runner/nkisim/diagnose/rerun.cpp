@@ -1,4 +1,4 @@
-#include "runner/nkisim/diagnose/again.hpp"
+#include "runner/nkisim/diagnose/rerun.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,8 @@ namespace nkigrid::nkisim {
 namespace {
 
 constexpr double kMatmulShare = 1.0 / 64;  // BLAS against an elementwise pass
-constexpr double kWatchedShare = 4;        // a watched run against a plain one
+constexpr double kSlowShare = 8;           // a scan or a special, value by value
+constexpr double kObservedShare = 4;       // an observed run against a plain one
 constexpr double kOperation = 500;         // elements that the start of an operation is worth
 constexpr double kBudget = 1.2e10;         // some ten seconds on one core
 
@@ -21,25 +22,18 @@ double points(const Head& head) {
   return result + kOperation;
 }
 
-double work_of(const Block& block, double times) {
+double work_of(const Map& map) { return points(map.head) * static_cast<double>(1 + map.steps.size()); }
+double work_of(const Fold& fold) { return points(fold.head) * static_cast<double>(1 + fold.steps.size()); }
+double work_of(const Matmul& matmul) { return points(matmul.head) * kMatmulShare; }
+double work_of(const Scan& scan) { return points(scan.head) * kSlowShare; }
+double work_of(const SpecialOp& special) { return points(special.head) * kSlowShare; }
+double work_of(const Alloc&) { return 0; }
+double work_of(const Block& block);
+double work_of(const Loop& loop) { return static_cast<double>(loop.trips) * work_of(loop.body); }
+double work_of(const If& branch) { return work_of(branch.then_body) + work_of(branch.else_body); }
+double work_of(const Block& block) {
   double sum = 0;
-  for (const Node& node : block) {
-    if (const Loop* loop = std::get_if<Loop>(&node.what)) {
-      sum += work_of(loop->body, times * static_cast<double>(loop->trips));
-    } else if (const If* branch = std::get_if<If>(&node.what)) {
-      sum += work_of(branch->then_body, times) + work_of(branch->else_body, times);
-    } else if (const Matmul* matmul = std::get_if<Matmul>(&node.what)) {
-      sum += times * points(matmul->head) * kMatmulShare;
-    } else if (const Map* map = std::get_if<Map>(&node.what)) {
-      sum += times * points(map->head) * static_cast<double>(1 + map->steps.size());
-    } else if (const Fold* fold = std::get_if<Fold>(&node.what)) {
-      sum += times * points(fold->head) * static_cast<double>(1 + fold->steps.size());
-    } else if (const Scan* scan = std::get_if<Scan>(&node.what)) {
-      sum += times * points(scan->head) * 8;
-    } else if (const SpecialOp* special = std::get_if<SpecialOp>(&node.what)) {
-      sum += times * points(special->head) * 8;
-    }
-  }
+  for (const Node& node : block) sum += std::visit([](const auto& what) { return work_of(what); }, node.what);
   return sum;
 }
 
@@ -58,15 +52,15 @@ bool same(double a, double b) { return a == b ? std::signbit(a) == std::signbit(
 
 }  // namespace
 
-double work_of(const Program& program) {
-  double instances = 1;
-  for (const std::int64_t extent : program.grid) instances *= static_cast<double>(extent);
-  return work_of(program.body, instances);
+Reruns::Reruns(const Program& program, std::span<const std::span<const std::byte>> inputs, const Poison& poison,
+               const RunLimits& limits)
+    : program_(program), inputs_(inputs), poison_(poison), limits_(limits), work_(work_of(program.body)) {
+  for (const std::int64_t extent : program.grid) work_ *= static_cast<double>(extent);
 }
 
-std::optional<Outputs> Again::run(RunOptions options) {
+std::optional<Outputs> Reruns::run(RunOptions options) {
   options.limits = limits_;
-  spent_ += work_ * (options.watch != nullptr ? kWatchedShare : 1);
+  spent_ += work_ * (options.observer != nullptr ? kObservedShare : 1);
   if (spent_ > kBudget) return std::nullopt;
   Outputs result;
   std::vector<std::span<std::byte>> memory;
@@ -80,7 +74,7 @@ std::optional<Outputs> Again::run(RunOptions options) {
   return result;
 }
 
-std::optional<Difference> Again::difference(const Outputs& before, const Outputs& after) const {
+std::optional<Difference> Reruns::difference(const Outputs& before, const Outputs& after) const {
   std::optional<Difference> found;
   for (std::size_t k = 0; k < before.bytes.size(); ++k) {
     if (before.bytes[k] == after.bytes[k]) continue;

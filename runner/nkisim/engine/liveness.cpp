@@ -1,21 +1,24 @@
-#include "runner/nkisim/diagnose/liveness.hpp"
+#include "runner/nkisim/engine/liveness.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "runner/nkisim/program/ranges.hpp"
+#include "runner/nkisim/program/walk.hpp"
 
+// A kernel may declare a block tensor of gigabytes and touch a block a trip. It runs in the memory of a few blocks when
+// each trip's are given back. The proof is by form alone: all accesses of the tensor name its blocks by the same affine
+// index, and a loop whose variable stands alone in one dimension of that index never comes to a block twice.
 namespace nkigrid::nkisim {
 namespace {
 
-/// The accesses of one block tensor.
-struct Use {
-  bool excluded = false;                           ///< an alias, an indirect access, no alloc in sight
-  std::size_t alloc_depth = 0;                     ///< loops around its alloc
-  std::optional<std::vector<const Loop*>> common;  ///< loops around all of its accesses, outermost first
-  std::vector<std::optional<Affine>>
-      dims;  ///< block index that all accesses share, by block dimension; none: they differ
+/// What all accesses of one block tensor have in common.
+struct BlockUse {
+  bool excluded = false;        ///< an alias, an indirect access: another index may reach the same blocks
+  std::size_t alloc_depth = 0;  ///< loops around its alloc
+  std::optional<std::vector<const Loop*>>
+      common;                               ///< loops around all of its accesses, outermost first; none: no access
+  std::vector<std::optional<Affine>> dims;  ///< the block index by block dimension; none: the accesses differ
 };
 
 bool same(const Affine& a, const Affine& b) {
@@ -24,15 +27,21 @@ bool same(const Affine& a, const Affine& b) {
                     [](const Term& x, const Term& y) { return x.atom == y.atom && x.coefficient == y.coefficient; });
 }
 
-class Survey {
+/// The index where no axis of the operation moves it: one block a run of the operation.
+std::optional<Affine> fixed(const Index& index) {
+  const bool walks = std::any_of(index.slots.begin(), index.slots.end(), [](std::int64_t s) { return s != 0; });
+  return walks ? std::nullopt : std::optional(index.base);
+}
+
+class BlockSurvey {
  public:
-  explicit Survey(const Program& program) : program_(program), uses_(program.buffers.size()) {
+  explicit BlockSurvey(const Program& program) : program_(program), uses_(program.buffers.size()) {
     for (const Buffer& buffer : program.buffers) {
       if (buffer.alias_of) uses_[root_of(program, *buffer.alias_of)].excluded = true;
     }
     block(program.body);
   }
-  const std::vector<Use>& uses() const { return uses_; }
+  const std::vector<BlockUse>& uses() const { return uses_; }
 
  private:
   void block(const Block& nodes) {
@@ -48,30 +57,13 @@ class Survey {
     block(branch.else_body);
   }
   void look(const Alloc& alloc) { uses_[alloc.buffer].alloc_depth = loops_.size(); }
-  void look(const Map& map) { expression(map); }
-  void look(const Fold& fold) { expression(fold); }
   template <class Op>
-  void expression(const Op& op) {
-    access(op.dst);
-    for (const Source& source : op.sources) look(source);
-  }
-  void look(const Matmul& matmul) {
-    for (const Access* each : {&matmul.dst, &matmul.stationary, &matmul.moving}) access(*each);
-  }
-  void look(const Scan& scan) {
-    access(scan.dst);
-    for (const Source* source : {&scan.data0, &scan.data1, &scan.initial}) look(*source);
-  }
-  void look(const SpecialOp& special) {
-    for (const Access& each : special.destinations) access(each);
-    for (const Source& source : special.sources) look(source);
-  }
-  void look(const Source& source) {
-    if (source.kind == Source::Kind::access) access(source.access);
+  void look(const Op& op) {
+    for_each_access(op, [&](const Access& each, bool) { access(each); });
   }
   void access(const Access& access) {
     const Buffer& buffer = program_.buffers[access.buffer];
-    Use& use = uses_[access.buffer];
+    BlockUse& use = uses_[access.buffer];
     if (access.dynamic) {
       use.excluded = true;
       this->access(*access.dynamic);
@@ -81,6 +73,10 @@ class Survey {
       for (std::size_t dim = 0; dim < buffer.partition_dim; ++dim) use.dims.push_back(fixed(access.dims[dim]));
       return;
     }
+    meet(use, access);
+  }
+  /// Keeps what holds for this access too. Shared loops are shared from the outside in.
+  void meet(BlockUse& use, const Access& access) const {
     std::size_t shared = 0;
     while (shared < use.common->size() && shared < loops_.size() && (*use.common)[shared] == loops_[shared]) ++shared;
     use.common->resize(shared);
@@ -89,18 +85,15 @@ class Survey {
       if (use.dims[dim] && (!other || !same(*use.dims[dim], *other))) use.dims[dim].reset();
     }
   }
-  static std::optional<Affine> fixed(const Index& index) {
-    const bool walks = std::any_of(index.slots.begin(), index.slots.end(), [](std::int64_t s) { return s != 0; });
-    return walks ? std::nullopt : std::optional(index.base);
-  }
 
   const Program& program_;
-  std::vector<Use> uses_;
-  std::vector<const Loop*> loops_;
+  std::vector<BlockUse> uses_;
+  std::vector<const Loop*> loops_;  ///< open ones
 };
 
-/// Some block dimension is `coefficient * loop + constant` in all accesses: two trips never meet there.
-bool tells_trips_apart(const Program& program, const Use& use, const Loop& loop) {
+/// Some block dimension is `coefficient * loop + constant` in all accesses: two trips never meet there. One term only:
+/// with a second loop in it, other values of that one could bring a later trip to the same block.
+bool tells_trips_apart(const Program& program, const BlockUse& use, const Loop& loop) {
   return loop.trips < 2 || std::any_of(use.dims.begin(), use.dims.end(), [&](const std::optional<Affine>& dim) {
            if (!dim || dim->terms.size() != 1 || dim->terms[0].coefficient == 0) return false;
            const Atom& atom = program.atoms[dim->terms[0].atom];
@@ -112,14 +105,16 @@ bool tells_trips_apart(const Program& program, const Use& use, const Loop& loop)
 
 std::map<std::uint32_t, std::vector<std::uint32_t>> dead_after_trip(const Program& program) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> result;
-  const Survey survey(program);
+  const BlockSurvey survey(program);
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    const Use& use = survey.uses()[b];
-    const bool on_chip = buffer.kind == BufferKind::sbuf || buffer.kind == BufferKind::psum;
-    if (!on_chip || buffer.alias_of || buffer.partition_dim == 0 || use.excluded || !use.common) continue;
+    const BlockUse& use = survey.uses()[b];
+    if (!is_on_chip(buffer.kind) || buffer.alias_of || buffer.partition_dim == 0 || use.excluded || !use.common)
+      continue;
     const auto& loops = *use.common;
-    // From the alloc inwards, as long as each loop's trips keep to blocks of their own.
+    // From the alloc inwards, as long as each loop's trips keep to blocks of their own: a trip of the innermost such
+    // loop has its blocks to itself among all trips of all of them. Loops outside the alloc do not matter: an alloc is
+    // fresh.
     std::size_t depth = use.alloc_depth;
     while (depth < loops.size() && tells_trips_apart(program, use, *loops[depth])) ++depth;
     if (depth > use.alloc_depth) result[loops[depth - 1]->id].push_back(b);

@@ -25,14 +25,12 @@ struct Difference {
   double most = 0;  ///< largest |after - before| over the largest finite |before|; infinite where one alone is finite
 };
 
-/// Element operations of a run, a matmul's products counted 1/64; decides what a diagnosis can afford.
-double work_of(const Program& program);
-
-class Again {
+/// Runs the program again and again, as long as a budget of work lasts. The budget is counted, not timed: what a
+/// diagnosis says never depends on the machine.
+class Reruns {
  public:
-  Again(const Program& program, std::span<const std::span<const std::byte>> inputs, const Poison& poison,
-        const RunLimits& limits)
-      : program_(program), inputs_(inputs), poison_(poison), limits_(limits), work_(work_of(program)) {}
+  Reruns(const Program& program, std::span<const std::span<const std::byte>> inputs, const Poison& poison,
+         const RunLimits& limits);
 
   /// Nothing when the budget of a diagnosis is spent.
   std::optional<Outputs> run(RunOptions options = {});
@@ -43,7 +41,7 @@ class Again {
   std::span<const std::span<const std::byte>> inputs_;
   Poison poison_;
   RunLimits limits_;
-  double work_, spent_ = 0;
+  double work_, spent_ = 0;  ///< of one run, of all so far [element operations]
 };
 
 }  // namespace nkigrid::nkisim
