@@ -58,9 +58,9 @@ class ReadBeforeAssigned(unittest.TestCase):
     def test_other_scopes_are_not(self):
         self.assertEqual(carried("def g():\n    return a\na = 1"), [])
         self.assertEqual(carried("g = lambda: a\na = 1"), [])
-        self.assertEqual(
-            carried("b = [a for a in r]\na = 1"), ["a"]
-        )  # as a name of this scope: a comprehension's own is not told apart
+        self.assertEqual(carried("b = [a for a in r]\na = 1"), [])
+        self.assertEqual(carried("b = [k + a for k in r]\na = 1"), ["a"])
+        self.assertEqual(carried("b = [a for a in r]\nc = a\na = 1"), ["a"])
 
 
 class Branches(unittest.TestCase):

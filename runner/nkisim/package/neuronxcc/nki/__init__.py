@@ -11,7 +11,8 @@ def _plain(func):
 
 
 def jit(func=None, mode="auto", **kwargs):
-    """Makes a kernel of a function. mode: auto, baremetal, simulation, benchmark, trace (a sub-kernel); others run as auto."""
+    """Makes a kernel of a function. mode: auto, baremetal, simulation, benchmark, trace (a sub-kernel); others run as
+    auto."""
     if mode not in _MODES:
         raise ValueError(f"nki.jit: mode {mode!r} (one of {', '.join(_MODES)})")
     if func is None:
@@ -55,5 +56,6 @@ def __getattr__(name):
 
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(
-        f"module 'neuronxcc.nki' has no attribute '{name}'; it has jit, trace, baremetal, benchmark, profile, simulate_kernel"
+        f"module 'neuronxcc.nki' has no attribute '{name}'; it has jit, trace, baremetal, benchmark, profile, "
+        "simulate_kernel"
     )

@@ -1,7 +1,8 @@
 """The rules of a kernel file: its imports, its entry, its GRID, the count of its arguments.
 
-Every backend that compiles Python asks here, so that a file has the same entry everywhere. The compile child of the neuron backend loads
-this file by its path, beside the vendor's package: it imports nothing of ours and needs nothing but the standard library."""
+Every backend that compiles Python asks here, so that a file has the same entry everywhere. The compile child of the
+neuron backend loads this file by its path, beside the vendor's package: it imports nothing of ours and needs nothing
+but the standard library."""
 
 import ast
 import inspect
@@ -79,7 +80,8 @@ def check_module(module, line):
             "parse",
             line,
             f"ModuleNotFoundError: No module named 'nki' ({FILE}:{line})\n  rule: this is Neuron SDK 2.24, whose "
-            "package is neuronxcc.nki; the standalone `nki` package belongs to later SDKs\n  fix: import neuronxcc.nki as nki; "
+            "package is neuronxcc.nki; the standalone `nki` package belongs to later SDKs\n  fix: import neuronxcc.nki "
+            "as nki; "
             "import neuronxcc.nki.language as nl; import neuronxcc.nki.isa as nisa",
         )
     if root not in ALLOWED or (root == "neuronxcc" and "." in module and not module.startswith("neuronxcc.nki")):
@@ -88,7 +90,8 @@ def check_module(module, line):
             "parse",
             line,
             f"ModuleNotFoundError: No module named '{module}' ({FILE}:{line})\n  rule: a kernel file imports "
-            "neuronxcc.nki and its parts, numpy, math, functools, itertools, typing\n  fix: remove the import; inside a kernel use nl and nisa",
+            "neuronxcc.nki and its parts, numpy, math, functools, itertools, typing\n  fix: remove the import; inside "
+            "a kernel use nl and nisa",
         )
 
 
@@ -153,7 +156,8 @@ def _no_kernel(problem, listing):
         "NO_KERNEL",
         "parse",
         0,
-        f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, or the "
+        f"{problem}\n  found: {listing}\n  rule: the entry is the top-level function `kernel` decorated with @nki.jit, "
+        "or the "
         "only such function\n  fix: write\n    @nki.jit\n    def kernel(...):",
     )
 
@@ -184,13 +188,15 @@ def grid_of(namespace):
             "NO_KERNEL",
             "parse",
             0,
-            f"GRID is {grid!r}\n  rule: GRID is a tuple of 1 to 3 positive integers, at most 65536 instances\n  fix: GRID = (4, 2)",
+            f"GRID is {grid!r}\n  rule: GRID is a tuple of 1 to 3 positive integers, at most 65536 instances\n  fix: "
+            "GRID = (4, 2)",
         )
     return tuple(grid)
 
 
 def check_arguments(function, params):
-    """@param params [(name, shape, dtype name)] of the task. @raises Refusal when the function does not take exactly those"""
+    """@param params [(name, shape, dtype name)] of the task. @raises Refusal when the function does not take exactly
+    those"""
     name = getattr(function, "__name__", "kernel")
     try:
         signature = inspect.signature(function)
@@ -220,6 +226,7 @@ def check_arguments(function, params):
             "parse",
             line,
             f"kernel '{name}' {what}, the task passes {len(params)} ({FILE}:{line})\n  arguments: {listed}\n"
-            "  rule: a kernel takes the task's tensors as positional arguments, in this order, and returns its outputs; no *args, no output arguments\n"
+            "  rule: a kernel takes the task's tensors as positional arguments, in this order, and returns its "
+            "outputs; no *args, no output arguments\n"
             f"  fix: def {name}({', '.join(n for n, _, _ in params)}):",
         )

@@ -24,9 +24,11 @@ def version():
 def compile_source(source, entry, params, outputs, options):
     """Compiles one kernel file.
 
-    @param source the file's text; entry the kernel's name or None; params [(name, shape, dtype name)]; outputs accepted for symmetry,
+    @param source the file's text; entry the kernel's name or None; params [(name, shape, dtype name)]; outputs accepted
+      for symmetry,
       shapes are compared when the kernel is verified; options {"sdk", "target", "strict_paper_names"}
-    @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line", "message", "warnings"}
+    @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line",
+      "message", "warnings"}
     """
     warnings = []
     collecting = gc.isenabled()
@@ -154,7 +156,8 @@ def _describe(error):
             "trace",
             (
                 f"the tracer failed here by a fault of its own: {type(error).__name__} in {inside}{place}\n"
-                "  rule: what a kernel does wrong is told in its own words; this is not known to be the kernel's fault\n"
+                "  rule: what a kernel does wrong is told in its own words; this is not known to be the kernel's "
+                "fault\n"
                 "  fix: write this statement in another way"
             ),
         )
@@ -180,7 +183,8 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def _inside(error):
     """The function of this package that a kernel called and that failed in code of its own, or "".
 
-    Nothing that this package says to a kernel on purpose arrives here, but for the AttributeError of a name that it is probed for.
+    Nothing that this package says to a kernel on purpose arrives here, but for the AttributeError of a name that it is
+    probed for.
     """
     if isinstance(error, (RecursionError, MemoryError, KeyboardInterrupt, SystemExit)):
         return ""
@@ -245,7 +249,8 @@ def _foreign(error, text):
             "CONTROL_FLOW",
             "trace",
             (
-                f"\n  rule: the body of a symbolic loop is traced once: '{_short_list(error)}' holds the tiles of one trip"
+                f"\n  rule: the body of a symbolic loop is traced once: '{_short_list(error)}' holds the tiles of one "
+                "trip"
                 "\n  fix: use nl.static_range for a list of tiles, or one tensor with a leading block index"
             ),
         )
@@ -272,7 +277,8 @@ def _raised(error):
 
 
 def _short_list(error):
-    """The variable that is a list of tiles of a symbolic loop, in the function of the kernel's file that failed; "" for none."""
+    """The variable that is a list of tiles of a symbolic loop, in the function of the kernel's file that failed; "" for
+    none."""
     frame, cursor = None, error.__traceback__
     while cursor is not None:
         frame = cursor.tb_frame if cursor.tb_frame.f_code.co_filename == FILE else frame
@@ -340,7 +346,8 @@ _WARM_PARAMS = [("x", (200, 512), "float32"), ("w", (128, 128), "float32")]
 
 
 def warm_up():
-    """Traces small kernels and two faulty ones, so that forked children start warm. @returns True when they gave what they should."""
+    """Traces small kernels and two faulty ones, so that forked children start warm. @returns True when they gave what
+    they should."""
     good = touch()
     bad = compile_source(_WARM.replace("nl.exp", "nl.exq"), None, _WARM_PARAMS, None, {})
     wide = compile_source(_WARM.replace("nl.load(w)", "nl.load(x)"), None, _WARM_PARAMS, None, {})
@@ -349,7 +356,8 @@ def warm_up():
 
 
 def touch():
-    """One small trace: a forked child that waits makes the pages that it will write its own. @returns True when it compiled"""
+    """One small trace: a forked child that waits makes the pages that it will write its own. @returns True when it
+    compiled"""
     good = compile_source(_WARM, None, _WARM_PARAMS, None, {})["ok"]
     linecache.cache.pop(FILE, None)
     return good

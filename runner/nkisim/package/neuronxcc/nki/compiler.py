@@ -1,9 +1,11 @@
-"""neuronxcc.nki.compiler: decorators that steer the real back end (identity here) and allocators (a buffer argument here).
+"""neuronxcc.nki.compiler: decorators that steer the real back end (identity here), allocators (a buffer argument here).
 
-Direct allocation places tiles by hand; the simulator places them itself, so an allocator only says which memory. Its documented
-limits are kept: addresses within the usable bytes, no initial values, no tensor-engine transpose, an explicit bias."""
+Direct allocation places tiles by hand; the simulator places them itself, so an allocator only says which memory. Its
+documented limits are kept: addresses within the usable bytes, no initial values, no tensor-engine transpose, an
+explicit bias."""
 
 from ._trace import context
+from ._trace.limits import PSUM_BANKS, PSUM_BYTES, SBUF_BYTES
 
 
 def _identity(func=None, **_):
@@ -12,7 +14,7 @@ def _identity(func=None, **_):
 
 enable_stack_allocator = force_auto_alloc = skip_middle_end_transformations = no_reorder = multi_buffer = _identity
 
-_LIMIT = {"sbuf": (192 - 16) * 1024, "psum": 16 * 1024}
+_LIMIT = {"sbuf": SBUF_BYTES, "psum": PSUM_BYTES}
 
 
 class _Allocator:
@@ -44,7 +46,7 @@ class _Allocator:
                 rule=f"addresses are 0 to {limit - 1} bytes",
                 fix="start at 0 and add the bytes of each tile",
             )
-        if not isinstance(base_bank, int) or not 0 <= base_bank < 8:
+        if not isinstance(base_bank, int) or not 0 <= base_bank < PSUM_BANKS:
             context.fail(
                 "CAPACITY",
                 f"ncc.{self.memory_name}.mod_alloc: base_bank {base_bank}",

@@ -1,5 +1,5 @@
-"""The tracer. Imports run down: a file takes from its own layer and from those that stand above it here, never in a circle
-(tests/nkisim_tracer/test_layers.py reads this list).
+"""The tracer. Imports run down: a file takes from its own layer and from those that stand above it here, never in a
+circle (tests/nkisim_tracer/test_layers.py reads this list).
 
   values     tables dtypes constants limits errors shapes
   context    context names: the trace in progress, how to fail in it, help for what is not there
@@ -10,6 +10,6 @@
   emitting   emit assign mutable loops: from tensors to nodes
   functions  api: the documented functions, the operators of tiles
   programs   peephole encode decode: the recording made smaller, its bytes
-  source     ast_pass rewrite runtime: a kernel's text
+  source     syntax ast_pass rewrite runtime: a kernel's text
   kernels    jit launch kernel engine dump: one call, from the host, inside another kernel, by hand
 """

@@ -1,8 +1,8 @@
 """Index algebra: affine expressions over loop variables, program ids and axis positions.
 
 `Aff = c + sum(coefficient * atom) + sum(slots[k] * point[k])`, where `point` runs over the index space `shape`: slot k
-belongs to axis k, by position. Views, broadcasts, windows and reversals are the same thing with other numbers: a view of
-a view is one substitution.
+belongs to axis k, by position. Views, broadcasts, windows and reversals are the same thing with other numbers: a view
+of a view is one substitution.
 
 Invariants, which all that compares or encodes indices leans on:
 - `terms` holds no zero coefficient, so equal indices have equal terms and `same` is exact;

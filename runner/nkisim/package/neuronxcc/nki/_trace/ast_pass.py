@@ -1,63 +1,57 @@
 """The AST pass: rewrites what tracing alone cannot see. docs/decisions/tracing.md lists the rewrites.
 
-One walk over a function. While it rewrites, it sums up each stretch of statements: the names that it binds, those that it reads before
-it binds them, and whether it leaves its block. Line numbers are those of the submitted file; every helper is reached through one
-global name."""
+One walk over a function. While it rewrites, it sums up each stretch of statements: the names that it binds, those that
+it reads before it binds them, and whether it leaves its block. Line numbers are those of the submitted file."""
 
 import ast
 import copy
 
-RUNTIME = "__nki__"
-_LOAD, _STORE = ast.Load(), ast.Store()
+from .syntax import STORE, assign, at, attribute, call, constant, local_scope, name_tuple, runtime, statement, variable
+
+# Plain names that are called as they stand: `locals` and `super` look at the frame that calls them; the others call
+# nothing of the kernel's and are frequent.
 _NEVER_WRAPPED = ("locals", "super", "globals", "print", "len", "isinstance")
 
 
-def at(node, old):
-    """Gives a made node the first line of `old`: a call that spans lines would report its last one."""
-    node.lineno = node.end_lineno = old.lineno
-    node.col_offset = old.col_offset
-    node.end_col_offset = old.col_offset + 1
-    return node
+class Stretch:
+    """What some statements do to names, in the order of their first appearance.
 
+    bound: names that a way through them may bind. assigned: names that every way binds, so that a later read sees the
+    new value. reads: names that are read while they may hold what they held before; in a loop's body, what the last
+    trip left. `assigned` may hold fewer names than is true, never more: a read would be missed."""
 
-def _name(old, name, context=_LOAD):
-    return at(ast.Name(name, context), old)
+    __slots__ = ("bound", "reads", "assigned")
 
+    def __init__(self):
+        self.bound, self.reads, self.assigned = {}, {}, set()
 
-def _attribute(old, value, name):
-    return at(ast.Attribute(_name(old, value), name, _LOAD), old)
+    def bind(self, name):
+        self.bound[name] = True
+        self.assigned.add(name)
 
+    def read(self, name):
+        if name not in self.assigned:
+            self.reads[name] = True
 
-def _call(old, function, *args):
-    return at(ast.Call(function, list(args), []), old)
-
-
-def _runtime(old, name, *args):
-    return _call(old, _attribute(old, RUNTIME, name), *args)
-
-
-def _locals(old):
-    return _call(old, _name(old, "locals"))
-
-
-def _names(old, names):
-    return at(ast.Tuple([at(ast.Constant(n), old) for n in names], _LOAD), old)
-
-
-def _assign(old, name, value):
-    return at(ast.Assign([_name(old, name, _STORE)], value), old)
+    def follow(self, later, assigned):
+        """Adds a stretch that comes next; assigned: what it binds for certain."""
+        self.bound.update(later.bound)
+        for name in later.reads:
+            self.read(name)
+        self.assigned |= assigned
 
 
 class Rewriter:
     """One function definition, nested ones included.
 
-    @param is_api (name, attribute) -> bool: does `name.attribute` in this function mean a function that needs no rewriting?
+    @param is_api (name, attribute) -> bool: does `name.attribute` in this function mean a function that needs no
+      rewriting?
     """
 
     def __init__(self, is_api=lambda name, attribute: False):
         self.is_api = is_api
         self.count = self.comprehensions = 0
-        self.bound, self.reads, self.assigned = {}, {}, set()  # the stretch's summary; dicts keep the order
+        self.stretch = Stretch()
         self.returns = self.jumps = False  # a return or yield; a break or continue of a loop outside of the stretch
 
     def visit(self, node):
@@ -89,22 +83,12 @@ class Rewriter:
 
     # -- summaries
     def _begin(self):
-        outer = self.bound, self.reads, self.assigned
-        self.bound, self.reads, self.assigned = {}, {}, set()
+        outer, self.stretch = self.stretch, Stretch()
         return outer
 
     def _end(self, outer):
-        inner = self.bound, self.reads, self.assigned
-        self.bound, self.reads, self.assigned = outer
+        inner, self.stretch = self.stretch, outer
         return inner
-
-    def _follow(self, inner, assigned):
-        """Adds the summary of a stretch that comes next."""
-        self.bound.update(inner[0])
-        for name in inner[1]:
-            if name not in self.assigned:
-                self.reads[name] = True
-        self.assigned |= assigned
 
     def _apart(self, work, *nodes):
         """Work whose names belong to another scope."""
@@ -117,11 +101,9 @@ class Rewriter:
     # -- names and expressions
     def _visit_name(self, node):
         if type(node.ctx) is ast.Load:
-            if node.id not in self.assigned:
-                self.reads[node.id] = True
+            self.stretch.read(node.id)
         else:
-            self.bound[node.id] = True
-            self.assigned.add(node.id)
+            self.stretch.bind(node.id)
         return node
 
     def _leaf(self, node):
@@ -144,6 +126,8 @@ class Rewriter:
         node.args = [self.visit(a) for a in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
+        # Helpers of the kernel's file run in their rewritten form, and what a name means is known at the call only:
+        # there `callee` looks. Functions of modules that are not the user's need no look, and are most calls.
         kind = type(function)
         if kind is ast.Attribute:
             owner = function.value
@@ -151,11 +135,14 @@ class Rewriter:
                 return node
         elif kind is not ast.Name or function.id in _NEVER_WRAPPED:
             return node
-        node.func = _runtime(function, "callee", function)
+        node.func = runtime(function, "callee", function)
         return node
 
     def _visit_conditional(self, node):
-        """`a if test else b`: both sides are evaluated, and selected when the program runs, if the test is symbolic."""
+        """`a if test else b`: both sides are evaluated, and selected when the program runs, if the test is symbolic.
+
+        The sides stand twice in the result and the test is kept by a walrus: where a side is not safe to copy, or a
+        walrus would bind outside of its comprehension, the test must be static."""
         plain = not any(
             isinstance(n, (ast.IfExp, ast.NamedExpr, ast.Lambda))
             for side in (node.body, node.orelse)
@@ -163,21 +150,25 @@ class Rewriter:
         )
         self._generic(node)
         if not plain or self.comprehensions:
-            node.test = _runtime(node.test, "static_test", node.test, at(ast.Constant("ternary"), node.test))
+            node.test = runtime(node.test, "static_test", node.test, constant(node.test, "ternary"))
             return node
         self.count += 1
         test = f"__nki_test{self.count}"
-        taken = at(ast.IfExp(_name(node, test), node.body, node.orelse), node)
-        chosen = _runtime(node, "choose", _name(node, test), copy.deepcopy(node.body), copy.deepcopy(node.orelse))
-        keep = at(ast.NamedExpr(_name(node, test, _STORE), node.test), node)
-        return at(ast.IfExp(_runtime(node, "symbolic", keep), chosen, taken), node)
+        taken = at(ast.IfExp(variable(node, test), node.body, node.orelse), node)
+        chosen = runtime(node, "choose", variable(node, test), copy.deepcopy(node.body), copy.deepcopy(node.orelse))
+        keep = at(ast.NamedExpr(variable(node, test, STORE), node.test), node)
+        return at(ast.IfExp(runtime(node, "symbolic", keep), chosen, taken), node)
 
     def _visit_comprehension(self, node):
-        bound, self.bound = self.bound, {}
+        """Its variables are its own; what else it reads counts."""
+        outer = self._begin()
         self.comprehensions += 1
         self._generic(node)
         self.comprehensions -= 1
-        self.bound = bound
+        inner = self._end(outer)
+        for name in inner.reads:
+            if name not in inner.bound:
+                self.stretch.read(name)
         return node
 
     def _visit_lambda(self, node):
@@ -200,10 +191,8 @@ class Rewriter:
 
     def _visit_augmented(self, node):
         if type(node.target) is ast.Name:
-            name = node.target.id
-            self.bound[name] = True
-            if name not in self.assigned:
-                self.reads[name] = True
+            self.stretch.bound[node.target.id] = True  # not assigned: the next += reads the name, too
+            self.stretch.read(node.target.id)
         else:
             node.target = self.visit(node.target)
         node.value = self.visit(node.value)
@@ -216,16 +205,13 @@ class Rewriter:
         if node.value is None:
             return node
         (annotation,) = self._apart(self.visit, node.annotation)
+        # A lambda: annotations that cannot be evaluated are none of ours, and must not fail.
         check = at(ast.Lambda(ast.arguments([], [], None, [], [], None, []), annotation), node)
-        name = node.target.id if isinstance(node.target, ast.Name) else "value"
-        return at(
-            ast.Assign([node.target], _runtime(node, "annotated", node.value, check, at(ast.Constant(name), node))),
-            node,
-        )
+        name = constant(node, node.target.id if isinstance(node.target, ast.Name) else "value")
+        return at(ast.Assign([node.target], runtime(node, "annotated", node.value, check, name)), node)
 
     def _visit_function(self, node):
-        self.bound[node.name] = True
-        self.assigned.add(node.name)
+        self.stretch.bind(node.name)
         self._apart(self._function, node)
         return node
 
@@ -234,50 +220,53 @@ class Rewriter:
         node.body = self._block(node.body)
 
     def _visit_class(self, node):
-        self.bound[node.name] = True
+        self.stretch.bound[node.name] = True
         self._apart(self._generic, node)
         return node
 
     def _visit_if(self, node):
+        """`for side in branch(test): if side: A else: B`: one turn for a static test, both for a symbolic one."""
         test = self.visit(node.test)
         flags = self.returns, self.jumps
         self.returns = self.jumps = False
-        outer = self._begin()
-        body = self._block(node.body)
-        first = self._end(outer)
-        outer = self._begin()
-        orelse = self._block(node.orelse)
-        other = self._end(outer)
+        body, first = self._side(node.body)
+        orelse, other = self._side(node.orelse)
         leaving = self.returns or self.jumps
         self.returns, self.jumps = self.returns or flags[0], self.jumps or flags[1]
-        both = first[2] & other[2]
-        self._follow(first, set())
-        self._follow(other, both)
-        if leaving:
-            return at(ast.If(_runtime(node, "static_test", test), body, orelse), node)
-        return self._branch(node, test, body, orelse, list(first[0]), list({**first[0], **other[0]}))
+        self.stretch.follow(first, set())
+        self.stretch.follow(other, first.assigned & other.assigned)
+        if leaving:  # of two sides that both run, neither can leave; and the made loop would catch a break
+            return at(ast.If(runtime(node, "static_test", test), body, orelse), node)
+        return self._branch(node, test, body, orelse, list(first.bound), list({**first.bound, **other.bound}))
+
+    def _side(self, nodes):
+        outer = self._begin()
+        return self._block(nodes), self._end(outer)
 
     def _branch(self, node, test, body, orelse, first, names):
+        """first: names that the first side binds; names: those that either does.
+
+        While both sides are recorded, Python runs one after the other in one scope. So the second side gets back the
+        names as they were when the statement began, and after both no name may stand for either side's value: it
+        becomes an object that refuses every use, unless no side rebound it."""
         self.count += 1
         branch, side = f"__nki_branch{self.count}", f"__nki_side{self.count}"
-        out = [_assign(node, branch, _runtime(node, "branch", test, _locals(node), _names(node, names)))]
-        if orelse and first:  # the other side starts from the names as they were
-            back = [
-                _assign(node, n, _call(node, _attribute(node, branch, "before"), at(ast.Constant(n), node)))
-                for n in first
-            ]
-            orelse = [at(ast.If(_attribute(node, branch, "symbolic"), back, []), node)] + orelse
-        sides = at(ast.If(_name(node, side), body, orelse), node)
-        out.append(at(ast.For(_name(node, side, _STORE), _name(node, branch), [sides], []), node))
+        out = [assign(node, branch, runtime(node, "branch", test, local_scope(node), name_tuple(node, names)))]
+        if orelse and first:
+            back = [assign(node, n, call(node, attribute(node, branch, "before"), constant(node, n))) for n in first]
+            orelse = [at(ast.If(attribute(node, branch, "symbolic"), back, []), node)] + orelse
+        sides = at(ast.If(variable(node, side), body, orelse), node)
+        out.append(at(ast.For(variable(node, side, STORE), variable(node, branch), [sides], []), node))
         after = [
-            _assign(node, n, _call(node, _attribute(node, branch, "after"), at(ast.Constant(n), node), _locals(node)))
+            assign(node, n, call(node, attribute(node, branch, "after"), constant(node, n), local_scope(node)))
             for n in names
         ]
         if after:
-            out.append(at(ast.If(_attribute(node, branch, "symbolic"), after, []), node))
+            out.append(at(ast.If(attribute(node, branch, "symbolic"), after, []), node))
         return out
 
     def _iterator(self, iterator):
+        """Python's `range` is symbolic here and nowhere else: as a value it may be anything's argument."""
         if (
             type(iterator) is ast.Call
             and type(iterator.func) is ast.Name
@@ -285,45 +274,47 @@ class Rewriter:
             and not iterator.keywords
         ):
             iterator.args = [self.visit(a) for a in iterator.args]
-            iterator.func = _runtime(iterator, "range_of", iterator.func)
+            iterator.func = runtime(iterator, "range_of", iterator.func)
             return iterator
-        return _runtime(iterator, "iterate", self.visit(iterator))
+        return runtime(iterator, "iterate", self.visit(iterator))
 
     def _visit_for(self, node):
+        """A symbolic loop's body runs once. Names that it reads before it binds them would carry a value from trip to
+        trip: they are compared at its two ends. No other name can; most loops have none and stay as they are."""
         iterator = self._iterator(node.iter)
         outer = self._begin()
         target = self.visit(node.target)
         targets = self._end(outer)
-        self._follow(targets, targets[2])
-        jumps, outer = self.jumps, self._begin()
-        body = self._block(node.body)
-        inner = self._end(outer)
-        self.jumps = jumps
-        self._follow(inner, inner[2])
+        self.stretch.follow(targets, targets.assigned)
+        jumps = self.jumps
+        body, inner = self._side(node.body)
+        self.jumps = jumps  # a break or continue in the body is this loop's own
+        self.stretch.follow(inner, inner.assigned)
         orelse = self._block(node.orelse)
-        read = [n for n in inner[0] if n in inner[1] and n not in targets[0]]
+        carried = [n for n in inner.bound if n in inner.reads and n not in targets.bound]
         last = node.body[-1]
-        if not read or isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+        if not carried or isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             return at(ast.For(target, iterator, body, orelse), node)
         self.count += 1
         loop = f"__nki_loop{self.count}"
-        body.insert(
-            0, at(ast.Expr(_runtime(node, "loop_begin", _name(node, loop), _locals(node), _names(node, read))), node)
-        )
-        body.append(
-            at(ast.Expr(_runtime(last, "loop_end", _name(last, loop), _locals(last), _names(last, read))), last)
-        )
-        return [_assign(node, loop, iterator), at(ast.For(target, _name(node, loop), body, orelse), node)]
+        body.insert(0, self._end_of_loop("loop_begin", node, loop, carried))
+        body.append(self._end_of_loop("loop_end", last, loop, carried))
+        return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node)]
+
+    @staticmethod
+    def _end_of_loop(helper, old, loop, names):
+        return statement(old, runtime(old, helper, variable(old, loop), local_scope(old), name_tuple(old, names)))
 
     def _visit_while(self, node):
         test = self.visit(node.test)
-        test = _runtime(node.test, "static_test", test, at(ast.Constant("while"), node.test))
+        test = runtime(node.test, "static_test", test, constant(node.test, "while"))
         jumps = self.jumps
         body = self._block(node.body)
         self.jumps = jumps
         return at(ast.While(test, body, self._block(node.orelse)), node)
 
 
+# By node type, in place of getattr on names: the walk is a good part of a trace.
 _HANDLERS = {
     ast.Name: Rewriter._visit_name,
     ast.Constant: Rewriter._leaf,

@@ -24,9 +24,11 @@ def check_bounds(tensor, dim, aff, size, mask, shape, api):
     under = " under its mask" if (low, high) != (lo, hi) else ""
     fail(
         "OOB",
-        f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{low}, {high}]{under} exceeds dimension size of {size}",
+        f"{api}: Out-of-bound access for tensor '{name}' on dimension {dim}: index range [{low}, {high}]{under} "
+        f"exceeds dimension size of {size}",
         operands=[("tensor", f"{list(tensor.buffer_.shape)} {tensor.dtype} in {tensor.memory}"), ("index", aff)],
-        rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops; outside is out of bounds",
+        rule=f"the indices of dimension {dim} must stay in [0, {size - 1}] over all trips of the loops; outside is out "
+        "of bounds",
         fix=f"add mask=(index < {size}) to the load and the store, or use a tile size that divides {size}",
         official="tensor_access_out_of_bound",
     )
@@ -111,5 +113,6 @@ def check_partitions(tensor, aff, shape, api, conditional):
             f"{api}: an access of {count} partitions starts at partition {aff.c if not aff.terms else aff}",
             operands=operands,
             rule=f"{count} partitions of an on-chip tile start at {starts}",
-            fix="keep one row a tile and put the index on a free or block axis (t[i] of (n, nl.par_dim(p), f)), or load the row from HBM",
+            fix="keep one row a tile and put the index on a free or block axis (t[i] of (n, nl.par_dim(p), f)), or "
+            "load the row from HBM",
         )

@@ -34,7 +34,8 @@ def require_tensor(value, api, name):
 
 
 def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
-    """`tensor` is what compute APIs accept: on chip, partition first, at most 128 partitions, rank >= 2. operands: all that a message shows."""
+    """`tensor` is what compute APIs accept: on chip, partition first, at most 128 partitions, rank >= 2. operands: all
+    that a message shows."""
     if getattr(tensor, "plain", False):
         root = tensor.buffer_.root
         if root.region.open and root.all_reduce is None and root.memory in memories:
@@ -104,7 +105,8 @@ def check_partition_first(tensor, api, name):
             f"{api}: Failed to infer tile from tensor '{buffer.name}', its partition axis is not the first one",
             operands=[(name, tensor)],
             rule="block dimensions are indexed away before a tile is used; axis 0 is the partition axis",
-            fix=f"index the leading block dimensions: {buffer.name or 't'}[i] gives a tile of {list(buffer.shape[buffer.pdim:])}",
+            fix=f"index the leading block dimensions: {buffer.name or 't'}[i] gives a tile of "
+            f"{list(buffer.shape[buffer.pdim:])}",
             official="failed_to_infer_tile_from_local_tensor",
         )
 
@@ -164,7 +166,8 @@ def check_mutable(tensor, api):
             f"{api}: Cannot update immutable parameter '{buffer.name}'",
             operands=[("destination", tensor)],
             rule="kernel parameters are read-only; results go to a tensor that the kernel returns",
-            fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm) at the top of the kernel, store to it, `return out`",
+            fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm) at the top of the kernel, store to it, "
+            "`return out`",
             official="cannot_update_immutable_parameter",
         )
     if buffer.kind == Buffer.CONSTANT:

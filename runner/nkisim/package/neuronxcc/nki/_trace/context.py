@@ -48,7 +48,7 @@ def kernel_line():
 
 
 def holder(root):
-    """The variable of the kernel's file, if one is a list, tuple or dict that holds a tile of this buffer; "" otherwise."""
+    """The variable of the kernel's file that is a list, tuple or dict with a tile of this buffer in it; "" for none."""
     files, frame = current().files, sys._getframe(1)
     while frame is not None and frame.f_code.co_name != "trace_call":
         for name, value in frame.f_locals.items() if frame.f_code.co_filename in files else ():

@@ -57,21 +57,27 @@ def _expression(program, node):
     return texts[-1] if node["steps"] else texts[0]
 
 
+def _effect(program, node):
+    """What happens to the destination of a map, fold, matmul or scan."""
+    kind = node["node"]
+    if kind == "matmul":
+        sign = "+=" if node["accumulate"] else "="
+        return f"{sign} {_access(program, node['stationary'])} @ {_access(program, node['moving'])}"
+    if kind == "scan":
+        sources = ", ".join(_source(program, s) for s in node["sources"])
+        return f"= scan.{node['op0']}.{node['op1']}({sources})"
+    sign = "=" if node["accumulate"] is None else f"{node['accumulate']}="
+    fold = f"{'-' if node['negate'] else ''}fold.{node['function']} " if kind == "fold" else ""
+    return f"{sign} {fold}{_expression(program, node)}"
+
+
 def _operation(program, node):
     space = "x".join(map(str, node["shape"]))
-    kind = node["node"]
-    if kind == "map":
-        sign = "=" if node["accumulate"] is None else f"{node['accumulate']}="
-        text = f"{_access(program, node['dst'])} {sign} {_expression(program, node)}"
-    elif kind == "fold":
-        sign = "=" if node["accumulate"] is None else f"{node['accumulate']}="
-        text = f"{_access(program, node['dst'])} {sign} {'-' if node['negate'] else ''}fold.{node['function']} {_expression(program, node)}"
-    elif kind == "matmul":
-        text = f"{_access(program, node['dst'])} {'+=' if node['accumulate'] else '='} {_access(program, node['stationary'])} @ {_access(program, node['moving'])}"
-    elif kind == "scan":
-        text = f"{_access(program, node['dst'])} = scan.{node['op0']}.{node['op1']}({', '.join(_source(program, s) for s in node['sources'])})"
+    if node["node"] == "special":
+        targets = [_access(program, d) for d in node["destinations"]]
+        text = f"special {node['kind']} {targets} <- {[_source(program, s) for s in node['sources']]}"
     else:
-        text = f"special {node['kind']} {[_access(program, d) for d in node['destinations']]} <- {[_source(program, s) for s in node['sources']]}"
+        text = f"{_access(program, node['dst'])} {_effect(program, node)}"
     mask = f" if {_conditions(program, node['mask'])}" if node["mask"] else ""
     loops = f" over loops {node['loops']}" if node.get("loops") else ""
     return f"{node['instr']}/{node['engine']} {space}: {text}{loops}{mask}"
@@ -82,7 +88,8 @@ def _lines(program, block, depth):
     for node in block:
         head = f"{node['line']:>5} {pad}"
         if node["node"] == "loop":
-            yield f"{head}loop t{node['id']} {node['kind']} {node['trips']} trips (from {node['start']} by {node['step']})"
+            steps = f"(from {node['start']} by {node['step']})"
+            yield f"{head}loop t{node['id']} {node['kind']} {node['trips']} trips {steps}"
             yield from _lines(program, node["body"], depth + 1)
         elif node["node"] == "if":
             yield f"{head}if {_conditions(program, node['conditions'])}"

@@ -7,7 +7,7 @@ from .affine import Aff
 from .bounds import check_bounds, check_partitions
 from .capacity import check_partition_bytes
 from .context import fail
-from .nodes import Access, Buffer, Op
+from .nodes import NO_FUNCTION, Access, Buffer, Op
 from .shapes import broadcast_shapes
 from .tables import BITWISE, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
 from .tensor import Tensor, identity_dims, repeat, repeated_dims
@@ -148,7 +148,7 @@ def emit_map(
             sources,
             steps,
             work,
-            255 if accumulate is None else FN[accumulate],
+            NO_FUNCTION if accumulate is None else FN[accumulate],
             loops,
         )
     )
@@ -203,7 +203,7 @@ def emit_fold(
             sources,
             steps,
             _work(dst, values, steps + [(FN[function],)]),
-            255 if accumulate is None else FN[accumulate],
+            NO_FUNCTION if accumulate is None else FN[accumulate],
             (),
             FN[function],
             negate,
@@ -218,7 +218,8 @@ def emit_op(op):
 
 
 def result_shape(api, operands, partition_broadcast=True):
-    """The broadcast shape of tensors and indices. `partition_broadcast`: nl functions may repeat a (1, f) tile over partitions."""
+    """The broadcast shape of tensors and indices. `partition_broadcast`: nl functions may repeat a (1, f) tile over
+    partitions."""
     shape = None
     for name, value in operands:
         part = tuple(getattr(value, "shape", ()))
@@ -243,7 +244,8 @@ def result_shape(api, operands, partition_broadcast=True):
             f"{api}: Unexpected partition broadcast!",
             operands=operands,
             rule="Python operators do not repeat a tile over partitions (axis 0 must be equal)",
-            fix=f"use the function in place of the operator (nl.add, nl.multiply, ...): it repeats the tile; or nl.broadcast_to(tile, shape={shape}) first",
+            fix="use the function in place of the operator (nl.add, nl.multiply, ...): it repeats the tile; or "
+            f"nl.broadcast_to(tile, shape={shape}) first",
             kind=AssertionError,
         )
     return shape

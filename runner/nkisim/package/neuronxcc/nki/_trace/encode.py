@@ -56,8 +56,8 @@ def _aff(a):
 
 
 class Writer:
-    """The body of a program. Views repeat (whole tiles of one shape are the same objects), so their bytes are kept by identity:
-    everything that is written is alive until the end."""
+    """The body of a program. Views repeat (whole tiles of one shape are the same objects), so their bytes are kept by
+    identity: everything that is written is alive until the end."""
 
     def __init__(self, names):
         self.out, self.names = bytearray(), names

@@ -103,8 +103,9 @@ def _pointers(arrays):
 
 
 def run(program, inputs):
-    """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written, and, with
-    those or with NaN in an output, of what may have caused it: undefined reads, functions outside of their range, lost results.
+    """Runs on numpy arrays. @returns output arrays. @raises the run's fault; warns of elements that were never written,
+    and, with those or with NaN in an output, of what may have caused it: undefined reads, functions outside of their
+    range, lost results.
     """
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):

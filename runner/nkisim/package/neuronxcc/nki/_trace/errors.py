@@ -91,16 +91,15 @@ def describe_operand(value):
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-_PATH = re.compile(r"""(?<=['"( ])/(?:[\w.+-]+/)+[\w.+-]*""")
-
-
-_CONTROL = re.compile(r"[^\n\t -~]")
+# Compiled when the first message is cleaned: most traces have none.
+_ADDRESS = r"0x[0-9a-fA-F]+"
+_PATH = r"""(?<=['"( ])/(?:[\w.+-]+/)+[\w.+-]*"""
+_CONTROL = r"[^\n\t -~]"
 
 
 def clean(text):
-    """Text that may reach a model or a terminal: no addresses, no paths of this machine; what cannot be printed is escaped."""
-    return _CONTROL.sub(_printable, _PATH.sub("...", _ADDRESS.sub("0x...", text)))
+    """Text that may reach a model or a terminal: without addresses and paths, with what cannot be printed escaped."""
+    return re.sub(_CONTROL, _printable, re.sub(_PATH, "...", re.sub(_ADDRESS, "0x...", text)))
 
 
 def _printable(found):

@@ -1,4 +1,4 @@
-"""Subscripts of tensors: basic (ints, slices, ds), advanced (arange and mgrid grids) and indirect (a tile as an index)."""
+"""Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index)."""
 
 from .affine import Aff, as_int
 from .conditions import Cond
@@ -51,7 +51,8 @@ def __getitem__(tensor, key):
             f"basic index {_show(mixed)} is mixed with an index grid",
             operands=[("tensor", tensor), ("grid", advanced[0])],
             rule="one subscript is either all slices and integers, or all index grids (scalars are legal in both)",
-            fix="all slices: x[i*128:(i+1)*128, 0:512] - or all grids: x[i*128 + nl.arange(128)[:, None], nl.arange(512)[None, :]]",
+            fix="all slices: x[i*128:(i+1)*128, 0:512] - or all grids: x[i*128 + nl.arange(128)[:, None], "
+            "nl.arange(512)[None, :]]",
             official="unsupported_mixing_basic_advanced_tensor_indexing",
         )
     return _advanced(tensor, key)
@@ -73,7 +74,8 @@ def _expand(tensor, key):
                 "a tensor is subscripted with None",
                 operands=[("tensor", tensor)],
                 rule="None belongs to nl.arange grids only",
-                fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use tile.expand_dims(axis) or broadcast_to",
+                fix="tiles keep their rank: a reduction over the last axis has shape (p, 1); use "
+                "tile.expand_dims(axis) or broadcast_to",
             )
         if isinstance(k, Cond):
             fail(
@@ -81,8 +83,10 @@ def _expand(tensor, key):
                 f"{k} is used as an index",
                 operands=[("tensor", tensor)],
                 kind=TypeError,
-                rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that reads or writes",
-                fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask=(i_p < n)); "
+                rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that "
+                "reads or writes",
+                fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask="
+                "(i_p < n)); "
                 "nisa.nc_matmul takes mask= too",
             )
     count = sum(1 for k in key if k is not Ellipsis)

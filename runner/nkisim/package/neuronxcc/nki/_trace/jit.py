@@ -12,7 +12,8 @@ TRACER = "nkigrid-nkisim 1"
 
 
 class Program:
-    """What a trace gives. `outputs` are (shape, dtype name) in order; `written_params` argument positions of legacy outputs."""
+    """What a trace gives. outputs: (shape, dtype name) in order; written_params: argument positions of legacy
+    outputs."""
 
     def __init__(self, data, entry, outputs, returns_tuple, warnings, written_params=(), none_at=(), inputs=()):
         self.data, self.entry, self.outputs, self.returns_tuple = data, entry, outputs, returns_tuple
@@ -31,8 +32,9 @@ def call_inline(func, args, kwargs):
 
 
 def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=None):
-    """Records func(*args, **kwargs). `arrays` maps positions (int) or names (str) of array arguments to (name, shape, dtype).
+    """Records func(*args, **kwargs).
 
+    @param arrays {position (int) or name (str) of an array argument: (name, shape, dtype)}
     @returns Program. @raises the trace's first error, with its warnings in `.warnings`."""
     options = options or Options()
     code = getattr(func, "__code__", None)
@@ -121,7 +123,8 @@ def _finish(trace, func, result, params):
             f"kernel '{label}' returns nothing",
             line=last,
             rule="results are returned in tensors created with buffer=nl.shared_hbm",
-            fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return out",
+            fix="out = nl.ndarray(shape, dtype=x.dtype, buffer=nl.shared_hbm); nl.store(out[...], value=tile); return "
+            "out",
             official="tensor_output_not_written_to",
         )
     mutable.check_returned(trace, outputs)
@@ -146,7 +149,8 @@ def _become_outputs(trace, label, outputs):
         if not b.root.written:
             _fail_end(
                 "OUTPUT_CONTRACT",
-                f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never written to",
+                f"output tensor{f' {b.name!r}' if b.name else ''} {list(b.shape)} of kernel '{label}' was never "
+                "written to",
                 operands=[("output", Tensor.whole(b))],
                 rule="every returned tensor is stored to (a loop of zero trips stores nothing)",
                 fix="nl.store(out[...], value=tile) before `return out`",
@@ -225,7 +229,8 @@ def _output(trace, label, item, last):
     if buffer.root.kind in (Buffer.PARAM, Buffer.CONSTANT):
         _fail_end(
             "OUTPUT_CONTRACT",
-            f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} '{buffer.name}'",
+            f"kernel '{label}' returns its own {'parameter' if buffer.root.kind == Buffer.PARAM else 'constant'} "
+            f"'{buffer.name}'",
             line=last,
             operands=[("returned", item)],
             rule="a returned tensor is created by the kernel and written",

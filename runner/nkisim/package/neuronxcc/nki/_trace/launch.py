@@ -45,7 +45,8 @@ def describe(args, kwargs):
 
 
 def launch(kernel, args, kwargs):
-    """Traces for the SDK that NKISIM_SDK names (2.24 by default) and runs; NKISIM_BF16_AS_FP32=1 never rounds to bfloat16."""
+    """Traces for the SDK that NKISIM_SDK names (default 2.24) and runs; NKISIM_BF16_AS_FP32=1: no rounding to
+    bfloat16."""
     options = Options(
         sdk=os.environ.get("NKISIM_SDK", "2.24"),
         legacy_outputs=True,

@@ -1,4 +1,4 @@
-"""Sizes: of a NeuronCore-v2, and what the reader of programs refuses (runner/nkisim/program). No other file repeats one."""
+"""Sizes of a NeuronCore-v2, and those that the reader of programs refuses (runner/nkisim/program)."""
 
 # The chip.
 PMAX = 128  # partitions

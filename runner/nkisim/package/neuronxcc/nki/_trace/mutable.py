@@ -1,4 +1,5 @@
-"""Parameters annotated nt.mutable_tensor (SDK 2.26): an HBM tensor that starts as the argument's copy and must be returned."""
+"""Parameters annotated nt.mutable_tensor (SDK 2.26): an HBM tensor that starts as the argument's copy and is
+returned."""
 
 import inspect
 
@@ -46,7 +47,9 @@ def _copy_once(trace, target, source):
 
 
 def start_from_argument(trace, output):
-    """A legacy output that the kernel also reads begins as its argument's values. @returns the parameter, or None if it is only written."""
+    """A legacy output that the kernel also reads begins as its argument's values.
+
+    @returns the parameter, or None if it is only written."""
     if not any(_reads(op, output) for op in operations(trace.body)):
         return None
     source = Buffer(Buffer.PARAM, output.dtype, output.name, output.shape, 0, "hbm", 0, trace.top)
@@ -58,12 +61,9 @@ def start_from_argument(trace, output):
 
 
 def _reads(op, output):
-    accumulates = (
-        op.tag in (op.MAP, op.FOLD, op.MATMUL)
-        and (op.accumulate == 1 if op.tag == op.MATMUL else op.accumulate != 255)
-        and op.dst.buffer.root is output
-    )
-    return accumulates or any(isinstance(s, Access) and s.buffer.root is output for s in op.sources)
+    if op.accumulates and op.dst.buffer.root is output:
+        return True
+    return any(isinstance(s, Access) and s.buffer.root is output for s in op.sources)
 
 
 def check_returned(trace, outputs):

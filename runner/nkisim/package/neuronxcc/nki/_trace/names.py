@@ -1,4 +1,4 @@
-"""Help for names: what exists, what is documented but not here yet, what models invent, with signatures of the nearest."""
+"""Help for names: what exists, what is documented but not here yet, what models invent; the nearest signatures."""
 
 import difflib
 import functools
@@ -29,7 +29,10 @@ TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 _MATMUL = (
     "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
 )
-_JOIN = "t = nl.ndarray((128, a + b), dtype=x.dtype); t[:, 0:a] = x; t[:, a:a+b] = y (or nl.store each to its slice of the output)"
+_JOIN = (
+    "t = nl.ndarray((128, a + b), dtype=x.dtype); t[:, 0:a] = x; t[:, a:a+b] = y (or nl.store each to its slice of the "
+    "output)"
+)
 INVENTED = {
     "dot": _MATMUL,
     "einsum": _MATMUL,
@@ -87,13 +90,10 @@ def signature_of(module, name):
     return f"{module}.{name}{text}".replace(", **kwargs", "").replace("<class '", "").replace("'>", "")
 
 
-_NAMED = re.compile(r"\b(nl|nisa)\.(\w+)")
-
-
 def _named_in(hint):
     """Signatures of the names that a hint uses, in its order."""
     out = []
-    for module, name in _NAMED.findall(hint):
+    for module, name in re.findall(r"\b(nl|nisa)\.(\w+)", hint):
         text = signature_of(module, name)
         if name in REGISTRY[module] and visible(module, name) and text not in out:
             out.append(text)
@@ -252,7 +252,8 @@ def _bad_signature(module, name, function, args, kwargs, error):
         return context.build_error(
             "WRONG_API_ERA",
             f"{text}: a destination-first call",
-            rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` package",
+            rule="in neuronxcc.nki (SDK 2.24) instructions return their result; dst= belongs to the later `nki` "
+            "package",
             fix=f"result = {signature_of(module, name)}",
             kind=TypeError,
         )

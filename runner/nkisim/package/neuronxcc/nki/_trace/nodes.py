@@ -3,6 +3,9 @@
 from .tables import BUFFER, NODE
 
 
+NO_FUNCTION = 255  # an operation that accumulates nothing
+
+
 class Buffer:
     """Storage. `region` is the region that allocated it; `root` the buffer that owns the bytes (see stand_for)."""
 
@@ -120,7 +123,7 @@ class Op:
         sources=(),
         steps=(),
         work=0,
-        accumulate=255,
+        accumulate=NO_FUNCTION,
         loops=(),
         function=0,
         negate=False,
@@ -143,6 +146,13 @@ class Op:
             list(loops),
         )
         self.function, self.negate, self.extra = function, negate, extra
+
+    @property
+    def accumulates(self):
+        """Does it add to what its destination holds?"""
+        if self.tag == Op.MATMUL:
+            return self.accumulate == 1
+        return self.tag in (Op.MAP, Op.FOLD) and self.accumulate != NO_FUNCTION
 
 
 class Region:

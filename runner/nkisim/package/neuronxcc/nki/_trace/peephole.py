@@ -1,13 +1,18 @@
-"""After the trace: an operation whose temporary is only copied away writes to its destination itself."""
+"""After the trace: an operation whose temporary is only copied away writes to its destination itself.
+
+Every call makes a new tile, so `acc += nisa.nc_matmul(a, b)` is recorded as a matmul into a temporary and an
+accumulating copy of it. The invariant of a merge: what the destination holds afterwards has the same bits. So the
+temporary has no other reader and none outside of the trace; nothing happens between the two operations (they stand side
+by side); no rounding is skipped; the operation does not read what it would now overwrite; and both work under the same
+conditions."""
 
 import math
 
 from .affine import Aff
 from .dtypes import float32
-from .nodes import Access, Alloc, Buffer, If, Loop, Op, operations
+from .limits import PSUM_BANK_BYTES
+from .nodes import NO_FUNCTION, Access, Alloc, Buffer, If, Loop, Op, operations
 from .tables import FN
-
-_NONE = 255
 
 
 class Uses:
@@ -67,54 +72,54 @@ def _block(block, uses, keep):
 
 def _merge(op, copy, uses, keep):
     """True when `copy` was folded into `op`."""
-    if copy.tag != Op.MAP or copy.steps or len(copy.sources) != 1 or not isinstance(copy.sources[0], Access):
+    if not _copies_result(op, copy, uses, keep):
         return False
-    source, target = copy.sources[0], copy.dst
-    temp = source.buffer
-    if (
-        op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL)
-        or op.dst.buffer is not temp
-        or temp.root is not temp
-        or temp in keep
-        or temp.kind not in (Buffer.SBUF, Buffer.PSUM)
-        or target.buffer.kind not in (Buffer.SBUF, Buffer.PSUM)
-        or uses.count.get(temp) != 2
-        or op.accumulate not in (_NONE, 0)
-        or source.dyn
-        or target.dyn
-        or op.dst.dyn
-    ):
-        return False
-    if op.tag != Op.MATMUL and op.accumulate != _NONE:
-        return False
-    if not _identity(source, copy.shape) or (copy.mask and not _same_mask(_result_mask(op), copy.mask)):
-        return False
-    if not _types_fit(op, temp, target.buffer, copy.accumulate != _NONE) or _reads(
-        op, _compose(target, op.dst, op.shape)
-    ):
+    target, temp = copy.dst, op.dst.buffer
+    composed = _compose(target, op.dst, op.shape)
+    if not _types_fit(op, temp, target.buffer, copy.accumulates) or _reads(op, composed):
         return False
     if op.tag == Op.MATMUL:
-        if (
-            target.buffer.kind != Buffer.PSUM
-            or target.buffer.dtype is not float32
-            or copy.accumulate not in (_NONE, FN["add"])
-        ):
+        if not _matmul_may_write(copy):
             return False
-        if not _within_bank(target, copy.shape):
-            return False
-        op.accumulate = 0 if copy.accumulate == _NONE else 1
+        op.accumulate = 1 if copy.accumulates else 0
     else:
         op.accumulate, op.loops = copy.accumulate, copy.loops
-    op.dst = _compose(target, op.dst, op.shape)
+    op.dst = composed
     uses.drop(temp)
     return True
 
 
-PSUM_BANK_BYTES = 2048
+def _copies_result(op, copy, uses, keep):
+    """Does `copy` move all that `op` has just made from its temporary, which nobody else sees, to an on-chip tile?"""
+    if copy.tag != Op.MAP or copy.steps or len(copy.sources) != 1 or not isinstance(copy.sources[0], Access):
+        return False
+    if op.tag not in (Op.MAP, Op.FOLD, Op.MATMUL) or op.accumulates:
+        return False
+    source, target = copy.sources[0], copy.dst
+    temp = source.buffer
+    if op.dst.buffer is not temp or temp.root is not temp or temp in keep or uses.count.get(temp) != 2:
+        return False
+    if not (temp.on_chip and target.buffer.on_chip) or source.dyn or target.dyn or op.dst.dyn:
+        return False
+    return _identity(source, copy.shape) and (not copy.mask or _same_mask(_result_mask(op), copy.mask))
+
+
+def _matmul_may_write(copy):
+    """A matmul writes and adds float32 in one bank of PSUM."""
+    buffer = copy.dst.buffer
+    return (
+        buffer.kind == Buffer.PSUM
+        and buffer.dtype is float32
+        and copy.accumulate in (NO_FUNCTION, FN["add"])
+        and _within_bank(copy.dst, copy.shape)
+    )
 
 
 def _within_bank(access, shape):
-    """A matmul's result lies in one bank of a partition, whatever the loops' variables."""
+    """A matmul's result lies in one bank of a partition, whatever the loops' variables.
+
+    Bytes in a partition: the place is `start` plus a multiple of `step` (the common divisor of how far the variables
+    move it, and of a bank), so within its bank it is at most BANK - step + start % step; `span` bytes follow."""
     buffer = access.buffer
     stride, start, step, span = buffer.dtype.size, 0, PSUM_BANK_BYTES, buffer.dtype.size
     for dim in range(len(buffer.shape) - 1, buffer.pdim, -1):
@@ -151,7 +156,9 @@ def _same_mask(a, b):
 
 
 def _types_fit(op, temp, target, accumulates):
-    """No rounding may be skipped: equal types, or a float32 temporary of float32 work."""
+    """No rounding may be skipped: equal types, or a float32 temporary of float32 work, which holds the value exactly.
+
+    An accumulation into a narrow type rounds the sum: over a narrow temporary it would have rounded the addend, too."""
     if temp.dtype is float32 and op.work == 0:
         return True
     return temp.dtype is target.dtype and not accumulates and (op.work != 2 or temp.dtype is target.dtype)
@@ -170,7 +177,8 @@ def _reads(op, target):
 
 
 def _compose(target, inner, shape):
-    """target's dims (over the temporary's axes) expressed over the operation's space."""
+    """target's dims (over the temporary's axes) expressed over the operation's space: the axes of the temporary are
+    what `inner` says, so a fold's reduced axes keep slot 0."""
     dims = []
     for a in target.dims:
         out = Aff(a.c, a.terms, (0,) * len(shape), tuple(shape))

@@ -5,7 +5,8 @@ import linecache
 import types
 
 from . import context
-from .ast_pass import RUNTIME, Rewriter, at
+from .ast_pass import Rewriter
+from .syntax import RUNTIME, at, constant
 
 # Keyed by identity: equal code objects may differ in annotations and files. The values keep their keys alive.
 _code_cache = {}  # id of the original code -> (original, rewritten)
@@ -49,8 +50,8 @@ def _rewrite(function):
     node.returns = None
     for arg in node.args.args + node.args.kwonlyargs + node.args.posonlyargs:
         arg.annotation = None
-    node.args.defaults = [at(ast.Constant(None), node) for _ in node.args.defaults]
-    node.args.kw_defaults = [None if d is None else at(ast.Constant(None), node) for d in node.args.kw_defaults]
+    node.args.defaults = [constant(node, None) for _ in node.args.defaults]
+    node.args.kw_defaults = [None if d is None else constant(node, None) for d in node.args.kw_defaults]
     node = Rewriter(_api_test(function)).visit(node)
     free = [at(ast.arg(n), node) for n in code.co_freevars]
     # A function that calls itself by a global name must not find the factory's.
@@ -106,7 +107,8 @@ def _top_level(tree):
 
 
 def _definition(function):
-    """The function's own syntax tree, free to be changed: top-level definitions are handed out once, others from a fresh parse."""
+    """The function's own syntax tree, free to be changed: top-level definitions are handed out once, others from a
+    fresh parse."""
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
     if not source:

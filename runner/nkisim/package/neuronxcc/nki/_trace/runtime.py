@@ -35,7 +35,8 @@ class Poison:
 
 
 for _dunder in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and rand or ror iadd isub "
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and "
+    "rand or ror iadd isub "
     "imul itruediv getitem setitem call bool index int float iter len"
 ).split():
     setattr(Poison, f"__{_dunder}__", Poison._use)
@@ -225,7 +226,8 @@ def loop_end(loop, scope, names):
         if isinstance(old, Tensor):
             fail(
                 "SCOPE_LOOP_DEP",
-                f"'{name}' is rebound inside the loop at line {trace.region.node.line} and read there before: it shadows the outer tile",
+                f"'{name}' is rebound inside the loop at line {trace.region.node.line} and read there before: it "
+                "shadows the outer tile",
                 operands=[(name, old)],
                 rule="a loop body is traced once; only in-place writes carry a value to the next trip",
                 fix=f"write {name}[...] = ... (in nl.sequential_range), or {name} += ... to accumulate",
@@ -234,7 +236,8 @@ def loop_end(loop, scope, names):
             )
         if isinstance(old, (int, float, Aff)) and not isinstance(old, bool):
             context.warn(
-                f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is traced once; "
+                f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is "
+                "traced once; "
                 "compute it from the loop variable or use nl.static_range"
             )
 

@@ -33,10 +33,13 @@ def _fail_if_collected(tensor):
     if name:
         fail(
             "CONTROL_FLOW",
-            f"'{name}' holds the tiles of one trip, not of {region.node.trips}: the body of the loop at line {region.node.line} is traced once",
+            f"'{name}' holds the tiles of one trip, not of {region.node.trips}: the body of the loop at line "
+            f"{region.node.line} is traced once",
             operands=[("tile", tensor)],
-            rule="Python lists and dicts do not grow with the trips of a symbolic loop, and a tile lives in the loop that makes it",
-            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, nl.par_dim(128), f), ...)",
+            rule="Python lists and dicts do not grow with the trips of a symbolic loop, and a tile lives in the loop "
+            "that makes it",
+            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: nl.ndarray((n, "
+            "nl.par_dim(128), f), ...)",
             official="local_variable_used_out_of_scope",
         )
 
@@ -88,7 +91,8 @@ def _fail_counted(access, region, api):
     buffer, line = access.buffer, region.node.line
     fail(
         "CONTROL_FLOW",
-        f"{api}: every trip writes the same place: {names} changes once, the body of the loop at line {line} is traced once",
+        f"{api}: every trip writes the same place: {names} changes once, the body of the loop at line {line} is traced "
+        "once",
         operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
         rule="a Python number does not count the trips of a symbolic loop; its variable does",
         fix="compute the index from the loop variable, or use nl.static_range",

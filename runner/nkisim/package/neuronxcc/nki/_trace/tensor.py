@@ -38,9 +38,9 @@ def repeated_dims(shape, larger):
 class Tensor(TensorRefusals):
     """A view: one Aff a buffer dimension over the axes of `shape`.
 
-    `dyn` is (dimension, index tile, skip out of bounds) for indirect access. `mask` and `reduction` describe how the value
-    was computed, so that `t[...] = value` can write through. `plain`: a whole on-chip tile, partition axis first, within
-    128 partitions: most checks of it are done."""
+    `dyn` is (dimension, index tile, skip out of bounds) for indirect access. `mask` and `reduction` describe how the
+    value was computed, so that `t[...] = value` can write through. `plain`: a whole on-chip tile, partition axis first,
+    within 128 partitions: most checks of it are done."""
 
     __slots__ = ("buffer_", "dims", "shape", "dyn", "mask", "reduction", "plain")
     __hash__ = object.__hash__

@@ -1,4 +1,4 @@
-"""Names of variables, for the words of a run: what the statement that made a buffer assigns, what a loop counts with."""
+"""Names of variables, for the words of a run: what the statement that made a buffer assigns, what a loop counts in."""
 
 import linecache
 import re

@@ -114,7 +114,8 @@ def _gather_groups(label, data, index, elements, valid):
         space = (data.shape[0] // 16, 16, count, lanes, elements)
         at = lambda c, *slots, space=space: Aff(c, {}, tuple(s if n > 1 else 0 for s, n in zip(slots, space)), space)
         rows = at(0, 16, 1, 0, 0, 0)
-        # every core reaches its own 16 partitions only: the lanes' rule of partition starts does not hold, bounds are checked when run
+        # every core reaches its own 16 partitions only: the lanes' rule of partition starts does not hold, bounds are
+        # checked when run
         always = ((0, at(0, 0, 0, 0, 0, 0)),)
         picks = Tensor(index.buffer_, (at(0, 16, 0, 0, 1, 0), at(first, 0, 0, 1, 0, 0)), space)
         source = Tensor(data.buffer_, (rows, at(0, 0, 0, 0, 0, 1)), space, (1, picks, False))

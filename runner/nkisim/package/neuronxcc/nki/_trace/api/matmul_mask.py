@@ -1,4 +1,5 @@
-"""Masks of matmuls: each condition trims one axis of (K, M, N), or says by loop variables alone whether anything runs."""
+"""Masks of matmuls: each condition trims one axis of (K, M, N), or says by loop variables alone whether anything
+runs."""
 
 from .. import checks, scope
 from ..affine import Aff
@@ -7,7 +8,8 @@ from ..context import fail
 
 K, M, N = range(3)
 NAMES = ("K (contraction)", "M (free axis of stationary)", "N (free axis of moving)")
-#: Axes that a condition on the partition axis, and one on the free axis, may mean: those of the operands and of the (M, N) result.
+# : Axes that a condition on the partition axis, and one on the free axis, may mean: those of the operands and of the
+# (M, N) result.
 READINGS = ((K, M), (N, M))
 #: The same for nl.matmul(x, y): x is (M, K), y is (K, N).
 PLAIN_READINGS = ((M, K), (N, K))
@@ -16,8 +18,8 @@ PLAIN_READINGS = ((M, K), (N, K))
 def over_kmn(mask, sizes, sides, readings, label):
     """A mask's conditions over the space (K, M, N).
 
-    sizes: (K, M, N). sides: (operand as the caller gave it, the axes of (K, M, N) that its two axes are). A condition means the axis that
-    its extent fits; where two fit, the one whose operand was loaded under the same condition.
+    sizes: (K, M, N). sides: (operand as the caller gave it, the axes of (K, M, N) that its two axes are). A condition
+    means the axis that its extent fits; where two fit, the one whose operand was loaded under the same condition.
     @raises INDEXING on a condition over two axes, of a size that nothing has, or that two axes could mean"""
     if not isinstance(mask, Cond):
         return tuple(_placed(kind, e, None, 0, sizes) for kind, e in checks.check_mask(mask, (1, 1), label))
@@ -34,8 +36,10 @@ def over_kmn(mask, sizes, sides, readings, label):
                 "INDEXING",
                 f"{label}: a condition of its mask mixes axes: {e}",
                 operands=_operands(sides),
-                rule="each condition of a matmul's mask is on one of the axes K, M and N (and on loop variables); they are joined with &",
-                fix="leave the mask out, zero what must not count in one operand (nl.zeros, then a masked load into it), and mask the store",
+                rule="each condition of a matmul's mask is on one of the axes K, M and N (and on loop variables); they "
+                "are joined with &",
+                fix="leave the mask out, zero what must not count in one operand (nl.zeros, then a masked load into "
+                "it), and mask the store",
             )
         place = moving[0] - len(e.slots) + 2
         axis = _axis(kind, e, place, e.shape[moving[0]], sizes, sides, readings, label)
@@ -80,8 +84,10 @@ def _axis(kind, e, place, extent, sizes, sides, readings, label):
         "INDEXING",
         f"{label}: a condition of its mask could mean two axes: {e} over {extent} partitions",
         operands=_operands(sides),
-        rule=f"{' and '.join(NAMES[axis] for axis in fits)} both have {extent} places; the mask of an operand's load tells which is meant",
-        fix="load the operand with the same condition in mask=; or leave it out here, zero the operands' tail (nl.zeros, then a masked load "
+        rule=f"{' and '.join(NAMES[axis] for axis in fits)} both have {extent} places; the mask of an operand's load "
+        "tells which is meant",
+        fix="load the operand with the same condition in mask=; or leave it out here, zero the operands' tail "
+        "(nl.zeros, then a masked load "
         "into it) and mask the store",
     )
 

@@ -217,7 +217,8 @@ _MIRROR = {"less": "greater", "greater": "less", "less_equal": "greater_equal", 
 
 
 def _without_reverse(first, second, reverse0, reverse1):
-    """(op0, op1, is data0 negated) of the same scan without reversed operands, exact in floating point; None if there is none."""
+    """(op0, op1, is data0 negated) of the same scan without reversed operands, exact in floating point; None if there
+    is none."""
     negated = False
     if reverse0 and first == "subtract":  # r - d0 = -d0 + r
         first, negated = "add", True

@@ -4,6 +4,7 @@ from .. import context
 from ..affine import Aff, arange as make_arange, as_int
 from ..context import fail
 from ..indexing import DynSlice, Grid
+from ..limits import BN_STATS_FMAX, MOVING_FMAX, PMAX, PSUM_BANK_BYTES, SBUF_BYTES, STATIONARY_FMAX
 from ..loops import AffineRange, SequentialRange, static
 from ..names import api, visible
 
@@ -152,11 +153,11 @@ def program_ndim():
 class TileSize:
     """nl.tile_size: sizes of NeuronCore-v2."""
 
-    pmax = 128
-    psum_fmax = 512
-    gemm_stationary_fmax = 128
-    gemm_moving_fmax = 512
-    bn_stats_fmax = 512
+    pmax = PMAX
+    psum_fmax = PSUM_BANK_BYTES // 4  # float32 elements
+    gemm_stationary_fmax = STATIONARY_FMAX
+    gemm_moving_fmax = MOVING_FMAX
+    bn_stats_fmax = BN_STATS_FMAX
     psum_min_align = 4
     sbuf_min_align = 1
 
@@ -166,7 +167,7 @@ class TileSize:
     def __getattr__(self, name):
         late = name == "total_available_sbuf_size"
         if late and visible("nl.tile_size", name):
-            return 176 * 1024
+            return SBUF_BYTES
         raise context.build_error(
             "UNKNOWN_API",
             f"nl.tile_size has no attribute '{name}'",

@@ -5,13 +5,12 @@ from ..affine import Aff
 from ..checks import need_dtype
 from ..context import fail
 from ..emit import access, emit_map, emit_op, new_tile, whole_2d
+from ..limits import MOVING_FMAX, STATIONARY_FMAX
 from ..names import api
 from ..nodes import Op
 from ..tensor import Tensor
 from .matmul_mask import K, M, N, PLAIN_READINGS, READINGS, of_result, over_kmn
 from .nl_memory import swap, swap_mask
-
-STATIONARY_FMAX, MOVING_FMAX = 128, 512
 
 
 def on_sbuf(tile, label, name, operands=()):
@@ -53,7 +52,8 @@ def _check_sizes(label, stationary, moving):
         swapped = stationary.shape[1] == moving.shape[0]
         fail(
             "MATMUL_LAYOUT",
-            f"{label}: contraction sizes differ, stationary has {stationary.shape[0]} partitions, moving {moving.shape[0]}",
+            f"{label}: contraction sizes differ, stationary has {stationary.shape[0]} partitions, moving "
+            f"{moving.shape[0]}",
             operands=operands,
             rule="result = stationary^T @ moving: stationary is (K, M), moving is (K, N), K on partitions",
             fix=(
@@ -73,7 +73,8 @@ def _check_sizes(label, stationary, moving):
                 f"{label}: free size {tile.shape[1]} of {argument} exceeds architecture limit of {limit}",
                 operands=operands,
                 rule=f"{argument} free axis at most nl.tile_size.gemm_{argument}_fmax = {limit}",
-                fix=f"loop over {axis}: for j in nl.affine_range({-(-tile.shape[1] // limit)}): ... {argument}[:, nl.ds(j * {limit}, {limit})]",
+                fix=f"loop over {axis}: for j in nl.affine_range({-(-tile.shape[1] // limit)}): ... {argument}[:, "
+                f"nl.ds(j * {limit}, {limit})]",
                 official="size_of_dimension_exceed_arch_limit",
             )
 
@@ -159,7 +160,8 @@ def emit_transpose(label, data, engine, mask=None, dtype=None):
             f"{label}: a transpose on the tensor engine beside direct allocation",
             operands=[("data", data)],
             rule="a kernel that allocates by hand has no room for the identity that the transpose multiplies with",
-            fix="nisa.nc_matmul(data, identity, is_transpose=True) with an identity of your own, or nl.matmul(..., transpose_x=True)",
+            fix="nisa.nc_matmul(data, identity, is_transpose=True) with an identity of your own, or nl.matmul(..., "
+            "transpose_x=True)",
             official="transpose_on_tensor_engine_not_allowed_in_allocated_kernel",
         )
     items = checks.check_mask(mask, data.shape, label)
@@ -197,7 +199,8 @@ def matmul(x, y, *, transpose_x=False, mask=None):
             f"{label}: contraction size {x.shape[1]} exceeds architecture limit of 128",
             operands=operands,
             rule="K (the free axis of x) lies on the partitions of both operands, at most 128 a call",
-            fix="loop over K in tiles of 128 and accumulate in PSUM: acc += nl.matmul(x_k, y_k) with acc = nl.zeros((m, n), dtype=nl.float32, buffer=nl.psum)",
+            fix="loop over K in tiles of 128 and accumulate in PSUM: acc += nl.matmul(x_k, y_k) with acc = "
+            "nl.zeros((m, n), dtype=nl.float32, buffer=nl.psum)",
             official="num_partition_exceed_arch_limit",
         )
     if x.ndim == 2 and y.ndim == 2 and x.shape[1] != y.shape[0]:

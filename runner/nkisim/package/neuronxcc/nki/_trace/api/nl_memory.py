@@ -8,7 +8,7 @@ from ..checks import dtype_or, need_dtype
 from ..constants import array_bytes, identity_bytes
 from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
-from ..limits import SBUF_BYTES
+from ..limits import MAX_RANK, SBUF_BYTES
 from ..names import api
 from ..nodes import Buffer
 from ..shapes import broadcast_shapes
@@ -110,11 +110,11 @@ def create(api_name, shape, dtype, buffer, name, fill):
             official="tensor_creation_on_scratchpad_with_init_value_not_supported",
         )
     shape, pdim, explicit = parse_shape(api_name, shape)
-    if len(shape) > 8:
+    if len(shape) > MAX_RANK:
         fail(
             "RANK_LAYOUT",
             f"{api_name}: rank {len(shape)}",
-            rule="tensors have at most 8 dimensions",
+            rule=f"tensors have at most {MAX_RANK} dimensions",
             fix="fold dimensions together",
             kind=ValueError,
             official="exceed_max_supported_dimension",
@@ -141,7 +141,8 @@ def create(api_name, shape, dtype, buffer, name, fill):
         shape[pdim],
         operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
         rule="axis 0 (or nl.par_dim) of an on-chip tensor is at most nl.tile_size.pmax = 128",
-        fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the first dimension; "
+        fix=f"({-(-shape[pdim] // 128)}, nl.par_dim(128), {', '.join(map(str, shape[pdim + 1:]))}) and a loop over the "
+        "first dimension; "
         "an output is created with buffer=nl.shared_hbm",
     )
     check_partition_bytes(api_name, shape, pdim, dtype, memory.name)
@@ -259,7 +260,8 @@ def hbm_source(src, name, what):
             "RANK_LAYOUT",
             f"{name}: the whole {src.ndim}-D tensor is loaded at once",
             operands=[(what, src)],
-            rule="the leading axis becomes the partition axis (at most 128), the rest lies in one partition (at most 176 KiB)",
+            rule="the leading axis becomes the partition axis (at most 128), the rest lies in one partition (at most "
+            "176 KiB)",
             fix="index it to a 2-D tile, e.g. x[n, c0:c0+128, h, :] inside loops over n and h",
             official="leading_dimension_of_tensor_must_be_partition",
         )
@@ -356,9 +358,11 @@ def _store_reduced(dst, value, mask, label):
     if any(_moves_with(dim, axes) for dim in dst.dims):
         fail(
             "UNSUPPORTED_OP",
-            f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which it reduces over",
+            f"{label}: the result of nl.all_reduce is stored at a place that depends on program_id({axes[0]}), which "
+            "it reduces over",
             operands=[("dst", dst), ("value", value)],
-            rule="programs run one after another here: all of them add to one place, which holds the reduction after the last one",
+            rule="programs run one after another here: all of them add to one place, which holds the reduction after "
+            "the last one",
             fix="store to one place that is the same in every program, and let another kernel spread it",
         )
     first = trace.first_program(axes)

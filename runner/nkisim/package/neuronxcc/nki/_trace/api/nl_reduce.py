@@ -41,7 +41,8 @@ def parse_axes(label, x, axis):
             f"{label}: Reduction on partition axes is not supported",
             operands=[("x", x)],
             rule="axis 0 is the partition axis; only free axes are reduced",
-            fix="transpose first (nl.transpose), multiply by ones: nl.matmul(ones(p, 1), x, transpose_x=True), or nisa.tensor_partition_reduce",
+            fix="transpose first (nl.transpose), multiply by ones: nl.matmul(ones(p, 1), x, transpose_x=True), or "
+            "nisa.tensor_partition_reduce",
         )
     return sorted(set(out))
 

@@ -1,7 +1,7 @@
 """nl.rand, nl.random_seed, nl.dropout, nisa.dropout: a counter-based stream, the same on every run.
 
-The hardware's stream cannot be matched. Each element hashes (seed, call, loop trips, program, place) with the integer mixer
-"lowbias32" (C. Wellons, public domain) in int32 work, so a program stays free of state and of order."""
+The hardware's stream cannot be matched. Each element hashes (seed, call, loop trips, program, place) with the integer
+mixer "lowbias32" (C. Wellons, public domain) in int32 work, so a program stays free of state and of order."""
 
 from .. import checks, context, dtypes
 from ..affine import Aff
@@ -55,8 +55,8 @@ class _Steps:
 def _trips(trace, since):
     """One integer that differs between trips and programs (modulo 2^31).
 
-    A seed that the kernel sets begins its sequence anew: only loops entered after it count, so that a backward pass that sets the
-    same seed draws the same numbers, whatever its loops."""
+    A seed that the kernel sets begins its sequence anew: only loops entered after it count, so that a backward pass
+    that sets the same seed draws the same numbers, whatever its loops."""
     stride, total = 1, Aff(0)
     atoms = [(r.node.atom, r.node.trips) for r in trace.enclosing(since) if r.kind == "loop"]
     programs = [] if since is not None else [(trace.program_id(k), n) for k, n in enumerate(trace.grid)]
