@@ -3,8 +3,9 @@
 
 usage: check_index.py FOLDER [--trials N] [TASK_ID...]
 
-One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...]}. Exit 1 when a task has a problem, 2 when the
-folder cannot be read. What is checked: docs/decisions/benchmark.md. The index is not read to build what it is compared with.
+One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...]}. Exit 1 when a task has a problem, 2
+when the folder cannot be read. What is checked: docs/decisions/benchmark.md. The index is not read to build what it is
+compared with.
 """
 import argparse
 import inspect

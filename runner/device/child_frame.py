@@ -1,4 +1,5 @@
-"""Frames on a child's stream (docs/formats/child_protocol.md). The standard library alone: any Python may load this file by its path."""
+"""Frames on a child's stream (docs/formats/child_protocol.md). The standard library alone: any Python may load this
+file by its path."""
 
 import json
 import os

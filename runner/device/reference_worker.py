@@ -1,8 +1,8 @@
 """The reference worker: draws inputs and computes what they should give, with torch, into a node-local cache.
 
-Trusted. Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported at the first request
-that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so that the one
-can be given to a run child without the other; docs/formats/reference_cache.md.
+Trusted. Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported at the first
+request that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so
+that the one can be given to a run child without the other; docs/formats/reference_cache.md.
 
 usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES
 """
@@ -38,7 +38,8 @@ def torch_version():
     return str(scope.get("__version__", "unknown"))
 
 
-# ---------------------------------------------------------------------------------------------------------------------- the cache
+# ----------------------------------------------------------------------------------------------------------------------
+# the cache
 
 
 def pad(size):
@@ -92,7 +93,8 @@ def prune(folder, limit_bytes):
         total -= size
 
 
-# ----------------------------------------------------------------------------------------------------------------- the reference
+# ----------------------------------------------------------------------------------------------------------------- the
+# reference
 
 
 class TaskError(Exception):
@@ -205,7 +207,8 @@ def import_torch():
 
 @contextlib.contextmanager
 def one_worker(path):
-    """Holds a lock file: the workers of one node do not compute the same thing at the same time. Who waited finds the files made."""
+    """Holds a lock file: the workers of one node do not compute the same thing at the same time. Who waited finds the
+    files made."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -229,7 +232,8 @@ def serve_request(folder, request):
     return {"ok": True}
 
 
-# -------------------------------------------------------------------------------------------------------------------- the socket
+# --------------------------------------------------------------------------------------------------------------------
+# the socket
 
 
 def read_exactly(stream, size):

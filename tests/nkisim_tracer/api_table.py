@@ -1,4 +1,5 @@
-"""One row a documented name: inputs, the kernel's body, the answer by numpy. `out` is created and returned around the body."""
+"""One row a documented name: inputs, the kernel's body, the answer by numpy. `out` is created and returned around the
+body."""
 
 import math
 
@@ -184,7 +185,8 @@ row(
 row(
     "nl.private_hbm",
     {"x": A},
-    "h = nl.ndarray((32, 16), dtype=nl.float32, buffer=nl.private_hbm)\nnl.store(h, value=nl.load(x))\nnl.store(out, value=nl.load(h))",
+    "h = nl.ndarray((32, 16), dtype=nl.float32, buffer=nl.private_hbm)\nnl.store(h, value=nl.load(x))\n"
+    "nl.store(out, value=nl.load(h))",
     A,
     tol=None,
 )
@@ -198,7 +200,8 @@ row(
 row(
     "nl.zeros nl.ones nl.full",
     {},
-    "t = nl.zeros((32, 16), dtype=nl.float32) + nl.ones((32, 16), dtype=nl.float32) + nl.full((32, 16), 2.5, dtype=nl.float32)\n"
+    "t = nl.zeros((32, 16), dtype=nl.float32) + nl.ones((32, 16), dtype=nl.float32) + nl.full((32, 16), 2.5, "
+    "dtype=nl.float32)\n"
     "nl.store(out, value=t)",
     np.full((32, 16), 3.5, F),
     tol=None,
@@ -219,7 +222,8 @@ row(
 row(
     "nl.shared_identity_matrix nl.matmul nl.static_cast",
     {"x": A},
-    "i = nl.static_cast(nl.load(nl.shared_identity_matrix(32)), nl.float32)\nnl.store(out, value=nl.matmul(i, nl.load(x)))",
+    "i = nl.static_cast(nl.load(nl.shared_identity_matrix(32)), nl.float32)\n"
+    "nl.store(out, value=nl.matmul(i, nl.load(x)))",
     A,
 )
 _IDX = integers(0, 64, 40, 1)
@@ -277,7 +281,8 @@ row(
     "nl.loop_reduce nl.affine_range",
     {"x": BIG},
     "t = nl.ndarray((32, 64), dtype=nl.float32)\nfor i in nl.affine_range(4):\n"
-    "    t[...] = nl.loop_reduce(nl.load(x[i * 32:(i + 1) * 32, :]), op=np.add, loop_indices=[i])\nnl.store(out, value=t)",
+    "    t[...] = nl.loop_reduce(nl.load(x[i * 32:(i + 1) * 32, :]), op=np.add, loop_indices=[i])\n"
+    "nl.store(out, value=t)",
     BIG.reshape(4, 32, 64).sum(0),
 )
 row(
@@ -295,7 +300,8 @@ row(
 row(
     "nl.arange nl.ds",
     {"x": C},
-    "p, f = nl.arange(32)[:, None], nl.arange(8, 24)[None, :]\nt = nl.load(x[p, f])\nnl.store(out[:, nl.ds(0, 16)], value=t)",
+    "p, f = nl.arange(32)[:, None], nl.arange(8, 24)[None, :]\nt = nl.load(x[p, f])\n"
+    "nl.store(out[:, nl.ds(0, 16)], value=t)",
     C[:, 8:24],
     tol=None,
 )
@@ -309,13 +315,15 @@ row(
 row(
     "nl.gemm_grid nl.gemm_stationary_grid",
     {"a": BIG[:, :1].repeat(128, 1), "b": BIG[:, :1].repeat(512, 1)},
-    "p, m = nl.gemm_stationary_grid()\nq, n = nl.gemm_grid()\nnl.store(out[q, n], value=nisa.nc_matmul(nl.load(a[p, m]), nl.load(b[q, n])))",
+    "p, m = nl.gemm_stationary_grid()\nq, n = nl.gemm_grid()\n"
+    "nl.store(out[q, n], value=nisa.nc_matmul(nl.load(a[p, m]), nl.load(b[q, n])))",
     np.full((128, 512), (BIG[:, 0].astype(np.float64) ** 2).sum()),
 )
 row(
     "nl.par_dim",
     {"x": A},
-    "t = nl.ndarray((2, nl.par_dim(16), 16), dtype=nl.float32)\nfor i in nl.affine_range(2):\n    t[i] = nl.load(x[i * 16:(i + 1) * 16, :])\n"
+    "t = nl.ndarray((2, nl.par_dim(16), 16), dtype=nl.float32)\nfor i in nl.affine_range(2):\n"
+    "    t[i] = nl.load(x[i * 16:(i + 1) * 16, :])\n"
     "for i in nl.affine_range(2):\n    nl.store(out[i * 16:(i + 1) * 16, :], value=t[1 - i])",
     np.concatenate([A[16:], A[:16]]),
     tol=None,
@@ -339,7 +347,8 @@ row(
 row(
     "nl.all_reduce",
     {"x": BIG},
-    "i = nl.program_id(0)\nt = nl.load(x[i * 32:(i + 1) * 32, :])\nnl.store(out, value=nl.all_reduce(t, op=np.add, program_axes=[i]))",
+    "i = nl.program_id(0)\nt = nl.load(x[i * 32:(i + 1) * 32, :])\n"
+    "nl.store(out, value=nl.all_reduce(t, op=np.add, program_axes=[i]))",
     BIG.reshape(4, 32, 64).sum(0),
     grid="(4,)",
 )

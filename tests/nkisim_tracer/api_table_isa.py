@@ -26,7 +26,8 @@ row(
 row(
     "nisa.nc_matmul",
     {"a": A},
-    "i = nl.load(nl.shared_identity_matrix(32, dtype=nl.float32))\nnl.store(out, value=nisa.nc_matmul(nl.load(a), i, is_transpose=True))",
+    "i = nl.load(nl.shared_identity_matrix(32, dtype=nl.float32))\n"
+    "nl.store(out, value=nisa.nc_matmul(nl.load(a), i, is_transpose=True))",
     A.T,
     tol=None,
 )
@@ -39,7 +40,8 @@ row(
 row(
     "nisa.nc_transpose nisa.tensor_engine nisa.vector_engine",
     {"a": A},
-    "t = nl.load(a)\nu = nisa.nc_transpose(nisa.nc_transpose(t, engine=nisa.vector_engine), engine=nisa.vector_engine)\n"
+    "t = nl.load(a)\n"
+    "u = nisa.nc_transpose(nisa.nc_transpose(t, engine=nisa.vector_engine), engine=nisa.vector_engine)\n"
     "nl.store(out, value=nisa.nc_transpose(u, engine=nisa.tensor_engine))",
     A.T,
     tol=None,
@@ -61,14 +63,17 @@ row(
     "nisa.activation nisa.reduce_cmd",
     {"a": A},
     "r = nl.ndarray((32, 1), dtype=nl.float32)\nt = nl.load(a)\n"
-    "u = nisa.activation(op=np.square, data=t, reduce_op=np.add, reduce_res=r, reduce_cmd=nisa.reduce_cmd.reset_reduce)\n"
-    "v = nisa.activation(op=np.square, data=t, reduce_op=np.add, reduce_res=r, reduce_cmd=nisa.reduce_cmd.reduce)\nnl.store(out, value=u + v + r)",
+    "u = nisa.activation(op=np.square, data=t, reduce_op=np.add, reduce_res=r, "
+    "reduce_cmd=nisa.reduce_cmd.reset_reduce)\n"
+    "v = nisa.activation(op=np.square, data=t, reduce_op=np.add, reduce_res=r, reduce_cmd=nisa.reduce_cmd.reduce)\n"
+    "nl.store(out, value=u + v + r)",
     2 * A * A + 2 * (A * A).sum(1, keepdims=True),
 )
 row(
     "nisa.activation_reduce",
     {"a": A},
-    "r = nl.ndarray((32, 1), dtype=nl.float32)\nt = nisa.activation_reduce(op=np.exp, data=nl.load(a), reduce_op=np.add, reduce_res=r)\n"
+    "r = nl.ndarray((32, 1), dtype=nl.float32)\n"
+    "t = nisa.activation_reduce(op=np.exp, data=nl.load(a), reduce_op=np.add, reduce_res=r)\n"
     "nl.store(out, value=t / r)",
     softmax(A),
 )
@@ -88,14 +93,16 @@ row(
 row(
     "nisa.tensor_scalar_reduce",
     {"a": A},
-    "r = nl.ndarray((32, 1), dtype=nl.float32)\nt = nisa.tensor_scalar_reduce(data=nl.load(a), op0=np.multiply, operand0=2.0, reduce_op=np.max, "
+    "r = nl.ndarray((32, 1), dtype=nl.float32)\n"
+    "t = nisa.tensor_scalar_reduce(data=nl.load(a), op0=np.multiply, operand0=2.0, reduce_op=np.max, "
     "reduce_res=r)\nnl.store(out, value=t + r)",
     2 * A + (2 * A).max(1, keepdims=True),
 )
 row(
     "nisa.scalar_tensor_tensor",
     {"a": A, "b": B},
-    "nl.store(out, value=nisa.scalar_tensor_tensor(data=nl.load(a), op0=np.subtract, operand0=1.0, op1=np.multiply, operand1=nl.load(b)))",
+    "nl.store(out, value=nisa.scalar_tensor_tensor(data=nl.load(a), op0=np.subtract, operand0=1.0, op1=np.multiply, "
+    "operand1=nl.load(b)))",
     (A - 1) * B,
 )
 row(
@@ -173,7 +180,8 @@ row(
 row(
     "nisa.affine_select",
     {"a": A},
-    "p, f = nl.mgrid[0:32, 0:16]\nnl.store(out, value=nisa.affine_select(pred=(p >= 2 * f), on_true_tile=nl.load(a), on_false_value=-9.0))",
+    "p, f = nl.mgrid[0:32, 0:16]\n"
+    "nl.store(out, value=nisa.affine_select(pred=(p >= 2 * f), on_true_tile=nl.load(a), on_false_value=-9.0))",
     np.where(np.arange(32)[:, None] >= 2 * np.arange(16)[None, :], A, -9),
     tol=None,
 )
@@ -206,7 +214,8 @@ row(
 row(
     "nisa.nc_match_replace8",
     {"a": C},
-    "t = nl.load(a)\ni = nl.ndarray((32, 8), dtype=nl.uint32)\nu = nisa.nc_match_replace8(data=t, vals=nisa.max8(src=t), imm=-5.0, dst_idx=i)\n"
+    "t = nl.load(a)\ni = nl.ndarray((32, 8), dtype=nl.uint32)\n"
+    "u = nisa.nc_match_replace8(data=t, vals=nisa.max8(src=t), imm=-5.0, dst_idx=i)\n"
     "nl.store(out, value=i)",
     _order,
     sdk="2.25",
@@ -216,7 +225,8 @@ row(
 row(
     "nisa.nc_stream_shuffle",
     {"a": A},
-    "d = nl.zeros((32, 16), dtype=nl.float32)\nnisa.nc_stream_shuffle(nl.load(a), d, [(k * 5) % 32 for k in range(32)])\nnl.store(out, value=d)",
+    "d = nl.zeros((32, 16), dtype=nl.float32)\n"
+    "nisa.nc_stream_shuffle(nl.load(a), d, [(k * 5) % 32 for k in range(32)])\nnl.store(out, value=d)",
     A[(np.arange(32) * 5) % 32],
     tol=None,
 )
@@ -267,7 +277,8 @@ row(
 row(
     "nisa.get_nc_version nisa.nc_version nisa.engine nisa.sync_engine",
     {},
-    "assert nisa.get_nc_version() == nisa.nc_version.gen2 and nisa.engine.sync == nisa.sync_engine\nnl.store(out, value=nisa.memset((1, 1), 2.0, nl.float32))",
+    "assert nisa.get_nc_version() == nisa.nc_version.gen2 and nisa.engine.sync == nisa.sync_engine\n"
+    "nl.store(out, value=nisa.memset((1, 1), 2.0, nl.float32))",
     np.full((1, 1), 2),
     tol=None,
 )

@@ -1,4 +1,5 @@
-"""The forty failures that models make most, as kernels: what each is, its body, and the diagnostic that must come (codes: docs of the taxonomy)."""
+"""The forty failures that models make most, as kernels: what each is, its body, and the diagnostic that must come
+(codes: docs of the taxonomy)."""
 
 OUT = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n"
 TILE = OUT + "t = nl.load(x[0:128, :])\n"
@@ -30,9 +31,8 @@ FAILURES = [
     (5, OUT + "t = nl.load(x[0:256, 0:64])\n" + END, X, "PARTITION_LIMIT"),
     (
         6,
-        OUT
-        + "a, b = nl.ndarray((256, 128), dtype=nl.float32), nl.ndarray((256, 512), dtype=nl.float32)\nt = nisa.nc_matmul(a, b)\n"
-        + END,
+        OUT + "a, b = nl.ndarray((256, 128), dtype=nl.float32), nl.ndarray((256, 512), dtype=nl.float32)\n"
+        "t = nisa.nc_matmul(a, b)\n" + END,
         X,
         "PARTITION_LIMIT",
     ),
@@ -68,7 +68,8 @@ FAILURES = [
     (16, TILE + "nl.store(x[0:128, :], value=t)\nreturn x\n", X, "OUTPUT_CONTRACT"),
     (
         17,
-        "for i in nl.affine_range(2):\n    out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n    nl.store(out, value=nl.load(x[0:128, :]))\nreturn out\n",
+        "for i in nl.affine_range(2):\n    out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        "    nl.store(out, value=nl.load(x[0:128, :]))\nreturn out\n",
         X,
         "OUTPUT_CONTRACT",
     ),
@@ -80,8 +81,8 @@ FAILURES = [
     (21, OUT + "t = nl.load(x[nl.arange(128)[:, None], :])\n" + END, X, "INDEXING"),
     (
         22,
-        OUT
-        + "for i in nl.affine_range(2):\n    for j in nl.affine_range(2):\n        t = nl.load(x[nl.ds(i * j * 128, 128), :])\n",
+        OUT + "for i in nl.affine_range(2):\n    for j in nl.affine_range(2):\n"
+        "        t = nl.load(x[nl.ds(i * j * 128, 128), :])\n",
         X,
         "INDEXING",
     ),
@@ -108,8 +109,8 @@ FAILURES = [
     ),
     (
         25,
-        OUT.replace("128", "256")
-        + "row = 0\nfor i in nl.affine_range(2):\n    nl.store(out[row:row + 128, :], value=nl.load(x[row:row + 128, :]))\n    row += 128\nreturn out\n",
+        OUT.replace("128", "256") + "row = 0\nfor i in nl.affine_range(2):\n"
+        "    nl.store(out[row:row + 128, :], value=nl.load(x[row:row + 128, :]))\n    row += 128\nreturn out\n",
         X,
         "CONTROL_FLOW",
     ),
@@ -139,8 +140,8 @@ FAILURES = [
     ),
     (
         30,
-        OUT
-        + "t = nl.ndarray((128, 512), dtype=nl.float32)\nfor k in nl.sequential_range(2):\n    acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)\n"
+        OUT + "t = nl.ndarray((128, 512), dtype=nl.float32)\nfor k in nl.sequential_range(2):\n"
+        "    acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)\n"
         "    w = nl.load(x[k * 128:(k + 1) * 128, :])\n    acc += nisa.nc_matmul(w[:, 0:128], w)\n    t[...] = acc\n"
         + END,
         X,
@@ -169,7 +170,8 @@ FAILURES = [
     (39, TILE + "t = np.exp(t)\n" + END, X, "UNKNOWN_API"),
     (
         40,
-        "out = nl.ndarray((128 * 512,), dtype=nl.float32, buffer=nl.shared_hbm)\np, f = nl.mgrid[0:128, 0:512]\nt = nl.load(x[p, f])\nnl.store(out[512 * p + f], value=t)\nreturn out\n",
+        "out = nl.ndarray((128 * 512,), dtype=nl.float32, buffer=nl.shared_hbm)\np, f = nl.mgrid[0:128, 0:512]\n"
+        "t = nl.load(x[p, f])\nnl.store(out[512 * p + f], value=t)\nreturn out\n",
         X,
         None,
     ),

@@ -86,8 +86,10 @@ class EveryDocumentedName(unittest.TestCase):
 class RandomNumbers(unittest.TestCase):
     def test_rand_is_uniform_repeatable_and_differs_between_calls_and_trips(self):
         body = (
-            "out = nl.ndarray((4, 128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(7)\nfor i in nl.affine_range(3):\n"
-            "    nl.store(out[i], value=nl.rand((128, 512), dtype=nl.float32))\nnl.store(out[3], value=nl.rand((128, 512)))\nreturn out\n"
+            "out = nl.ndarray((4, 128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(7)\n"
+            "for i in nl.affine_range(3):\n"
+            "    nl.store(out[i], value=nl.rand((128, 512), dtype=nl.float32))\n"
+            "nl.store(out[3], value=nl.rand((128, 512)))\nreturn out\n"
         )
         got = run(body, {}, None)[0]
         self.assertTrue(np.array_equal(got, run(body, {}, None)[0]))
@@ -104,7 +106,10 @@ class RandomNumbers(unittest.TestCase):
     def test_the_same_seed_draws_the_same_mask_in_other_loops(self):
         """As a backward pass does: it sets the forward pass's seeds in loops of its own."""
         head = "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\n"
-        draw = "nl.random_seed(100 + i)\n{0}nl.store(out[i], value=nl.dropout(nl.ones((64, 32), dtype=nl.float32), rate=0.5))\n"
+        draw = (
+            "nl.random_seed(100 + i)\n"
+            "{0}nl.store(out[i], value=nl.dropout(nl.ones((64, 32), dtype=nl.float32), rate=0.5))\n"
+        )
         one = head + "for i in nl.affine_range(2):\n    " + draw.format("    ") + "return out\n"
         other = (
             head
@@ -117,12 +122,18 @@ class RandomNumbers(unittest.TestCase):
         self.assertGreater((first[0] != first[1]).mean(), 0.3)
 
     def test_programs_without_a_seed_differ(self):
-        body = "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.store(out[nl.program_id(0)], value=nl.rand((64, 32)))\nreturn out\n"
+        body = (
+            "out = nl.ndarray((2, 64, 32), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+            "nl.store(out[nl.program_id(0)], value=nl.rand((64, 32)))\nreturn out\n"
+        )
         got = run(body, {}, None, grid="(2,)")[0]
         self.assertGreater((got[0] != got[1]).mean(), 0.99)
 
     def test_a_seed_may_be_a_tile(self):
-        body = "out = nl.ndarray((32, 64), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(nl.load(s))\nnl.store(out, value=nl.rand((32, 64)))\nreturn out\n"
+        body = (
+            "out = nl.ndarray((32, 64), dtype=nl.float32, buffer=nl.shared_hbm)\nnl.random_seed(nl.load(s))\n"
+            "nl.store(out, value=nl.rand((32, 64)))\nreturn out\n"
+        )
         first, again, other = (run(body, {"s": np.array([[k]], np.int32)}, None)[0] for k in (3, 3, 4))
         self.assertTrue(np.array_equal(first, again))
         self.assertGreater((first != other).mean(), 0.99)
@@ -135,7 +146,10 @@ class RandomNumbers(unittest.TestCase):
             "nisa.dropout(t, prob=nl.full((128, 1), {}, dtype=nl.float32))",
         ):
             for rate in (0.0, 0.25, 1.0):
-                body = f"out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x)\nnl.store(out, value={call.format(rate)})\nreturn out\n"
+                body = (
+                    "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x)\n"
+                    f"nl.store(out, value={call.format(rate)})\nreturn out\n"
+                )
                 got = run(body, {"x": x}, None)[0]
                 kept = got != 0
                 self.assertTrue(np.array_equal(got[kept], x[kept]))
@@ -145,7 +159,8 @@ class RandomNumbers(unittest.TestCase):
 class MutableParameters(unittest.TestCase):
     FILE = kernels.HEAD + (
         "{grid}@nki.jit\ndef kernel(x: nt.mutable_tensor, y):\n    i = nl.program_id(0) if {pid} else 0\n"
-        "    t = nl.load(x[i * 32:(i + 1) * 32, :]) + nl.load(y[i * 32:(i + 1) * 32, :])\n    nl.store(x[i * 32:(i + 1) * 32, :], value=t)\n    return {ret}\n"
+        "    t = nl.load(x[i * 32:(i + 1) * 32, :]) + nl.load(y[i * 32:(i + 1) * 32, :])\n"
+        "    nl.store(x[i * 32:(i + 1) * 32, :], value=t)\n    return {ret}\n"
     )
     PARAMS = [("x", (64, 16), "float32"), ("y", (64, 16), "float32")]
 
@@ -178,8 +193,10 @@ class MutableParameters(unittest.TestCase):
 class DirectAllocation(unittest.TestCase):
     HEAD = (
         "import neuronxcc.nki.compiler as ncc\nout = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\n"
-        "t = nl.ndarray((2, nl.par_dim(128), 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))\n"
-        "u = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda *a: (0, 0)))\nv = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.psum.mod_alloc(base_bank=1))\n"
+        "t = nl.ndarray((2, nl.par_dim(128), 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0, "
+        "num_free_tiles=(2,)))\n"
+        "u = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda *a: (0, 0)))\n"
+        "v = nl.ndarray((128, 64), dtype=nl.float32, buffer=ncc.psum.mod_alloc(base_bank=1))\n"
         "t[1] = nl.load(x)\n"
     )
 

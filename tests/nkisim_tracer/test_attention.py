@@ -44,7 +44,8 @@ def attend(q_tile, k_tile, v_tile, acc, total, place, block, keep_rate, seed, ra
 
 
 class Attention(unittest.TestCase):
-    """Sub-kernels that write into views, conditions joined with plain booleans, views of views in HBM, seeded dropout."""
+    """Sub-kernels that write into views, conditions joined with plain booleans, views of views in HBM, seeded
+    dropout."""
 
     @staticmethod
     @nki.jit

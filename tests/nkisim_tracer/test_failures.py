@@ -1,4 +1,5 @@
-"""The failures that models make most: each refused with its code, at its stage, in these words; those that a compiler accepts compile."""
+"""The failures that models make most: each refused with its code, at its stage, in these words; those that a compiler
+accepts compile."""
 
 import os
 import re
@@ -99,7 +100,8 @@ class Failures(unittest.TestCase):
         (warning,) = kernels.compile_body(body, params)["warnings"]
         self.assertEqual(
             warning,
-            "warning (not blocking): 'n' changes once, not in every trip: the body of the loop at line 12 is traced once; "
+            "warning (not blocking): 'n' changes once, not in every trip: the body of the loop at line 12 is traced "
+            "once; "
             "compute it from the loop variable or use nl.static_range (kernel.py:13)",
         )
 

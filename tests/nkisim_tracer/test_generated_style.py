@@ -1,4 +1,5 @@
-"""Idioms of kernels that tools and vendors write: many block dimensions, index grids everywhere, lazily zeroed PSUM, windows, direct allocation."""
+"""Idioms of kernels that tools and vendors write: many block dimensions, index grids everywhere, lazily zeroed PSUM,
+windows, direct allocation."""
 
 import unittest
 

@@ -108,8 +108,8 @@ class Submissions(unittest.TestCase):
         import subprocess
 
         source = (
-            HEAD
-            + "import numpy as np\nSCALE = float(np.random.rand() + np.random.default_rng().random() + np.random.RandomState().rand())\n"
+            HEAD + "import numpy as np\n"
+            "SCALE = float(np.random.rand() + np.random.default_rng().random() + np.random.RandomState().rand())\n"
             + kernel().replace("    out =", "    x = x\n    scale = nl.full((128, 1), SCALE, nl.float32)\n    out =")
         )
         script = (
@@ -166,7 +166,8 @@ class Submissions(unittest.TestCase):
         self.assertEqual(noise.getvalue(), "")
 
     def test_a_fault_of_the_tracer_is_not_the_kernel_s(self):
-        """A KeyError, IndexError or the like of the package's own code never speaks for the kernel; one of the kernel's file does."""
+        """A KeyError, IndexError or the like of the package's own code never speaks for the kernel; one of the kernel's
+        file does."""
         tail = "    out ="
         source = HEAD + kernel().replace(tail, "    nl.load(x[0:128, :])\n" + tail)
         line = HEAD.count("\n") + 3
@@ -203,7 +204,8 @@ class Submissions(unittest.TestCase):
                 self.assertIn("of the kernel", result["message"])
 
     def test_what_the_kernel_itself_raises_is_told_with_its_words_and_its_line(self):
-        """No syntax error: an assert that does not hold, a raise, what Python makes of a statement; in the kernel, in a helper, and at the top."""
+        """No syntax error: an assert that does not hold, a raise, what Python makes of a statement; in the kernel, in a
+        helper, and at the top."""
         tail = "    out ="
         line = HEAD.count("\n") + 3
         for statement, words in (

@@ -34,9 +34,11 @@ class ManualFixes(unittest.TestCase):
     def test_bias_and_scale_come_from_memset(self):
         x = draw(128, 16)
         self.agrees(
-            out_of((2, 128, 16))
-            + "t = nl.load(x)\nnl.store(out[0], value=nisa.activation(op=nl.exp, data=t[...], bias=nisa.memset((128, 1), 1.25, dtype=nl.bfloat16)))\n"
-            "nl.store(out[1], value=nisa.activation(op=nl.exp, data=t[...], scale=nisa.memset((128, 1), 0.5, dtype=np.float32)))\n",
+            out_of((2, 128, 16)) + "t = nl.load(x)\n"
+            "nl.store(out[0], value=nisa.activation(op=nl.exp, data=t[...], bias=nisa.memset((128, 1), 1.25, "
+            "dtype=nl.bfloat16)))\n"
+            "nl.store(out[1], value=nisa.activation(op=nl.exp, data=t[...], scale=nisa.memset((128, 1), 0.5, "
+            "dtype=np.float32)))\n",
             {"x": x},
             np.stack([np.exp(x + np.float32(1.25)), np.exp(x * np.float32(0.5))]),
         )
@@ -45,7 +47,8 @@ class ManualFixes(unittest.TestCase):
         x = draw(128, 16)
         self.agrees(
             out_of((128, 16))
-            + "t = nl.load(x)\nb = None\nc: nt.Optional[nt.tensor] = t\nif b is not None:\n    t = nl.exp(b)\nif c is not None:\n    t = t * 2.0\n"
+            + "t = nl.load(x)\nb = None\nc: nt.Optional[nt.tensor] = t\nif b is not None:\n    t = nl.exp(b)\n"
+            "if c is not None:\n    t = t * 2.0\n"
             "nl.store(out, value=t)\n",
             {"x": x},
             2 * x,
@@ -71,16 +74,18 @@ class ManualFixes(unittest.TestCase):
         x = draw(1, 1024)
         self.agrees(
             out_of((1, 1024))
-            + "t = nl.load(x)\ny = nl.zeros((1, 1024), dtype=nl.float32)\nfor j0 in nl.affine_range(8):\n    j = j0 * 128 + nl.arange(128)[None, :]\n"
-            "    i = nl.arange(1)[:, None]\n    y[i, j] = nl.add(t[0, j], t[0, j - 200], mask=j >= 200)\nnl.store(out, value=y)\n",
+            + "t = nl.load(x)\ny = nl.zeros((1, 1024), dtype=nl.float32)\nfor j0 in nl.affine_range(8):\n"
+            "    j = j0 * 128 + nl.arange(128)[None, :]\n"
+            "    i = nl.arange(1)[:, None]\n    y[i, j] = nl.add(t[0, j], t[0, j - 200], mask=j >= 200)\n"
+            "nl.store(out, value=y)\n",
             {"x": x},
             np.concatenate([np.zeros((1, 200)), x[:, 200:] + x[:, :-200]], 1),
         )
 
     def test_block_tensors_are_indexed_first(self):
         self.agrees(
-            out_of((4, 8, 8))
-            + "a = nl.zeros((4, nl.par_dim(8), 8), dtype=nl.float32, buffer=nl.sbuf)\nc = nl.ndarray((4, nl.par_dim(8), 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+            out_of((4, 8, 8)) + "a = nl.zeros((4, nl.par_dim(8), 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+            "c = nl.ndarray((4, nl.par_dim(8), 8), dtype=nl.float32, buffer=nl.sbuf)\n"
             "for i in range(4):\n    c[i] = nl.add(a[i], 32)\n    nl.store(out[i], value=c[i])\n",
             {},
             np.full((4, 8, 8), 32),
@@ -104,7 +109,8 @@ class ManualFixes(unittest.TestCase):
         a, b = draw(32, 8), draw(32, 8)
         self.agrees(
             out_of((4, 32, 8))
-            + "for i in range(4):\n    tmp = nl.ndarray(shape=a.shape, dtype=a.dtype)\n    if i < 2:\n        tmp[...] = nl.load(a)\n    else:\n"
+            + "for i in range(4):\n    tmp = nl.ndarray(shape=a.shape, dtype=a.dtype)\n    if i < 2:\n"
+            "        tmp[...] = nl.load(a)\n    else:\n"
             "        tmp[...] = nl.load(b)\n    nl.store(out[i], tmp)\n",
             {"a": a, "b": b},
             np.stack([a, a, b, b]),
@@ -114,7 +120,8 @@ class ManualFixes(unittest.TestCase):
         self.agrees(
             out_of((128, 16))
             + "data = nl.zeros((nl.par_dim(128), 16), dtype=np.float32)\nfor i in nl.sequential_range(4):\n"
-            "    i_tile = nisa.iota(i, dtype=nl.uint32).broadcast_to(data.shape)\n    data[...] = data + i_tile\nnl.store(out, value=data)\n",
+            "    i_tile = nisa.iota(i, dtype=nl.uint32).broadcast_to(data.shape)\n    data[...] = data + i_tile\n"
+            "nl.store(out, value=data)\n",
             {},
             np.full((128, 16), 6),
         )
@@ -122,8 +129,8 @@ class ManualFixes(unittest.TestCase):
     def test_partitions_are_broadcast_explicitly(self):
         x, y = draw(128, 16), draw(1, 16)
         self.agrees(
-            out_of((128, 16))
-            + "a, b = nl.load(x), nl.load(y)\nnl.store(out, value=nisa.tensor_tensor(a, b.broadcast_to([128, 16]), op=nl.add))\n",
+            out_of((128, 16)) + "a, b = nl.load(x), nl.load(y)\n"
+            "nl.store(out, value=nisa.tensor_tensor(a, b.broadcast_to([128, 16]), op=nl.add))\n",
             {"x": x, "y": y},
             x + y,
         )
@@ -131,17 +138,18 @@ class ManualFixes(unittest.TestCase):
     def test_a_larger_destination_repeats_the_free_axis(self):
         y = draw(128, 1)
         self.agrees(
-            out_of((128, 16))
-            + "t = nl.zeros(shape=(128, 16), dtype=nl.float32, buffer=nl.sbuf)\nt[...] = nl.load(y)\nnl.store(out, value=t)\n",
+            out_of((128, 16)) + "t = nl.zeros(shape=(128, 16), dtype=nl.float32, buffer=nl.sbuf)\nt[...] = nl.load(y)\n"
+            "nl.store(out, value=t)\n",
             {"y": y},
             np.repeat(y, 16, 1),
         )
 
     def test_carried_writes_are_sequential(self):
         self.agrees(
-            out_of((4, 128, 8))
-            + "a = nl.ndarray((4, nl.par_dim(128), 8), dtype=nl.float32, buffer=nl.sbuf)\nfor i in nl.affine_range(4):\n    a[i] = 0\n"
-            "for i in nl.sequential_range(4):\n    a[0] = 7\nfor i in nl.affine_range(4):\n    nl.store(out[i], value=a[i])\n",
+            out_of((4, 128, 8)) + "a = nl.ndarray((4, nl.par_dim(128), 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+            "for i in nl.affine_range(4):\n    a[i] = 0\n"
+            "for i in nl.sequential_range(4):\n    a[0] = 7\nfor i in nl.affine_range(4):\n"
+            "    nl.store(out[i], value=a[i])\n",
             {},
             np.concatenate([np.full((1, 128, 8), 7), np.zeros((3, 128, 8))]),
         )
@@ -164,7 +172,8 @@ class ManualFixes(unittest.TestCase):
 
         x = draw(32, 8)
         source = kernels.HEAD + (
-            "@nki.jit\ndef kernel(x: nt.mutable_tensor):\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    y = nl.load(x) + 1\n"
+            "@nki.jit\ndef kernel(x: nt.mutable_tensor):\n"
+            "    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    y = nl.load(x) + 1\n"
             "    nl.store(out, value=y)\n    nl.store(x, value=y)\n    return out, x\n"
         )
         result = _harness.compile_source(source, None, [("x", (32, 8), "float32")], None, {"sdk": "2.26"})

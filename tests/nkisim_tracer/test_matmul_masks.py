@@ -1,4 +1,5 @@
-"""Masks of nisa.nc_matmul and nl.matmul against numpy: lanes left out add nothing, elements left out keep what they had."""
+"""Masks of nisa.nc_matmul and nl.matmul against numpy: lanes left out add nothing, elements left out keep what they
+had."""
 
 import unittest
 

@@ -15,7 +15,8 @@ INDEX = "i = nl.load(n)\np, f = nl.mgrid[0:128, 0:4]\n"
 XN = [("x", (128, 512), "float32"), ("n", (128, 4), "int32")]
 COLUMN = TILE + "c = nl.max(t, axis=1)\n"
 
-# class: (exception kind, code, body, parameters, sdk). The manual does not give every kind; where it is silent this is ours.
+# class: (exception kind, code, body, parameters, sdk). The manual does not give every kind; where it is silent this is
+# ours.
 CLASSES = {
     "1d_arange_not_supported": ("SyntaxError", "INDEXING", OUT + "t = nl.load(x[nl.arange(128), 0])\n", X),
     "activation_bias_invalid_type": (
@@ -137,7 +138,8 @@ CLASSES = {
     "tensor_creation_on_scratchpad_with_init_value_not_supported": (
         "RuntimeError",
         "OUTPUT_CONTRACT",
-        "import neuronxcc.nki.compiler as ncc\nh = nl.zeros((128, 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))\n",
+        "import neuronxcc.nki.compiler as ncc\n"
+        "h = nl.zeros((128, 64), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))\n",
         X,
     ),
     "tensor_output_not_written_to": (
@@ -183,7 +185,9 @@ class OfficialClasses(unittest.TestCase):
                 result = kernels.compile_body(body, params, sdk=sdk[0] if sdk else "2.24")
                 self.assertFalse(result["ok"], name)
                 self.assertIn(
-                    f"Info on how to fix: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/nki/api/nki.errors.html#err-{name.replace('_', '-')}",
+                    "Info on how to fix: "
+                    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/nki/api/nki.errors.html#err-"
+                    f"{name.replace('_', '-')}",
                     result["message"] + "\n",
                 )
                 self.assertEqual(result["code"], code, result["message"])

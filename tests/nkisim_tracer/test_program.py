@@ -88,8 +88,8 @@ class Programs(unittest.TestCase):
 
     def test_outputs_have_no_alloc_and_private_hbm_has_one(self):
         program = program_of(
-            OUT
-            + "keep = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.private_hbm)\nnl.store(keep, value=nl.load(x[0:128, :]))\n"
+            OUT + "keep = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.private_hbm)\n"
+            "nl.store(keep, value=nl.load(x[0:128, :]))\n"
             "nl.store(out[0:128, :], value=nl.load(keep))\nreturn out\n"
         )
         kinds = [program["buffers"][n["buffer"]]["kind"] for n in nodes_of(program, "alloc")]
@@ -104,8 +104,8 @@ class Programs(unittest.TestCase):
 
     def test_the_printed_form_names_every_operation(self):
         result = kernels.compile_body(
-            OUT
-            + "for i in nl.affine_range(2):\n    t = nl.load(x[i * 128:(i + 1) * 128, :])\n    if i > 0:\n        t += 1.0\n"
+            OUT + "for i in nl.affine_range(2):\n    t = nl.load(x[i * 128:(i + 1) * 128, :])\n    if i > 0:\n"
+            "        t += 1.0\n"
             "    nl.store(out[i * 128:(i + 1) * 128, :], value=t)\nreturn out\n"
         )
         text = dump.text_of(result["program"])

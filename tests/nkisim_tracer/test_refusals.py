@@ -88,7 +88,8 @@ CASES = {
         ["256 of stationary", "gemm_stationary_fmax = 128"],
     ),
     "a moving of 1024 columns": (
-        "w = nl.load(x)\nout = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\np = nisa.nc_matmul(w[:, 0:128], w)\n",
+        "w = nl.load(x)\nout = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        "p = nisa.nc_matmul(w[:, 0:128], w)\n",
         [("x", (128, 1024), "float32")],
         "MATMUL_LIMIT",
         3,
@@ -232,8 +233,8 @@ CASES = {
         ["':'", "all slices"],
     ),
     "a product of loop variables": (
-        OUT
-        + "for i in nl.affine_range(2):\n    for j in nl.affine_range(2):\n        t = nl.load(x[i * j:i * j + 128, :])\n",
+        OUT + "for i in nl.affine_range(2):\n    for j in nl.affine_range(2):\n"
+        "        t = nl.load(x[i * j:i * j + 128, :])\n",
         X,
         "INDEXING",
         4,
@@ -307,17 +308,16 @@ CASES = {
         ["'d' holds the tiles of one trip, not of 2", "traced once", "nl.static_range"],
     ),
     "a list that a helper gets": (
-        TILE
-        + "ts = []\nfor i in nl.sequential_range(2):\n    ts.append(nl.exp(t))\ndef last(ts):\n    return nl.exp(ts[-1])\nt = last(ts)\n"
-        + END,
+        TILE + "ts = []\nfor i in nl.sequential_range(2):\n    ts.append(nl.exp(t))\ndef last(ts):\n"
+        "    return nl.exp(ts[-1])\nt = last(ts)\n" + END,
         X,
         "CONTROL_FLOW",
         7,
         ["'ts' holds the tiles of one trip", "nl.static_range"],
     ),
     "a store that no counter explains": (
-        OUT
-        + "for i in nl.affine_range(2):\n    nl.store(out[...], value=nl.load(x[i * 128:(i + 1) * 128, :]))\nreturn out\n",
+        OUT + "for i in nl.affine_range(2):\n    nl.store(out[...], value=nl.load(x[i * 128:(i + 1) * 128, :]))\n"
+        "return out\n",
         X,
         "SCOPE_LOOP_DEP",
         3,
@@ -359,8 +359,8 @@ CASES = {
         ["break"],
     ),
     "a condition with and": (
-        TILE
-        + "for i in nl.affine_range(4):\n    for j in nl.affine_range(4):\n        if i > 0 and j > 0:\n            u = nl.exp(t)\n",
+        TILE + "for i in nl.affine_range(4):\n    for j in nl.affine_range(4):\n        if i > 0 and j > 0:\n"
+        "            u = nl.exp(t)\n",
         X,
         "CONTROL_FLOW",
         5,
@@ -462,16 +462,16 @@ CASES = {
         ["partition step -1"],
     ),
     "a mask on the wrong axis": (
-        OUT
-        + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n    t = nl.load(x[i * 128 + p, f], mask=(f < 500))\n",
+        OUT + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n"
+        "    t = nl.load(x[i * 128 + p, f], mask=(f < 500))\n",
         X,
         "OOB",
         4,
         ["[0, 383]", "size of 256"],
     ),
     "a mask that trims too little": (
-        OUT
-        + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 300))\n",
+        OUT + "for i in nl.affine_range(3):\n    p, f = nl.mgrid[0:128, 0:512]\n"
+        "    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 300))\n",
         X,
         "OOB",
         4,
@@ -548,8 +548,8 @@ CASES = {
         ["more than 16000 tiles"],
     ),
     "ten megabytes of constants": (
-        OUT
-        + "c = nl.load(nl.shared_constant(np.zeros((128, 20000)), dtype=nl.float32))\nnl.store(out, value=c[:, 0:512])\nreturn out\n",
+        OUT + "c = nl.load(nl.shared_constant(np.zeros((128, 20000)), dtype=nl.float32))\n"
+        "nl.store(out, value=c[:, 0:512])\nreturn out\n",
         X,
         "CAPACITY",
         0,
@@ -563,7 +563,8 @@ CASES = {
         ["returns a list", "a list of 1", "return (out_a, out_b)"],
     ),
     "a returned private tensor": (
-        "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(h, value=nl.load(x[0:128, :]))\nreturn h\n",
+        "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(h, value=nl.load(x[0:128, :]))\n"
+        "return h\n",
         X,
         "OUTPUT_CONTRACT",
         1,
@@ -593,7 +594,8 @@ class Refusals(unittest.TestCase):
                 self.assertNotRegex(result["message"], r"0x[0-9a-f]{4}|/work|/tmp|/usr")
 
     def test_what_is_not_done_yet_names_the_line_and_the_way_round(self):
-        """A reduction over programs that goes on in the same kernel, a mask over two axes of a matmul, a condition as an index."""
+        """A reduction over programs that goes on in the same kernel, a mask over two axes of a matmul, a condition as
+        an index."""
         reduced = (
             "i = nl.program_id(0)\n"
             + OUT
@@ -636,7 +638,10 @@ class Refusals(unittest.TestCase):
     def test_masks_and_branches_make_an_access_legal(self):
         grid = "    p, f = nl.mgrid[0:128, 0:512]\n"
         loop = OUT.replace("128", "256") + "for i in nl.affine_range(3):\n" + grid
-        masked = "    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 256))\n    nl.store(out[i * 128 + p, f], value=t, mask=(i * 128 + p < 256))\n"
+        masked = (
+            "    t = nl.load(x[i * 128 + p, f], mask=(i * 128 + p < 256))\n"
+            "    nl.store(out[i * 128 + p, f], value=t, mask=(i * 128 + p < 256))\n"
+        )
         self.assertTrue(kernels.compile_body(loop + masked + "return out\n")["ok"])
         guarded = "    if i < 2:\n        nl.store(out[i * 128 + p, f], value=nl.load(x[i * 128 + p, f]))\n"
         self.assertTrue(kernels.compile_body(loop + guarded + "return out\n")["ok"])
@@ -651,8 +656,8 @@ class Refusals(unittest.TestCase):
 
     def test_the_first_error_sticks_whatever_the_kernel_catches(self):
         body = (
-            TILE
-            + "try:\n    u = nl.exp(x[0:128, :])\nexcept Exception:\n    u = t\nnl.store(out[...], value=u)\nreturn out\n"
+            TILE + "try:\n    u = nl.exp(x[0:128, :])\nexcept Exception:\n    u = t\nnl.store(out[...], value=u)\n"
+            "return out\n"
         )
         result = kernels.compile_body(body)
         self.assertEqual(

@@ -1,4 +1,5 @@
-"""What one walk of the AST pass finds: names that a loop's body reads first, branches that leave, calls that need no wrapping, lines."""
+"""What one walk of the AST pass finds: names that a loop's body reads first, branches that leave, calls that need no
+wrapping, lines."""
 
 import ast
 import re
@@ -89,10 +90,14 @@ class Branches(unittest.TestCase):
 
 class Calls(unittest.TestCase):
     BOX = (
-        "class Box:\n    @staticmethod\n    def double(t):\n        for k in range(3):\n            t[...] = t * 2.0\n\n\n"
+        "class Box:\n    @staticmethod\n    def double(t):\n        for k in range(3):\n            t[...] = t * 2.0\n"
+        "\n\n"
         "def through(nl, t):\n    nl.double(t)\n\n\n"
     )
-    BODY = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\nnl.store(out, value=t)\nreturn out\n"
+    BODY = (
+        "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n{}\n"
+        "nl.store(out, value=t)\nreturn out\n"
+    )
 
     def test_a_parameter_that_hides_a_module_is_no_module(self):
         """Then the callee is the file's own and is rewritten: its range is one loop."""
@@ -153,7 +158,8 @@ class Recursion(unittest.TestCase):
         )
         self.assertEqual(
             self.doubled(
-                "def a(t, n):\n    return t if n == 0 else b(t + t, n - 1)\ndef b(t, n):\n    return t if n == 0 else a(t + t, n - 1)\n"
+                "def a(t, n):\n    return t if n == 0 else b(t + t, n - 1)\ndef b(t, n):\n"
+                "    return t if n == 0 else a(t + t, n - 1)\n"
                 "t = a(t, 3)"
             ),
             3,

@@ -1,4 +1,5 @@
-"""Written as tests for the vendor's package are: its import paths, decorators and simulate_kernel, outputs as arguments, numpy results."""
+"""Written as tests for the vendor's package are: its import paths, decorators and simulate_kernel, outputs as
+arguments, numpy results."""
 
 import unittest
 import unittest.mock
@@ -273,7 +274,8 @@ class VendorStyle(unittest.TestCase):
             texts[:2],
             [
                 "output 0: 128 of 8192 elements were never written, first at [0, 63]",
-                f"variable `half` (line {line + 3}) was read before it was written, first at [0, 32] by line {line + 5}",
+                f"variable `half` (line {line + 3}) was read before it was written, first at [0, 32] by line "
+                f"{line + 5}",
             ],
         )
         self.assertRegex(texts[2], f"log at line {line + 4} needs values above 0: 4096 of 4096 values .*lie outside")

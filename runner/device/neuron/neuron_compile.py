@@ -1,7 +1,9 @@
-"""Compiles one kernel to a NEFF with the vendor's compiler and no device; single use, started by the neuron backend inside walls.
+"""Compiles one kernel to a NEFF with the vendor's compiler and no device; single use, started by the neuron backend
+inside walls.
 
-Descriptor 3 is a stream of frames (docs/formats/child_protocol.md): this says first how the import of the compiler went, then takes one
-request and answers it as a tracer child does, with the NEFF for a program. It never holds inputs, references, seeds or keys.
+Descriptor 3 is a stream of frames (docs/formats/child_protocol.md): this says first how the import of the compiler
+went, then takes one request and answers it as a tracer child does, with the NEFF for a program. It never holds inputs,
+references, seeds or keys.
 
 usage: neuron_compile.py ENTRY_RULES_FILE SCRATCH_FOLDER FLAGS
 """

@@ -1,8 +1,8 @@
 """From what a vendor's compiler raises and logs to the codes of the taxonomy, and to text that a model may see.
 
-Stage 1 (trace) fails with an ordinary Python exception whose text may end in a link to the error manual: the link's suffix names the
-class. Stage 2 (backend) is a program of its own that fails with an exit status; the reason stands in its log under a bracketed code.
-Pure functions, no import of the vendor's."""
+Stage 1 (trace) fails with an ordinary Python exception whose text may end in a link to the error manual: the link's
+suffix names the class. Stage 2 (backend) is a program of its own that fails with an exit status; the reason stands in
+its log under a bracketed code. Pure functions, no import of the vendor's."""
 
 import re
 
@@ -61,8 +61,9 @@ OF_WORDS = (
     ("missing value for required argument", "BAD_SIGNATURE"),
 )
 
-# Bracketed codes of the backend's log, by their beginning; the first that fits speaks. What is not here is COMPILER_INTERNAL.
-# NLA: address out of bounds; GCA: the allocator's cost is infinite; EOOM: out of memory; EVRF007, EBVF030: too many instructions.
+# Bracketed codes of the backend's log, by their beginning; the first that fits speaks. What is not here is
+# COMPILER_INTERNAL. NLA: address out of bounds; GCA: the allocator's cost is infinite; EOOM: out of memory; EVRF007,
+# EBVF030: too many instructions.
 OF_LOG = (
     ("NLA001", "CAPACITY"),
     ("GCA046", "CAPACITY"),
@@ -115,7 +116,8 @@ def _of_kind(error, text, in_kernel):
 
 
 def exit_status(text):
-    """The exit status of the backend that an exception's text tells (a signal is negative), or None: stage 2 was not reached."""
+    """The exit status of the backend that an exception's text tells (a signal is negative), or None: stage 2 was not
+    reached."""
     found = _EXIT.search(text)
     if not found:
         return None
@@ -159,8 +161,8 @@ _CLEANING = (
 
 
 def clean(text, most=MOST_CHARACTERS):
-    """Text without paths, process numbers, addresses and times of this machine; its middle left out where it is long. The manual's
-    links stay."""
+    """Text without paths, process numbers, addresses and times of this machine; its middle left out where it is long.
+    The manual's links stay."""
     text = text.replace("\0", "")
     if len(text) > 4 * most:  # patterns are for texts of bounded length
         text = text[: 2 * most] + "\n...\n" + text[-2 * most :]

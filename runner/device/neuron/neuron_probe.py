@@ -1,4 +1,5 @@
-"""Prints, as one JSON object, which compiler an interpreter has and which folders it reads; nothing of it is imported but its top package."""
+"""Prints, as one JSON object, which compiler an interpreter has and which folders it reads; nothing of it is imported
+but its top package."""
 
 import importlib.metadata
 import importlib.util

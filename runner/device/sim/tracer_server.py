@@ -1,7 +1,7 @@
 """The tracer server: compiles kernels in single-use children that hold nothing worth stealing.
 
-Started by nkigrid with the control socket as descriptor 3; docs/formats/child_protocol.md tells what is said on it.
-The server imports the tracer once and forks; a child enters the sandbox before it sees a byte of kernel source, takes one
+Started by nkigrid with the control socket as descriptor 3; docs/formats/child_protocol.md tells what is said on it. The
+server imports the tracer once and forks; a child enters the sandbox before it sees a byte of kernel source, takes one
 request, answers it and is gone. The server never holds a source, an input or a seed.
 
 usage: tracer_server.py NKISIM_FOLDER SANDBOX_LIBRARY strict|relaxed POOL CPU_SECONDS
@@ -57,7 +57,8 @@ class Sandbox:
             raise OSError(self._error.value.decode(errors="replace"))
 
 
-# ---------------------------------------------------------------------------------------------------- what a kernel may not do
+# ---------------------------------------------------------------------------------------------------- what a kernel may
+# not do
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 EVENTS = {
@@ -88,14 +89,15 @@ def leave_note(note, what):
 
 
 def is_name_of_no_file(path):
-    """True for what code is compiled as: the submission, `<string>` of an exec. No such file exists, but Python itself looks for it
-    when a SyntaxError wants its line."""
+    """True for what code is compiled as: the submission, `<string>` of an exec. No such file exists, but Python itself
+    looks for it when a SyntaxError wants its line."""
     return path == "kernel.py" or (isinstance(path, str) and path.startswith("<") and path.endswith(">"))
 
 
 def make_audit_hook(readable, note, deny):
-    """Names denied acts. Refusing them is the work of the filter and the file rules; a kernel that gets around this hook gets
-    around the name only. Reading outside is refused without a signal, so here is where it becomes evidence."""
+    """Names denied acts. Refusing them is the work of the filter and the file rules; a kernel that gets around this
+    hook gets around the name only. Reading outside is refused without a signal, so here is where it becomes
+    evidence."""
     inside = tuple(folder.rstrip("/") + "/" for folder in readable)
     own = os.getpid()
     realpath, fsdecode = os.path.realpath, os.fsdecode
@@ -131,7 +133,8 @@ def make_audit_hook(readable, note, deny):
     return hook
 
 
-# --------------------------------------------------------------------------------------------------------------------- a child
+# ---------------------------------------------------------------------------------------------------------------------
+# a child
 
 
 def answer(compile_source, request, source):
@@ -174,7 +177,8 @@ def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, pr
     os._exit(0)
 
 
-# -------------------------------------------------------------------------------------------------------------------- the server
+# --------------------------------------------------------------------------------------------------------------------
+# the server
 
 
 class Child:

@@ -41,7 +41,7 @@ def check_tile(tensor, api, name, memories=("sbuf", "psum"), operands=()):
         if root.region.open and root.all_reduce is None and root.memory in memories:
             return
     require_tensor(tensor, api, name)
-    check_alive(tensor, api)
+    check_alive(tensor)
     buffer = tensor.buffer_
     if tensor.memory not in memories:
         if not buffer.on_chip:

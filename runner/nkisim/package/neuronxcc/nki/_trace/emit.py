@@ -42,7 +42,7 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
         if writes:
             _mark_written(tensor, api)
         return Access(buffer, tensor.dims if shape == buffer.shape else repeated_dims(buffer.shape, shape))
-    scope.check_alive(tensor, api)
+    scope.check_alive(tensor)
     tensor = spread(tensor, shape)
     for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):
         if tensor.dyn is not None and tensor.dyn[0] == dim:
@@ -137,25 +137,38 @@ def emit_map(
         if accumulate is not None and work == WORK_RAW:
             work = WORK_I32 if dst.dtype.is_integer else WORK_F32
     emit_op(
-        Op(
-            Op.MAP,
-            context.kernel_line(),
-            instr,
-            engine,
-            shape,
-            items,
-            target,
-            sources,
-            steps,
-            work,
-            NO_FUNCTION if accumulate is None else FN[accumulate],
-            loops,
-        )
+        Op.MAP,
+        instr,
+        engine,
+        shape,
+        items,
+        target,
+        sources,
+        steps,
+        work,
+        NO_FUNCTION if accumulate is None else FN[accumulate],
+        loops,
     )
     if items:
         dst.mask = items
         dst.buffer_.root.masks += (items,)
     return dst
+
+
+def _folded(dst, axes, shape):
+    """A fold's destination over all of its space: it stands still along the reduced axes."""
+    if dst.ndim == len(shape) and dst.shape == tuple(1 if k in axes else n for k, n in enumerate(shape)):
+        of_axis = list(range(len(shape)))
+    else:  # axes dropped: the destination's axes are the kept ones in order, then padding
+        of_axis = [k for k in range(len(shape)) if k not in axes]
+    dims = []
+    for a in dst.dims:
+        slots = [0] * len(shape)
+        for d, k in zip(a.slots, of_axis):
+            if k not in axes:
+                slots[k] = d
+        dims.append(Aff(a.c, a.terms, tuple(slots), shape))
+    return Tensor(dst.buffer_, dims, shape)
 
 
 def emit_fold(
@@ -176,45 +189,30 @@ def emit_fold(
     shape = tuple(shape)
     items = _checked_mask(mask, shape, api)
     sources = [source_of(v, shape, items, api) for v in values]
-    keep = tuple(1 if k in axes else n for k, n in enumerate(shape))
-    kept = [k for k in range(len(shape)) if k not in axes]
-    if dst.ndim == len(shape) and dst.shape == keep:
-        dims = dst.dims
-    else:  # axes dropped: the destination's axes are the kept ones in order, then padding
-        dims = []
-        for a in dst.dims:
-            slots = [0] * len(shape)
-            for d, k in zip(a.slots, kept):
-                slots[k] = d
-            dims.append(Aff(a.c, a.terms, tuple(slots), shape))
-    dims = [Aff(a.c, a.terms, tuple(0 if k in axes else d for k, d in enumerate(a.slots)), shape) for a in dims]
-    target = access(Tensor(dst.buffer_, dims, shape), shape, (), api, writes=True)
+    target = access(_folded(dst, axes, shape), shape, (), api, writes=True)
     scope.check_affine_output(target, accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     emit_op(
-        Op(
-            Op.FOLD,
-            context.kernel_line(),
-            instr,
-            engine,
-            shape,
-            items,
-            target,
-            sources,
-            steps,
-            _work(dst, values, steps + [(FN[function],)]),
-            NO_FUNCTION if accumulate is None else FN[accumulate],
-            (),
-            FN[function],
-            negate,
-        )
+        Op.FOLD,
+        instr,
+        engine,
+        shape,
+        items,
+        target,
+        sources,
+        steps,
+        _work(dst, values, steps + [(FN[function],)]),
+        NO_FUNCTION if accumulate is None else FN[accumulate],
+        (),
+        FN[function],
+        negate,
     )
     return dst
 
 
-def emit_op(op):
-    """Adds an operation; APIs make those of matmul, scan and special themselves."""
-    context.current().emit(op)
+def emit_op(tag, *parts, **more):
+    """Adds an operation of the current line; APIs make those of matmul, scan and special themselves."""
+    context.current().emit(Op(tag, context.kernel_line(), *parts, **more))
 
 
 def result_shape(api, operands, partition_broadcast=True):

@@ -23,33 +23,12 @@ def library():
         path = os.environ.get("NKISIM_ENGINE") or os.path.join(package, "_engine.so")
         lib = ctypes.CDLL(path)
         pointers, sizes = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
-        lib.nkisim_validate.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-        lib.nkisim_run.argtypes = [
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-            pointers,
-            sizes,
-            ctypes.c_size_t,
-            pointers,
-            sizes,
-            ctypes.c_size_t,
-            ctypes.c_uint32,
-            ctypes.c_uint8,
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-        ]
-        lib.nkisim_diagnose.argtypes = [
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-            pointers,
-            sizes,
-            ctypes.c_size_t,
-            ctypes.c_uint32,
-            ctypes.c_uint8,
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-        ]
-        lib.nkisim_estimate_us.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        data = text = [ctypes.c_char_p, ctypes.c_size_t]
+        arrays, poison = [pointers, sizes, ctypes.c_size_t], [ctypes.c_uint32, ctypes.c_uint8]
+        lib.nkisim_validate.argtypes = data + text
+        lib.nkisim_run.argtypes = data + arrays + arrays + poison + text
+        lib.nkisim_diagnose.argtypes = data + arrays + poison + text
+        lib.nkisim_estimate_us.argtypes = data
         lib.nkisim_estimate_us.restype = ctypes.c_double
         _library = lib
     return _library

@@ -201,7 +201,7 @@ def _output(trace, label, item, last):
             rule="a kernel returns HBM tensors",
             fix="return the tensor created with buffer=nl.shared_hbm",
         )
-    scope.check_alive(item, "return")
+    scope.check_alive(item)
     buffer = item.buffer_
     if buffer.on_chip:
         _fail_end(

@@ -5,7 +5,7 @@ from .affine import Atom
 from .context import fail
 
 
-def check_alive(tensor, api=""):
+def check_alive(tensor):
     """The scope rule: storage and loop variables may be used only inside the region that made them."""
     buffer = tensor.buffer_
     if not buffer.root.region.open:

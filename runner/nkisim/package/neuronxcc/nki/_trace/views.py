@@ -33,7 +33,7 @@ def view(self, dtype):
 
 def alias(tensor, shape, dtype, api):
     """A reshape or dtype view of a whole buffer."""
-    check_alive(tensor, api)
+    check_alive(tensor)
     if not tensor.is_whole:
         fail(
             "RANK_LAYOUT",

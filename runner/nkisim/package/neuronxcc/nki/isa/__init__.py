@@ -11,29 +11,10 @@ from .._trace.api import (
 )  # noqa: F401
 
 _TABLE = _names.REGISTRY["nisa"]
-engine, reduce_cmd, oob_mode, dge_mode, nc_version = (
-    _common.engine,
-    _common.reduce_cmd,
-    _common.oob_mode,
-    _common.dge_mode,
-    _common.nc_version,
-)
-tensor_engine, vector_engine, scalar_engine = engine.tensor, engine.vector, engine.scalar
-gpsimd_engine, sync_engine, unknown_engine = engine.gpsimd, engine.sync, engine.unknown
-for _name in (
-    "engine",
-    "reduce_cmd",
-    "oob_mode",
-    "dge_mode",
-    "nc_version",
-    "tensor_engine",
-    "vector_engine",
-    "scalar_engine",
-    "gpsimd_engine",
-    "sync_engine",
-    "unknown_engine",
-):
-    _TABLE.setdefault(_name, globals()[_name])
+for _name in ("engine", "reduce_cmd", "oob_mode", "dge_mode", "nc_version"):
+    _TABLE.setdefault(_name, getattr(_common, _name))
+for _name in ("tensor", "vector", "scalar", "gpsimd", "sync", "unknown"):
+    _TABLE.setdefault(f"{_name}_engine", _common.engine[_name])
 _LATER = {name for (module, name) in _names.SINCE if module == "nisa"}
 globals().update({name: value for name, value in _TABLE.items() if name not in _LATER})
 __all__ = [name for name in _TABLE]

@@ -2,64 +2,31 @@
 
 import types as _types
 
-from .._trace import checks as _checks, names as _names
-from .._trace.api import (
-    nl_elementwise as _elementwise,
-    nl_linear as _linear,
-    nl_memory as _memory,
-    nl_reduce as _reduce,
-)  # noqa: F401
+# What these files register is all that stands in _TABLE; their order is the order of names in advice.
+from .._trace import checks as _checks, dtypes as _dtypes, names as _names
+from .._trace.api import nl_elementwise as _elementwise, nl_create as _create  # noqa: F401
+from .._trace.api import nl_memory as _memory, nl_constants as _constants, nl_linear as _linear  # noqa: F401
+from .._trace.api import nl_reduce as _reduce  # noqa: F401
 from .._trace.api import gather as _gather, nl_index as _index, random as _random, spmd as _spmd  # noqa: F401
 from .._trace.api import operators as _operators  # noqa: F401
-from .._trace.dtypes import (
-    bfloat16,
-    bool_,
-    float8_e4m3,
-    float8_e5m2,
-    float16,
-    float32,
-    int8,
-    int16,
-    int32,
-    tfloat32,
-    uint8,
-    uint16,  # noqa: F401
-    uint32,
-)
 
 _TABLE = _names.REGISTRY["nl"]
 fp32 = _types.SimpleNamespace(min=-3.4028234663852886e38)
 _VALUES = dict(
-    sbuf=_memory.sbuf,
-    psum=_memory.psum,
-    hbm=_memory.hbm,
-    private_hbm=_memory.private_hbm,
-    shared_hbm=_memory.shared_hbm,
-    par_dim=_memory.par_dim,
+    sbuf=_create.sbuf,
+    psum=_create.psum,
+    hbm=_create.hbm,
+    private_hbm=_create.private_hbm,
+    shared_hbm=_create.shared_hbm,
+    par_dim=_create.par_dim,
     mgrid=_index.mgrid,
     tile_size=_index.tile_size,
     fp32=fp32,
 )
-_VALUES.update(
-    {
-        d.name if d is not bool_ else "bool_": d
-        for d in (
-            bfloat16,
-            bool_,
-            float8_e4m3,
-            float8_e5m2,
-            float16,
-            float32,
-            int8,
-            int16,
-            int32,
-            tfloat32,
-            uint8,
-            uint16,
-            uint32,
-        )
-    }
-)
+for (
+    _name
+) in "bfloat16 bool_ float8_e4m3 float8_e5m2 float16 float32 int8 int16 int32 tfloat32 uint8 uint16 uint32".split():
+    _VALUES[_name] = getattr(_dtypes, _name)
 
 
 class finfo:

@@ -1,7 +1,8 @@
 """Access on chip by values: gather_flattened, local_gather, copies with a dynamic offset, atomic_rmw, device_print."""
 
-from .. import checks, context, scope
+from .. import checks, scope
 from ..affine import Aff, as_int
+from ..conditions import Cond
 from ..context import fail
 from ..emit import access, emit_map, emit_op, new_tile, out_tile, whole_2d
 from ..names import api
@@ -116,30 +117,27 @@ def _gather_groups(label, data, index, elements, valid):
         rows = at(0, 16, 1, 0, 0, 0)
         # every core reaches its own 16 partitions only: the lanes' rule of partition starts does not hold, bounds are
         # checked when run
-        always = ((0, at(0, 0, 0, 0, 0, 0)),)
+        always = ((Cond.NOT_NEGATIVE, at(0, 0, 0, 0, 0, 0)),)
         picks = Tensor(index.buffer_, (at(0, 16, 0, 0, 1, 0), at(first, 0, 0, 1, 0, 0)), space)
         source = Tensor(data.buffer_, (rows, at(0, 0, 0, 0, 0, 1)), space, (1, picks, False))
         target = Tensor(flat.buffer_, (rows, at(first * 16 * elements, 0, 0, 16 * elements, elements, 1)), space)
         emit_op(
-            Op(
-                Op.MAP,
-                context.kernel_line(),
-                "local_gather",
-                "gpsimd",
-                space,
-                always,
-                access(target, space, always, label, True, dma=True),
-                [access(source, space, always, label, dma=True)],
-                [],
-                WORK_RAW,
-            )
+            Op.MAP,
+            "local_gather",
+            "gpsimd",
+            space,
+            always,
+            access(target, space, always, label, True, dma=True),
+            [access(source, space, always, label, dma=True)],
+            [],
+            WORK_RAW,
         )
     return out
 
 
 def _dynamic(label, name, tensor):
     checks.require_tensor(tensor, label, name)
-    scope.check_alive(tensor, label)
+    scope.check_alive(tensor)
     if not tensor.buffer_.on_chip:
         checks.check_tile(tensor, label, name)
     checks.check_partition_first(tensor, label, name)
@@ -219,5 +217,5 @@ def device_print(prefix, x, *, mask=None):
     label = "nl.device_print"
     checks.require_tensor(x, label, "x") if not isinstance(x, (int, float, Aff)) else None
     if isinstance(x, Tensor):
-        scope.check_alive(x, label)
+        scope.check_alive(x)
         checks.check_mask(mask, x.shape, label)

@@ -198,13 +198,17 @@ def iota(expr, dtype, *, mask=None):
     return emit_map(out, [expr], [], "iota", "gpsimd", mask, label)
 
 
+# The function that compares an index with 0 as a condition of each kind does.
+_COMPARISON = {Cond.NOT_NEGATIVE: "greater_equal", Cond.ZERO: "equal", Cond.NOT_ZERO: "not_equal"}
+
+
 @api("nisa")
 def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     label = "nisa.affine_select"
     checks.check_tile(on_true_tile, label, "on_true_tile", ("sbuf",))
     if isinstance(pred, Tensor) or not isinstance(pred, Cond):
         if isinstance(pred, bool):
-            pred = Cond([(0, Aff(0 if pred else -1))], ())
+            pred = Cond([(Cond.NOT_NEGATIVE, Aff(0 if pred else -1))], ())
         else:
             fail(
                 "INDEXING",
@@ -229,7 +233,7 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     values += [0.0, on_true_tile, float(on_false_value)]
     total = n + 3
     for k, (kind, _) in enumerate(items):
-        steps.append((("greater_equal", "equal", "not_equal")[kind], k, n))
+        steps.append((_COMPARISON[kind], k, n))
     last = total
     for k in range(1, n):
         steps.append(("logical_and", last, total + k))

@@ -1,9 +1,12 @@
 """nisa: the specials (runner/nkisim/specials/): statistics, the max8 family, stream shuffle."""
 
+import math
+
 from .. import checks, context, dtypes
 from ..affine import Aff
 from ..context import fail
 from ..emit import access, emit_op, new_tile, out_tile, source_of
+from ..limits import BN_STATS_FMAX
 from ..names import api
 from ..nodes import Op
 from ..tables import SPECIAL
@@ -34,17 +37,14 @@ def emit_special(label, name, data, outs, extra_sources=(), attributes=(), mask=
         for t, whole in outs
     ]
     emit_op(
-        Op(
-            Op.SPECIAL,
-            context.kernel_line(),
-            name,
-            "vector",
-            shape,
-            items,
-            None,
-            sources,
-            extra=(SPECIAL[name], targets, [float(a) for a in attributes]),
-        )
+        Op.SPECIAL,
+        name,
+        "vector",
+        shape,
+        items,
+        None,
+        sources,
+        extra=(SPECIAL[name], targets, [float(a) for a in attributes]),
     )
 
 
@@ -55,17 +55,14 @@ def _row_tile(data, values, default, dtype, label):
 
 def _free(tile):
     """Elements a partition."""
-    n = 1
-    for d in tile.shape[1:]:
-        n *= d
-    return n
+    return math.prod(tile.shape[1:])
 
 
 @api("nisa")
 def bn_stats(data, *, mask=None, dtype=None):
     label = "nisa.bn_stats"
     checks.check_tile(data, label, "data")
-    if _free(data) > 512:
+    if _free(data) > BN_STATS_FMAX:
         fail(
             "CAPACITY",
             f"{label}: {_free(data)} elements per partition",

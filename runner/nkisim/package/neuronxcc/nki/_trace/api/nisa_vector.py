@@ -1,6 +1,6 @@
 """nisa: vector-engine arithmetic, reductions, scans, copies, memset."""
 
-from .. import checks, context, dtypes
+from .. import checks, dtypes
 from ..assign import check_destination
 from ..checks import dtype_or
 from ..context import fail
@@ -10,8 +10,8 @@ from ..nodes import Op
 from ..tables import FN, REDUCTIONS
 from ..tensor import Tensor
 from .nisa_common import ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, vector_operand
+from .nl_create import create, par_dim
 from .nl_elementwise import is_number
-from .nl_memory import create, par_dim
 from .nl_reduce import parse_axes, reduced_shape
 
 
@@ -275,17 +275,14 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
     sources = [source_of(v, shape, items, label) for v in (data0, data1, initial)]
     target = access(out, shape, items, label, writes=True)
     emit_op(
-        Op(
-            Op.SCAN,
-            context.kernel_line(),
-            "scan",
-            "vector",
-            shape,
-            items,
-            target,
-            sources,
-            extra=(FN[first], FN[second]),
-        )
+        Op.SCAN,
+        "scan",
+        "vector",
+        shape,
+        items,
+        target,
+        sources,
+        extra=(FN[first], FN[second]),
     )
     return out
 

@@ -22,12 +22,16 @@ def _integers(label, args, most=3):
     return values
 
 
+def _three(values):
+    """(start, stop, step), as Python's range reads one to three numbers."""
+    plain = (0, values[0], 1) if len(values) == 1 else (*values, 1)
+    return plain[:3]
+
+
 @api("nl")
 def arange(*args):
     values = _integers("nl.arange", args)
-    start, stop, step = (
-        (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
-    )
+    start, stop, step = _three(values)
     if step <= 0 or stop <= start:
         fail(
             "INDEXING",
@@ -103,10 +107,7 @@ def _range_arguments(label, args):
                 fix="loop to the largest count and guard the body with `if j < bound:` or a mask",
                 kind=TypeError,
             )
-    values = _integers(label, args)
-    start, stop, step = (
-        (0, values[0], 1) if len(values) == 1 else (values[0], values[1], values[2] if len(values) == 3 else 1)
-    )
+    start, stop, step = _three(_integers(label, args))
     if step == 0:
         fail("BAD_SIGNATURE", f"{label}: step 0", rule="step is not zero", fix="step >= 1", kind=ValueError)
     return start, stop, step

@@ -111,7 +111,7 @@ def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32, x=No
             rule="matmul operands take compile-time indices",
             fix="load the rows first",
         )
-    emit_op(Op(Op.MATMUL, context.kernel_line(), "matmul", "tensor", shape, items, dst, accumulate=0, extra=(lhs, rhs)))
+    emit_op(Op.MATMUL, "matmul", "tensor", shape, items, dst, accumulate=0, extra=(lhs, rhs))
     if len(free) > 1:
         return out.reshape((m,) + free)
     out.mask = of_result(items, out.shape) or None

@@ -1,5 +1,7 @@
 """nl: reductions over free axes, softmax, rms_norm, loop_reduce."""
 
+import math
+
 from .. import checks, dtypes, scope
 from ..affine import Aff, as_int
 from ..checks import dtype_or
@@ -106,10 +108,7 @@ def all(x, axis, *, dtype=None, mask=None):
 
 
 def _count(x, axes):
-    n = 1
-    for a in axes:
-        n *= x.shape[a]
-    return n
+    return math.prod(x.shape[a] for a in axes)
 
 
 def _mean(label, x, axis, mask, keepdims):
@@ -209,10 +208,8 @@ def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mas
     )
 
 
-@api("nl")
-def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
-    label = "nl.loop_reduce"
-    checks.check_tile(x, label, "x")
+def reduction_of(label, op, x):
+    """The function that reduces x. @raises UNSUPPORTED_OP"""
     name = function_name(op)
     if name not in REDUCTIONS:
         fail(
@@ -222,6 +219,14 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
             rule="op is np.add, np.max or another reduction",
             fix="op=np.add",
         )
+    return name
+
+
+@api("nl")
+def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
+    label = "nl.loop_reduce"
+    checks.check_tile(x, label, "x")
+    name = reduction_of(label, op, x)
     loops = []
     for index in loop_indices if isinstance(loop_indices, (tuple, list)) else [loop_indices]:
         atoms = list(index.terms) if isinstance(index, Aff) else []

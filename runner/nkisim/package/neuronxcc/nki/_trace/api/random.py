@@ -12,8 +12,8 @@ from ..names import api
 from ..tables import WORK_I32
 from ..tensor import Tensor
 from .nisa_common import vector_operand
+from .nl_create import parse_shape
 from .nl_elementwise import is_number
-from .nl_memory import parse_shape
 
 _MIX = (
     ("shift_right", 16),

@@ -5,8 +5,8 @@ from ..affine import Aff, Atom, as_int
 from ..context import fail
 from ..emit import emit_map, out_tile
 from ..names import REGISTRY, api
-from ..tables import REDUCTIONS, function_name
 from .nl_index import mgrid
+from .nl_reduce import reduction_of
 
 
 def spmd_dim(*dims):
@@ -61,15 +61,7 @@ def _axes(label, x, program_axes):
 def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=True, asynchronous=False):
     label = "nl.all_reduce"
     checks.check_tile(x, label, "x")
-    name = function_name(op)
-    if name not in REDUCTIONS:
-        fail(
-            "UNSUPPORTED_OP",
-            f"{label}: op {getattr(op, '__name__', op)}",
-            operands=[("x", x)],
-            rule="op is np.add, np.max or another reduction",
-            fix="op=np.add",
-        )
+    name = reduction_of(label, op, x)
     axes = _axes(label, x, program_axes)
     out = out_tile(x, dtype, label)
     emit_map(out, [x], [], "part_of_former" if axes else "tensor_copy", "unknown", mask, label)
