@@ -21,12 +21,19 @@ std::uint64_t handled_rights(int version) noexcept {
   return (std::uint64_t{1} << count) - 1;
 }
 
+/// struct landlock_ruleset_attr as of version 6; a system's header may be older. A kernel takes as much of it as it
+/// knows.
+struct RulesetAttributes {
+  std::uint64_t files, network, scopes;
+};
+constexpr std::uint64_t kBindAndConnectTcp = 3;          // LANDLOCK_ACCESS_NET_BIND_TCP, _CONNECT_TCP
+constexpr std::uint64_t kAbstractSocketsAndSignals = 3;  // LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, _SIGNAL
+
 Fd make_rules() {
-  landlock_ruleset_attr attributes{};
-  attributes.handled_access_fs = handled_rights(landlock_version());
-  // Only the file part of the structure: older kernels know no more of it.
-  Fd rules(
-      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0)));
+  const int version = landlock_version();
+  const RulesetAttributes attributes{handled_rights(version), kBindAndConnectTcp, kAbstractSocketsAndSignals};
+  const std::size_t known = version >= kLandlockOfSignals ? 24 : version >= kLandlockOfTcp ? 16 : 8;
+  Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, known, 0)));
   if (!rules) throw_errno(errno, "make file rules (landlock)");
   return rules;
 }

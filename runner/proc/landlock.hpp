@@ -11,6 +11,13 @@ namespace nkigrid::proc {
 /// Version of the kernel's Landlock, 0: none. @source landlock_create_ruleset(2)
 int landlock_version() noexcept;
 
+/// From this version on, connecting and binding TCP sockets is refused: Linux 6.7.
+inline constexpr int kLandlockOfTcp = 4;
+
+/// From this version on, whoever is bound by rules cannot signal processes outside of them, by whatever call:
+/// Linux 6.12.
+inline constexpr int kLandlockOfSignals = 6;
+
 /// A rule set under which files beneath `readable` can be read and listed, and nothing else of the file system can be
 /// opened, made, renamed or removed. @pre landlock_version() > 0. @throws Error{io}; paths that do not exist are passed
 /// over.

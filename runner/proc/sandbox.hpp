@@ -2,25 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "jobs/base/files.hpp"
+#include "runner/proc/sandbox_properties.hpp"
 #include "runner/proc/seccomp_filter.hpp"
 
 namespace nkigrid::proc {
-
-/// `strict`: every part or nothing. `relaxed`: what this kernel has.
-enum class SandboxLevel { strict, relaxed };
-
-/// The parts that `strict` needs and this machine lacks, in words; empty: all there.
-std::vector<std::string> missing_sandbox_parts();
-
-/// @throws Error{config} naming what lacks and how to do without, when `level` is strict and something does.
-void require_sandbox(SandboxLevel level);
 
 /// What one child may use.
 struct SandboxLimits {
@@ -35,12 +24,9 @@ class Sandbox {
   /// @throws Error{config} as require_sandbox(); Error{external} when the filter cannot be built
   Sandbox(SandboxProfile profile, SandboxLevel level, std::span<const std::filesystem::path> readable);
 
-  /// In the server, once, while it has one thread: leaves the network and the IPC objects of the machine where that is
-  /// allowed (root, or a kernel that lets users make namespaces). A second wall; the filter is the first.
-  static void leave_namespaces() noexcept;
-
-  /// In the child: own session, dies with its server, no descriptors but `keep` (0-2 become /dev/null), limits, no
-  /// capabilities, no new privileges, file rules, filter; in that order. Not to be undone.
+  /// In the child: own session, dies with its server, no descriptors but `keep` (0-2 become /dev/null), limits, a user
+  /// of its own (of root's children), no capabilities, no new privileges, file rules, filter; in that order. Not to be
+  /// undone.
   /// @throws Error{external} naming the step when a step of `strict` fails
   void enter(const SandboxLimits& limits, std::span<const int> keep) const;
 
@@ -48,6 +34,7 @@ class Sandbox {
   SandboxLevel level_;
   std::optional<SeccompFilter> filter_;
   Fd file_rules_;
+  bool own_user_ = false;  ///< its folders can be read by anybody
 };
 
 }  // namespace nkigrid::proc

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runner/proc/namespaces.hpp"
 #include "runner/proc/sandbox.hpp"
 
 namespace {
@@ -29,7 +30,7 @@ void* nkigrid_sandbox_prepare(const char* const* readable, int count, int strict
                               std::size_t error_bytes) {
   try {
     const std::vector<std::filesystem::path> folders(readable, readable + count);
-    Sandbox::leave_namespaces();
+    nkigrid::proc::leave_namespaces();
     return new Sandbox(nkigrid::proc::SandboxProfile::python,
                        strict != 0 ? nkigrid::proc::SandboxLevel::strict : nkigrid::proc::SandboxLevel::relaxed,
                        folders);

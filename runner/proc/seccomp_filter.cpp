@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -49,7 +52,6 @@ constexpr std::array kAllowed = {SCMP_SYS(read),
                                  SCMP_SYS(pselect6),
                                  SCMP_SYS(recvmsg),
                                  SCMP_SYS(dup),
-                                 SCMP_SYS(fcntl),
                                  SCMP_SYS(futex),
                                  SCMP_SYS(sched_yield),
                                  SCMP_SYS(sched_getaffinity),
@@ -85,10 +87,9 @@ constexpr std::array kAllowed = {SCMP_SYS(read),
                                  SCMP_SYS(exit_group)};
 // What an interpreter that reads its library needs more. stat() is not opening: it tells whether a file exists, not
 // what it holds.
-constexpr std::array kAllowedForPython = {SCMP_SYS(stat),       SCMP_SYS(lstat),      SCMP_SYS(newfstatat),
-                                          SCMP_SYS(statx),      SCMP_SYS(access),     SCMP_SYS(faccessat),
-                                          SCMP_SYS(readlink),   SCMP_SYS(readlinkat), SCMP_SYS(getcwd),
-                                          SCMP_SYS(getdents64), SCMP_SYS(ioctl)};
+constexpr std::array kAllowedForPython = {
+    SCMP_SYS(stat),      SCMP_SYS(lstat),    SCMP_SYS(newfstatat), SCMP_SYS(statx),  SCMP_SYS(access),
+    SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(getdents64)};
 constexpr std::array kAllowedForEngine = {SCMP_SYS(sendmsg)};
 
 // Acts that no honest kernel does. Each ends the process with SIGSYS, which the server sees.
@@ -136,6 +137,16 @@ constexpr std::array kDenied = {SCMP_SYS(socket),
                                 SCMP_SYS(fchown),
                                 SCMP_SYS(lchown),
                                 SCMP_SYS(fchownat),
+                                SCMP_SYS(utime),
+                                SCMP_SYS(utimes),
+                                SCMP_SYS(futimesat),
+                                SCMP_SYS(utimensat),
+                                SCMP_SYS(setxattr),
+                                SCMP_SYS(lsetxattr),
+                                SCMP_SYS(fsetxattr),
+                                SCMP_SYS(removexattr),
+                                SCMP_SYS(lremovexattr),
+                                SCMP_SYS(fremovexattr),
                                 SCMP_SYS(mount),
                                 SCMP_SYS(umount2),
                                 SCMP_SYS(pivot_root),
@@ -195,6 +206,14 @@ constexpr std::array kRefusedToPrograms = {SCMP_SYS(socket),
                                            SCMP_SYS(open_by_handle_at),
                                            SCMP_SYS(name_to_handle_at)};
 
+// fcntl and ioctl are many calls in one. Some of them have the kernel signal whom the caller names, take leases, or
+// change what a file is: those are acts. What an interpreter asks of its own descriptors is allowed, the rest refused.
+constexpr std::array<int, 5> kAllowedFcntl = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+constexpr std::array<int, 5> kDeniedFcntl = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY};
+constexpr std::array<unsigned long, 4> kAllowedIoctl = {TCGETS, TIOCGWINSZ, FIOCLEX, FIONCLEX};
+constexpr std::array<unsigned long, 8> kDeniedIoctl = {
+    FIOSETOWN, SIOCSPGRP, FIOASYNC, TIOCSTI, TIOCSPGRP, FS_IOC_SETFLAGS, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR};
+
 void check(int result, const char* what) {
   if (result != 0) throw Error(ErrorCode::external, fmt::format("libseccomp cannot {} (error {})", what, -result));
 }
@@ -227,6 +246,36 @@ void add_open_rules(void* context, SandboxProfile profile) {
   }
 }
 
+/// The kernel looks at the low 32 bits of a command: so do the denials. An allowed one must be given as it is.
+void add_command_rules(void* context, int call, std::uint64_t command, std::uint32_t action, const char* what) {
+  const auto compared = action == SCMP_ACT_ALLOW ? SCMP_A1(SCMP_CMP_EQ, command)
+                                                 : SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffULL, command & 0xffffffffULL);
+  check(seccomp_rule_add(context, action, call, 1, compared), what);
+}
+
+/// Commands on descriptors that reach beyond the process. @param denial what becomes of who tries
+void add_descriptor_denials(void* context, std::uint32_t denial) {
+  for (const int command : kDeniedFcntl)
+    add_command_rules(context, SCMP_SYS(fcntl), static_cast<std::uint64_t>(command), denial, "deny a file command");
+  for (const unsigned long command : kDeniedIoctl)
+    add_command_rules(context, SCMP_SYS(ioctl), command, denial, "deny a device command");
+  check(seccomp_rule_add(context, denial, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffULL, F_SETFL),
+                         SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)),
+        "deny signals of descriptors");
+}
+
+void add_descriptor_rules(void* context, SandboxProfile profile) {
+  add_descriptor_denials(context, SCMP_ACT_KILL_PROCESS);
+  for (const int command : kAllowedFcntl)
+    add_command_rules(context, SCMP_SYS(fcntl), static_cast<std::uint64_t>(command), SCMP_ACT_ALLOW, "allow a command");
+  check(seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_EQ, F_SETFL),
+                         SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, 0)),
+        "allow a command");
+  if (profile != SandboxProfile::python) return;
+  for (const unsigned long command : kAllowedIoctl)
+    add_command_rules(context, SCMP_SYS(ioctl), command, SCMP_ACT_ALLOW, "allow a command");
+}
+
 std::vector<sock_filter> export_program(void* context) {
   const Fd memory(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!memory) throw_errno(errno, "make shared memory");
@@ -253,6 +302,7 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
           "deny foreign system calls");
     for (const int call : kRefusedToPrograms)
       check(seccomp_rule_add(refusing.get(), SCMP_ACT_ERRNO(EPERM), call, 0), "refuse a call");
+    add_descriptor_denials(refusing.get(), SCMP_ACT_ERRNO(EPERM));
     program_ = export_program(refusing.get());
     return;
   }
@@ -277,6 +327,7 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
   check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)),
         "allow a call");
   add_signal_rules(context.get());
+  add_descriptor_rules(context.get(), profile);
   add_open_rules(context.get(), profile);
   program_ = export_program(context.get());
   for (std::size_t i = 0; i < program_.size(); ++i) {

@@ -39,7 +39,8 @@ Active fork_child(Frame request, const ChildMain& child_main) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != server) ::_exit(1);
+    // A parent outside of the child's process namespace has number 0.
+    if (const pid_t parent = ::getppid(); parent != server && parent != 0) ::_exit(1);
     ::_exit(child_main(std::move(request.descriptors.at(1))));
   }
   if (pid > 0) child.process = {pid, open_pidfd(pid)};

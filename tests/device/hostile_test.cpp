@@ -43,7 +43,11 @@ TEST(HostileKernel, DeniedActIsEvidenceAndIsNamed) {
         Case{"reads_its_own_process.py", "opening '/proc/self/maps' for reading"},
         Case{"kills_its_parent.py", "signal to another process"},
         Case{"kills_by_system_call.py", "a system call that is denied"},
-        Case{"ptraces_its_parent.py", "a system call that is denied"}}) {
+        Case{"ptraces_its_parent.py", "a system call that is denied"},
+        Case{"signals_by_descriptor.py", "a system call that is denied"},
+        Case{"owns_the_work_socket.py", "a system call that is denied"},
+        Case{"leases_a_file.py", "a system call that is denied"},
+        Case{"changes_an_inode.py", "a system call that is denied"}}) {
     SCOPED_TRACE(file);
     const auto compiled = test.compile(data_file(std::string("hostile/") + file));
     EXPECT_FALSE(compiled.ok());

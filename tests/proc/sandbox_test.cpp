@@ -3,13 +3,18 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +24,9 @@
 #include <variant>
 
 #include "jobs/base/error.hpp"
+#include "runner/proc/frame.hpp"
+#include "runner/proc/landlock.hpp"
+#include "runner/proc/namespaces.hpp"
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::proc {
@@ -156,6 +164,124 @@ TEST(Sandbox, CapabilitiesAreGone) {
   // Root without capabilities cannot read what belongs to nobody's group alone, nor become somebody else.
   EXPECT_TRUE(is_denied(inside(kPython, [] { return ::setuid(0); })));
   EXPECT_NE(std::get<Exited>(inside(kPython, [] { return error_of(::syscall(SYS_sethostname, "x", 1)); })).status, 0);
+}
+
+TEST(Sandbox, NoDescriptorCommandSignalsOrLeases) {
+  struct Case {
+    int command;
+    long argument;
+  };
+  for (const auto& [command, argument] :
+       {Case{F_SETOWN, 1}, Case{F_SETSIG, SIGKILL}, Case{F_NOTIFY, 1}, Case{F_SETLEASE, F_RDLCK},
+        Case{F_SETFL, O_ASYNC}, Case{F_SETFL, O_ASYNC | O_NONBLOCK}, Case{F_SETOWN_EX, 0}}) {
+    for (const auto profile : {kPython, kEngine}) {
+      EXPECT_TRUE(is_denied(inside(profile, [=] { return ::fcntl(0, command, argument); }))) << command;
+      // The kernel looks at 32 bits of the command; a filter that looks at 64 would not know it.
+      EXPECT_TRUE(is_denied(inside(profile, [=] {
+        return static_cast<int>(::syscall(SYS_fcntl, 0, (1L << 32) | command, argument));
+      }))) << command;
+    }
+  }
+}
+
+TEST(Sandbox, NoDeviceCommandSignalsOrChangesAFile) {
+  for (const unsigned long command : {static_cast<unsigned long>(FIOSETOWN), static_cast<unsigned long>(SIOCSPGRP),
+                                      static_cast<unsigned long>(FIOASYNC), static_cast<unsigned long>(TIOCSTI),
+                                      FS_IOC_SETVERSION, FS_IOC_SETFLAGS}) {
+    int value = 1;
+    EXPECT_TRUE(is_denied(inside(kPython, [&] { return ::ioctl(0, command, &value); }))) << command;
+    EXPECT_TRUE(is_denied(inside(kEngine, [&] {
+      return static_cast<int>(::syscall(SYS_ioctl, 0, (1UL << 32) | command, &value));
+    }))) << command;
+  }
+}
+
+TEST(Sandbox, CommandsThatNobodyListedAreRefusedQuietlyThoseOfAnInterpreterWork) {
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::fcntl(0, F_SETPIPE_SZ, 4096)); })).status, EPERM);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::fcntl(0, F_GETOWN)); })).status, EPERM);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::ioctl(0, FIONREAD, nullptr)); })).status, EPERM);
+  EXPECT_EQ(std::get<Exited>(inside(kEngine, [] { return error_of(::ioctl(0, TCGETS, nullptr)); })).status, EPERM);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::fcntl(0, F_SETFL, O_NONBLOCK)); })).status, 0);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::fcntl(0, F_DUPFD_CLOEXEC, 10)); })).status, 0);
+  EXPECT_EQ(std::get<Exited>(inside(kPython, [] { return error_of(::ioctl(0, FIOCLEX)); })).status, 0);
+}
+
+TEST(Sandbox, MetadataIsAnAct) {
+  EXPECT_TRUE(is_denied(inside(kPython, [] { return ::utimensat(AT_FDCWD, "/usr/lib/os-release", nullptr, 0); })));
+  EXPECT_TRUE(is_denied(inside(kPython, [] { return ::fsetxattr(0, "user.a", "b", 1, 0); })));
+  EXPECT_TRUE(is_denied(inside(kPython, [] { return ::removexattr("/usr/lib/os-release", "user.a"); })));
+}
+
+TEST(Sandbox, FileRulesAloneKeepSignalsInside) {
+  if (landlock_version() < kLandlockOfSignals) GTEST_SKIP() << "this kernel's Landlock knows no signals";
+  const auto rules = make_landlock_rules({});
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!apply_landlock(rules.get())) ::_exit(99);
+    ::_exit(error_of(::kill(::getppid(), 0)));
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_EQ(std::get<Exited>(from_wait_status(status)).status, EPERM);
+}
+
+TEST(Sandbox, ChildOfRootIsAUserThatOwnsNothing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "who is no root stays who he is";
+  const auto end =
+      inside(kEngine, [] { return ::getuid() != 0 && ::getgid() != 0 && ::geteuid() == ::getuid() ? 0 : 1; });
+  EXPECT_EQ(std::get<Exited>(end).status, 0);
+}
+
+TEST(Sandbox, EveryPropertyHasANamedProvider) {
+  std::vector<std::string> names;
+  for (const auto& property : sandbox_properties()) {
+    names.push_back(property.name);
+    EXPECT_THAT(property.providers, testing::Not(testing::IsEmpty())) << property.name;
+  }
+  EXPECT_THAT(names, testing::ElementsAre("files", "network", "processes and signals", "limits", "metadata"));
+}
+
+/// In a server that left its namespaces where it may. @returns its exit status, 77 where process numbers are not to be
+/// left
+int in_server(const std::function<int()>& act) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(leave_namespaces().processes ? act() : 77);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+TEST(Namespaces, ChildrenOfAServerSeeNoProcessOfTheMachine) {
+  if (!namespaces_that_may_be_left().processes) GTEST_SKIP() << "this machine lets nobody leave its process numbers";
+  const pid_t outside = ::getpid();
+  EXPECT_EQ(in_server([outside] {
+              const pid_t child = ::fork();
+              if (child == 0) ::_exit(::getppid() == 0 && ::kill(outside, 0) != 0 && errno == ESRCH ? 0 : 1);
+              int status = 0;
+              ::waitpid(child, &status, 0);
+              return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+            }),
+            0);
+}
+
+TEST(Namespaces, ChildrenDieWithAServerThatIsKilled) {
+  if (!namespaces_that_may_be_left().processes) GTEST_SKIP() << "this machine lets nobody leave its process numbers";
+  int held[2];
+  ASSERT_EQ(::pipe(held), 0);
+  // The child holds the pipe's other end and asks for no signal at its parent's death: only its namespace ends it.
+  in_server([&] {
+    ::close(held[0]);
+    if (::fork() == 0) {
+      for (;;) ::pause();
+    }
+    return ::raise(SIGKILL);
+  });
+  ::close(held[1]);
+  char byte = 0;
+  EXPECT_TRUE(wait_readable(held[0], deadline_after(20)));
+  EXPECT_EQ(::read(held[0], &byte, 1), 0);
+  ::close(held[0]);
 }
 
 }  // namespace

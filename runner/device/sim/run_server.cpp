@@ -19,6 +19,7 @@
 #include "runner/nkisim/diagnose/diagnose.hpp"
 #include "runner/nkisim/engine/engine.hpp"
 #include "runner/proc/frame.hpp"
+#include "runner/proc/namespaces.hpp"
 #include "runner/proc/sandbox.hpp"
 #include "runner/proc/server_loop.hpp"
 #include "runner/proc/shared_memory.hpp"
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
   try {
     const auto level = std::string_view(argv[1]) == "strict" ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed;
     const proc::SandboxLimits limits{std::strtoull(argv[2], nullptr, 10), 0};
-    proc::Sandbox::leave_namespaces();
+    proc::leave_namespaces();
     const proc::Sandbox sandbox(proc::SandboxProfile::engine, level, {});
     if (!proc::send_packet(kControl, "ready", {})) return 1;
     return proc::serve_forks(kControl, [&](Fd work) { return check_in_child(sandbox, limits, std::move(work)); });

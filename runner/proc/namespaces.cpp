@@ -1,0 +1,69 @@
+#include "runner/proc/namespaces.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+
+namespace nkigrid::proc {
+namespace {
+
+constexpr int kNetwork = CLONE_NEWNET | CLONE_NEWIPC;
+
+bool unshared(int what) noexcept { return ::unshare(what) == 0 || ::unshare(CLONE_NEWUSER | what) == 0; }
+
+/// Process 1 of the children's namespace: without one that stays, the namespace ends with its first child. It ends when
+/// its server does, and with it the kernel ends everybody in the namespace.
+[[noreturn]] void keep_namespace(int lifeline) noexcept {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setsid();
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  // Standard streams, sockets of the server: whoever waits for their end must not wait for this process.
+  ::dup2(lifeline, 0);
+  ::close_range(1, UINT_MAX, 0);
+  char byte = 0;
+  while (::read(0, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::_exit(0);
+}
+
+/// @returns false when there can be no process 1
+bool start_keeper() noexcept {
+  int lifeline[2];
+  if (::pipe2(lifeline, O_CLOEXEC) != 0) return false;
+  const pid_t keeper = ::fork();
+  if (keeper == 0) keep_namespace(lifeline[0]);
+  ::close(lifeline[0]);
+  // The writing end stays open as long as the server lives.
+  return keeper > 0;
+}
+
+}  // namespace
+
+Namespaces leave_namespaces() noexcept {
+  if (unshared(kNetwork | CLONE_NEWPID)) {
+    if (start_keeper()) return {true, true};
+    ::_exit(1);  // no child could be made any more
+  }
+  return {unshared(kNetwork), false};
+}
+
+Namespaces namespaces_that_may_be_left() noexcept {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(unshared(kNetwork | CLONE_NEWPID) ? 2 : unshared(kNetwork) ? 1 : 0);
+  int status = 0;
+  if (child < 0) return {};
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const int left = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  return {left >= 1, left == 2};
+}
+
+}  // namespace nkigrid::proc
