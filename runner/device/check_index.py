@@ -18,7 +18,7 @@ import torch
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import reference_worker  # its shift of late trials is part of what a task must survive
+import reference_task  # its shift of late trials is part of what a task must survive
 
 ATOL = RTOL = 1e-3  # the paper's rule
 KERNEL_DTYPES = {
@@ -49,7 +49,7 @@ def build(names, seed):
 def shift(entry, given, trial):
     """The inputs as trial `trial` of a check has them: late trials move and stretch `real` ones."""
     specs = iter([i for i in entry["inputs"] if i["role"] == "input"])
-    return [reference_worker.shifted(torch, v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
+    return [reference_task.shifted(torch, v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
 
 
 def outputs_of(model, given):

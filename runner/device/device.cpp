@@ -33,7 +33,7 @@ class CheckedDevice final : public Device {
                 const DevicePaths& paths)
       : backend_(std::move(backend)),
         check_(check),
-        references_(paths.reference_worker, paths.cache, run_seed),
+        references_(paths.reference_worker, paths.cache, run_seed, check.strict_sandbox),
         canary_(*backend_),
         compiled_(kCompileResultsKept) {
     if (const auto why = canary_.failure(); !why.empty()) {

@@ -14,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "runner/proc/frame.hpp"
+#include "runner/proc/sandbox_properties.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -48,14 +49,15 @@ struct ReferenceCache::Worker {
   Fd control;
   proc::Process process;
 
-  Worker(const fs::path& file, const fs::path& folder) {
+  Worker(const fs::path& file, const fs::path& folder, bool strict) {
     auto pair = proc::make_socket_pair(proc::SocketKind::stream);
     const std::array<proc::DescriptorMap, 1> descriptors = {{{pair.theirs.get(), 3}}};
     auto environment = proc::numeric_environment();
     environment.emplace_back("LANG=C.UTF-8");
     environment.emplace_back("PYTHONHASHSEED=0");
     process =
-        proc::spawn({NKIGRID_PYTHON, "-s", "-B", file.native(), folder.native(), std::to_string(kFolderLimitBytes)},
+        proc::spawn({NKIGRID_PYTHON, "-s", "-B", file.native(), folder.native(), std::to_string(kFolderLimitBytes),
+                     file.parent_path() / "libnkigrid_sandbox.so", strict ? "strict" : "relaxed"},
                     environment, descriptors, proc::Group::own_session);
     control = std::move(pair.ours);
   }
@@ -88,10 +90,11 @@ struct ReferenceCache::Worker {
   }
 };
 
-ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, std::uint64_t run_seed)
-    : worker_file_(std::move(worker)), folder_(std::move(folder)), run_seed_(run_seed) {
+ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, std::uint64_t run_seed, bool strict)
+    : worker_file_(std::move(worker)), folder_(std::move(folder)), run_seed_(run_seed), strict_(strict) {
+  proc::require_sandbox(strict ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed);
   make_private_folder(folder_);
-  worker_ = std::make_unique<Worker>(worker_file_, folder_);
+  worker_ = std::make_unique<Worker>(worker_file_, folder_, strict_);
 }
 
 ReferenceCache::~ReferenceCache() = default;
@@ -104,7 +107,7 @@ std::string ReferenceCache::key_of(const jobs::Task& task, Stream stream, std::u
   {
     const std::lock_guard lock(worker_mutex_);
     if (torch_version_.empty()) {
-      if (!worker_) worker_ = std::make_unique<Worker>(worker_file_, folder_);
+      if (!worker_) worker_ = std::make_unique<Worker>(worker_file_, folder_, strict_);
       torch_version_ = worker_->receive(kStartSeconds).value("torch", "");
       if (torch_version_.empty())
         throw Error(ErrorCode::external,
@@ -170,7 +173,7 @@ void ReferenceCache::compute(const jobs::Task& task, Stream stream, const std::v
   }
   if (request["trials"].empty()) return;
   if (!worker_) {
-    worker_ = std::make_unique<Worker>(worker_file_, folder_);
+    worker_ = std::make_unique<Worker>(worker_file_, folder_, strict_);
     worker_->receive(kStartSeconds);
   }
   json reply;

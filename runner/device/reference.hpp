@@ -25,8 +25,9 @@ struct Trial {
 class ReferenceCache {
  public:
   /// @param folder made when absent; must belong to this user alone
-  /// @throws Error{io} when the folder cannot be used
-  ReferenceCache(std::filesystem::path worker, std::filesystem::path folder, std::uint64_t run_seed);
+  /// @param strict tasks run behind all walls, or nothing does
+  /// @throws Error{io} when the folder cannot be used; Error{config} when `strict` cannot be had
+  ReferenceCache(std::filesystem::path worker, std::filesystem::path folder, std::uint64_t run_seed, bool strict);
   ~ReferenceCache();
 
   /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
@@ -47,6 +48,7 @@ class ReferenceCache {
 
   std::filesystem::path worker_file_, folder_;
   std::uint64_t run_seed_;
+  bool strict_;
   std::mutex worker_mutex_;  // one request at a time
   std::unique_ptr<Worker> worker_;
   std::string torch_version_;  // guarded by worker_mutex_ until set, then constant

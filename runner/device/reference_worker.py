@@ -1,26 +1,43 @@
-"""The reference worker: draws inputs and computes what they should give, with torch, into a node-local cache.
+"""The reference worker: has torch ready, has each draw made by a child of its own, and keeps the results in a
+node-local cache.
 
-Trusted. Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported at the first
-request that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so
-that the one can be given to a run child without the other; docs/formats/reference_cache.md.
+A task is code from anybody: it runs in a single-use child behind the walls of a kernel's, forked from this process,
+which has imported torch and nothing of a task. The child holds no key, no cache, no descriptor but the pipe on which it
+says that it is done; what it computes lies in memory that it shares with this process, in places that the index gives.
+Only this process writes the cache, so a task can spoil its own reference and nobody else's.
 
-usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES
+Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported at the first request
+that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so that
+the one can be given to a run child without the other; docs/formats/reference_cache.md.
+
+usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES SANDBOX_LIBRARY strict|relaxed
 """
 
 import contextlib
 import fcntl
 import hashlib
 import json
+import math
+import mmap
 import os
-import socket
+import select
+import signal
 import struct
 import sys
 import tempfile
-import types
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from child_frame import read_frame, write_frame  # noqa: E402
+from child_sandbox import Sandbox, readable_folders  # noqa: E402
+from reference_task import TaskError, compute_trial  # noqa: E402
 
 CONTROL = 3
 MAGIC = b"NKIREF1\0"
 ALIGNMENT = 64
+MOST_WORDS = 4096  # bytes of a child's error
+ADDRESS_SPACE_BYTES = 16 << 30  # of a child, torch included
+CPU_SECONDS = 900  # of a child; nkigrid waits no longer either
+ITEM_BYTES = {"float32": 4, "int32": 4, "bfloat16": 2, "uint8": 1}
 
 
 def torch_version():
@@ -38,8 +55,7 @@ def torch_version():
     return str(scope.get("__version__", "unknown"))
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# the cache
+# ------------------------------------------------------------------------------------------------------------ the cache
 
 
 def pad(size):
@@ -48,11 +64,11 @@ def pad(size):
 
 def write_tensors(path, tensors):
     """Writes one cache file so that a reader, or another writer of the same key, sees a whole file or none.
-    @param tensors [(dtype name, shape, contiguous numpy array of bytes)]"""
+    @param tensors [(dtype name, shape, bytes)]"""
     described, offset = [], 0
     for dtype, shape, data in tensors:
-        described.append({"dtype": dtype, "shape": list(shape), "offset": offset, "bytes": data.nbytes})
-        offset += pad(data.nbytes)
+        described.append({"dtype": dtype, "shape": list(shape), "offset": offset, "bytes": len(data)})
+        offset += pad(len(data))
     head = json.dumps({"tensors": described}, separators=(",", ":")).encode()
     start = pad(len(MAGIC) + 32 + 8 + len(head))
     frame = struct.pack("<Q", len(head)) + head
@@ -60,7 +76,7 @@ def write_tensors(path, tensors):
     digest = hashlib.sha256(frame)
     pieces = []
     for _, _, data in tensors:
-        pieces += [memoryview(data), b"\0" * (pad(data.nbytes) - data.nbytes)]
+        pieces += [data, b"\0" * (pad(len(data)) - len(data))]
     for piece in pieces:
         digest.update(piece)
     handle, beside = tempfile.mkstemp(dir=os.path.dirname(path), suffix=".part")
@@ -93,122 +109,12 @@ def prune(folder, limit_bytes):
         total -= size
 
 
-# ----------------------------------------------------------------------------------------------------------------- the
-# reference
-
-
-class TaskError(Exception):
-    """The task and its index do not fit together: the benchmark's fault."""
-
-
-def as_kernel_sees(torch, tensor, spec):
-    """A tensor in the dtype of the kernel's argument, C-contiguous, rank 0 posed as (1,)."""
-    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int32": torch.int32, "uint8": torch.uint8}.get(
-        spec["dtype"]
-    )
-    if dtype is None:
-        raise TaskError(f"dtype {spec['dtype']} of {spec.get('name', 'an output')} is not one that a kernel gets")
-    value = tensor.detach().to(dtype).contiguous()
-    value = value.reshape(1) if value.dim() == 0 else value
-    if list(value.shape) != list(spec["shape"]):
-        raise TaskError(
-            f"{spec.get('name', 'an output')} has shape {list(value.shape)}, the index says {list(spec['shape'])}"
-        )
-    return value
-
-
-def as_bytes(torch, value):
-    """numpy knows no bfloat16: its bits travel as int16."""
-    return (value.view(torch.int16) if value.dtype == torch.bfloat16 else value).numpy()
-
-
-def check_domain(torch, value, spec):
-    domain, low, high = spec.get("domain", "real"), float(value.min()), float(value.max())
-    bad = {
-        "positive": low <= 0,
-        "unit": low < -1 or high > 1,
-        "probability": low < 0 or high > 1,
-        "index": low < 0 or high >= int(spec.get("bound", 0)),
-    }.get(domain, False)
-    if bad:
-        raise TaskError(f"{spec['name']} holds {low} .. {high}, outside its domain {domain}")
-
-
-def shifted(torch, value, spec, trial):
-    """From trial 3 on `real` inputs are moved and stretched, so that no kernel can live off one distribution."""
-    if trial < 3 or spec.get("domain", "real") != "real" or not value.is_floating_point():
-        return value
-    return value * 1.5 + 0.25 if trial % 2 else value * 0.5 - 0.5
-
-
-def load_task(source, name):
-    module = types.ModuleType("nkigrid_task")
-    module.__file__ = name
-    exec(compile(source, name, "exec"), module.__dict__)
-    return module
-
-
-def rounded(torch, value, spec):
-    """The value that the kernel gets, in the dtype that the reference computes in."""
-    return value.to(torch.bfloat16).to(torch.float32) if spec["dtype"] == "bfloat16" else value
-
-
-def compute_trial(torch, request, trial, seed):
-    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]"""
-    specs, output_specs = request["inputs"], request["outputs"]
-    with torch.no_grad():
-        torch.manual_seed(seed)
-        module = load_task(request["source"], request["task"] + ".py")
-        model = module.Model(*module.get_init_inputs()).float().eval()
-        given = list(module.get_inputs())
-        input_specs = [s for s in specs if s["role"] == "input"]
-        tensors = [i for i, value in enumerate(given) if isinstance(value, torch.Tensor)]
-        if len(tensors) != len(input_specs):
-            raise TaskError(f"get_inputs() gives {len(tensors)} tensors, the index lists {len(input_specs)}")
-        arguments = []
-        for place, spec in zip(tensors, input_specs):
-            check_domain(torch, given[place], spec)
-            value = shifted(torch, given[place], spec, trial)
-            given[place] = rounded(torch, value.float() if value.is_floating_point() else value, spec)
-            arguments.append(as_kernel_sees(torch, given[place], spec))
-        weights = list(model.parameters()) + [b for b in model.buffers() if b.is_floating_point()]
-        weight_specs = [s for s in specs if s["role"] != "input"]
-        if len(weights) != len(weight_specs):
-            raise TaskError(
-                f"Model has {len(weights)} parameters and floating buffers, the index lists {len(weight_specs)}"
-            )
-        for weight, spec in zip(weights, weight_specs):
-            weight.copy_(rounded(torch, weight, spec))
-            arguments.append(as_kernel_sees(torch, weight, spec))
-        arguments = [(s["dtype"], s["shape"], as_bytes(torch, a).copy()) for s, a in zip(specs, arguments)]
-        results = model(*given)
-    results = list(results) if isinstance(results, (tuple, list)) else [results]
-    if len(results) != len(output_specs):
-        raise TaskError(f"forward() gives {len(results)} tensors, the index lists {len(output_specs)}")
-    expected = [
-        (s["dtype"], s["shape"], as_bytes(torch, as_kernel_sees(torch, r, s))) for s, r in zip(output_specs, results)
-    ]
-    return arguments, expected
-
-
-_torch = None
-
-
-def import_torch():
-    global _torch
-    if _torch is None:
-        import torch
-
-        torch.set_num_threads(1)
-        torch.use_deterministic_algorithms(True, warn_only=True)
-        _torch = torch
-    return _torch
-
-
 @contextlib.contextmanager
 def one_worker(path):
-    """Holds a lock file: the workers of one node do not compute the same thing at the same time. Who waited finds the
-    files made."""
+    """Holds a lock file: the workers of one node do not compute the same thing at the same time.
+
+    Who waited finds the files made.
+    """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -219,56 +125,159 @@ def one_worker(path):
         os.close(handle)
 
 
-def serve_request(folder, request):
+# -------------------------------------------------------------------------------------------------------------- a child
+
+
+def bytes_of(spec):
+    """Bytes of one tensor of the index. @raises TaskError for an element type that no kernel gets"""
+    if spec["dtype"] not in ITEM_BYTES:
+        raise TaskError(f"dtype {spec['dtype']} of {spec.get('name', 'an output')} is not one that a kernel gets")
+    return ITEM_BYTES[spec["dtype"]] * math.prod(spec["shape"])
+
+
+class SharedTensors:
+    """Memory that a child fills and this process reads: the tensors of an index, one behind the other."""
+
+    def __init__(self, specs):
+        self.specs, self.ends = specs, [0]
+        for spec in specs:
+            self.ends.append(self.ends[-1] + bytes_of(spec))
+        self.memory = mmap.mmap(-1, max(self.ends[-1], 1))
+
+    def fill(self, tensors):
+        for (_, _, data), start, end in zip(tensors, self.ends, self.ends[1:]):
+            self.memory[start:end] = memoryview(data).cast("B")
+
+    def take(self):
+        """@returns [(dtype, shape, bytes)]; what a dead child left is this process's alone"""
+        whole = memoryview(self.memory)
+        places = zip(self.specs, self.ends, self.ends[1:])
+        return [(spec["dtype"], spec["shape"], whole[start:end]) for spec, start, end in places]
+
+
+def child_main(workshop, pipe, request, item, arguments, expected):
+    """Everything a child does: walls, one draw, one word. Never returns."""
+    try:
+        workshop.walls.enter([pipe], ADDRESS_SPACE_BYTES, CPU_SECONDS)
+        try:
+            given, made = compute_trial(workshop.torch, request, item["trial"], int(item["seed"]))
+            arguments.fill(given)
+            expected.fill(made)
+            words = "done"
+        except TaskError as error:
+            words = f"error {error}"
+        except Exception as error:  # the task's own code: anything may come
+            words = f"error {type(error).__name__}: {error}"
+        os.write(pipe, words.encode(errors="replace")[:MOST_WORDS])
+    finally:
+        os._exit(0)
+
+
+class Gone(Exception):
+    """nkigrid has closed the socket: nobody waits for an answer."""
+
+
+def words_of(pid, pipe):
+    """What a child says, and its end. A child works as long as nkigrid waits for it and no longer.
+    @raises Gone, TaskError for a child that ended without a word"""
+    words, over = b"", False
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    poll.register(CONTROL, select.POLLRDHUP)  # one request at a time: nothing else can come
+    try:
+        while not over:
+            ready = dict(poll.poll())
+            if CONTROL in ready:
+                raise Gone
+            part = os.read(pipe, MOST_WORDS)
+            words += part[: MOST_WORDS - len(words)]
+            over = not part or words == b"done"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)  # a task that goes on after its word is not waited for
+        _, status = os.waitpid(pid, 0)
+    if words:
+        return words.decode(errors="replace")
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS:
+        raise TaskError(
+            "its code was stopped at an act that no reference may do (files, programs, network, other processes)"
+        )
+    raise TaskError("its code ended without a result")
+
+
+def compute_in_child(workshop, request, item):
+    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]. @raises TaskError, Gone"""
+    arguments, expected = SharedTensors(request["inputs"]), SharedTensors(request["outputs"])
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        child_main(workshop, theirs, request, item, arguments, expected)
+    os.close(theirs)
+    try:
+        words = words_of(pid, ours)
+    finally:
+        os.close(ours)
+    if words != "done":
+        raise TaskError(words.removeprefix("error "))
+    return arguments.take(), expected.take()
+
+
+# ----------------------------------------------------------------------------------------------------------- the server
+
+
+class Workshop:
+    """Torch and the walls, made when the first draw is asked for: a run whose draws are in the cache needs neither."""
+
+    def __init__(self, library, strict):
+        self.library, self.strict = library, strict
+        self.torch = self.walls = None
+
+    def open(self):
+        if self.torch is not None:
+            return
+        import torch
+
+        # Makes and ends threads. Once the namespaces are left there can be none, and before that there must be no other.
+        torch.set_num_threads(1)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        self.walls = Sandbox(self.library, self.strict, readable_folders())
+        self.torch = torch
+
+
+def serve_request(folder, workshop, request):
     """Computes those trials of one (task, stream) that are not there. A key made twice is replaced by equal bytes."""
     for item in request["trials"]:
         path = os.path.join(folder, item["key"])
         with one_worker(path + ".lock"):
             if os.path.exists(path + ".out") and os.path.exists(path + ".in"):
                 continue
-            arguments, expected = compute_trial(import_torch(), request, item["trial"], int(item["seed"]))
+            workshop.open()
+            arguments, expected = compute_in_child(workshop, request, item)
             write_tensors(path + ".out", expected)
             write_tensors(path + ".in", arguments)
     return {"ok": True}
 
 
-# --------------------------------------------------------------------------------------------------------------------
-# the socket
-
-
-def read_exactly(stream, size):
-    data = stream.read(size)
-    if data is None or len(data) < size:
-        raise EOFError
-    return data
-
-
 def main():
-    folder, limit_bytes = sys.argv[1], int(sys.argv[2])
+    folder, limit_bytes, library, level = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
     sys.path[:] = [p for p in sys.path if p.startswith("/usr/lib/python3")]
-    control = socket.socket(fileno=CONTROL)
-    stream = control.makefile("rwb")
-
-    def send(reply):
-        head = json.dumps(reply).encode()
-        stream.write(struct.pack("<II", len(head), 0) + head)
-        stream.flush()
-
-    send({"ok": True, "torch": torch_version()})
+    workshop = Workshop(library, level == "strict")
+    write_frame(CONTROL, {"ok": True, "torch": torch_version()})
     prune(folder, limit_bytes)
     while True:
         try:
-            head_bytes, body_bytes = struct.unpack("<II", read_exactly(stream, 8))
-            request = json.loads(read_exactly(stream, head_bytes))
-            read_exactly(stream, body_bytes)
+            request, _ = read_frame(CONTROL)
         except EOFError:
             return
         try:
-            send(serve_request(folder, request))
+            reply = serve_request(folder, workshop, request)
+        except Gone:
+            return
         except TaskError as error:
-            send({"ok": False, "error": str(error)})
-        except Exception as error:  # the task's own code: anything may come
-            send({"ok": False, "error": f"{type(error).__name__}: {error}"})
+            reply = {"ok": False, "error": str(error)}
+        except Exception as error:  # a full disk, a torch that does not load
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        write_frame(CONTROL, reply)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ double deviation(const std::vector<float>& values) {
 }
 
 ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) {
-  return {test_paths().reference_worker, folder / "cache", seed};
+  return {test_paths().reference_worker, folder / "cache", seed, true};
 }
 
 std::set<std::string> files_in(const fs::path& folder) {

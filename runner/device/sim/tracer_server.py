@@ -8,7 +8,6 @@ usage: tracer_server.py NKISIM_FOLDER SANDBOX_LIBRARY strict|relaxed POOL CPU_SE
 """
 
 import array
-import ctypes
 import gc
 import mmap
 import os
@@ -21,6 +20,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # where it is installed or linked
 from child_frame import read_frame, write_frame  # noqa: E402
+from child_sandbox import Sandbox, readable_folders  # noqa: E402
 
 CONTROL = 3
 NOTE_BYTES = 512
@@ -29,36 +29,7 @@ MOST_MESSAGE_CHARACTERS = 60_000
 EXITED, SIGNALED, KILLED = 0, 1, 2
 
 
-class Sandbox:
-    """libnkigrid_sandbox.so by ctypes."""
-
-    def __init__(self, library, strict, readable):
-        self._lib = ctypes.CDLL(library)
-        self._lib.nkigrid_sandbox_prepare.restype = ctypes.c_void_p
-        self._error = ctypes.create_string_buffer(1024)
-        folders = (ctypes.c_char_p * len(readable))(*[folder.encode() for folder in readable])
-        self._handle = self._lib.nkigrid_sandbox_prepare(folders, len(readable), int(strict), self._error, 1024)
-        if not self._handle:
-            raise SystemExit(self._error.value.decode(errors="replace"))
-        self.deny = self._lib.nkigrid_sandbox_deny
-
-    def enter(self, keep, cpu_seconds):
-        kept = (ctypes.c_int * len(keep))(*keep)
-        failed = self._lib.nkigrid_sandbox_enter(
-            ctypes.c_void_p(self._handle),
-            kept,
-            len(keep),
-            ctypes.c_uint64(ADDRESS_SPACE_BYTES),
-            ctypes.c_uint64(cpu_seconds),
-            self._error,
-            1024,
-        )
-        if failed:
-            raise OSError(self._error.value.decode(errors="replace"))
-
-
-# ---------------------------------------------------------------------------------------------------- what a kernel may
-# not do
+# --------------------------------------------------------------------------------------------- what a kernel may not do
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 EVENTS = {
@@ -89,15 +60,19 @@ def leave_note(note, what):
 
 
 def is_name_of_no_file(path):
-    """True for what code is compiled as: the submission, `<string>` of an exec. No such file exists, but Python itself
-    looks for it when a SyntaxError wants its line."""
+    """True for what code is compiled as: the submission, `<string>` of an exec.
+
+    No such file exists, but Python itself looks for it when a SyntaxError wants its line.
+    """
     return path == "kernel.py" or (isinstance(path, str) and path.startswith("<") and path.endswith(">"))
 
 
 def make_audit_hook(readable, note, deny):
-    """Names denied acts. Refusing them is the work of the filter and the file rules; a kernel that gets around this
-    hook gets around the name only. Reading outside is refused without a signal, so here is where it becomes
-    evidence."""
+    """Names denied acts.
+
+    Refusing them is the work of the filter and the file rules; a kernel that gets around this hook gets around the name
+    only. Reading outside is refused without a signal, so here is where it becomes evidence.
+    """
     inside = tuple(folder.rstrip("/") + "/" for folder in readable)
     own = os.getpid()
     realpath, fsdecode = os.path.realpath, os.fsdecode
@@ -133,8 +108,7 @@ def make_audit_hook(readable, note, deny):
     return hook
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# a child
+# -------------------------------------------------------------------------------------------------------------- a child
 
 
 def answer(compile_source, request, source):
@@ -162,7 +136,7 @@ def answer(compile_source, request, source):
 def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, prepare):
     """Everything a child does: sandbox, one request, one reply."""
     try:
-        sandbox.enter([channel.fileno()], cpu_seconds)
+        sandbox.enter([channel.fileno()], ADDRESS_SPACE_BYTES, cpu_seconds)
     except OSError as error:
         leave_note(note, str(error))
         os._exit(3)
@@ -177,8 +151,7 @@ def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, pr
     os._exit(0)
 
 
-# --------------------------------------------------------------------------------------------------------------------
-# the server
+# ----------------------------------------------------------------------------------------------------------- the server
 
 
 class Child:
@@ -289,29 +262,17 @@ class Server:
             os.waitpid(child.pid, 0)
 
 
-def readable_folders(package_folder):
-    import neuronxcc
-
-    folders = [
-        os.path.dirname(os.__file__),
-        "/usr/lib/python3",
-        "/usr/lib/" + os.uname().machine + "-linux-gnu",
-        package_folder,
-        os.path.dirname(neuronxcc.__file__),
-    ]
-    return sorted({os.path.realpath(folder) for folder in folders})
-
-
 def main():
     nkisim, library, level, pool, cpu_seconds = sys.argv[1:6]
     control = socket.socket(fileno=CONTROL)
     # Only its own folders: neither the working directory nor the folder of this file.
     sys.path[:] = [nkisim] + [p for p in sys.path if p.startswith("/usr/lib/python3")]
     os.chdir("/")
+    import neuronxcc
     from neuronxcc.nki import _harness
 
     _harness.warm_up()
-    readable = readable_folders(nkisim)
+    readable = readable_folders(nkisim, os.path.dirname(neuronxcc.__file__))
     sandbox = Sandbox(library, level == "strict", readable)
     gc.collect()
     gc.freeze()

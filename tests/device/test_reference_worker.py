@@ -1,0 +1,153 @@
+"""The reference worker against tasks that are not what they should be: each runs in a child, spoils its own answer at most."""
+
+import json
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LIBEXEC = Path(os.environ["NKIGRID_BUILD_DIR"]) / "libexec"
+CANARY = "canary-3f9a1c"
+HONEST = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x)
+def get_init_inputs(): return []
+def get_inputs(): return [torch.randn(4, 8)]
+"""
+SPEC = {"shape": [4, 8], "dtype": "float32", "domain": "real", "bound": 0}
+
+
+class Worker:
+    """A worker of its own, with a key in its environment that no task may see."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.control, theirs = socket.socketpair()
+        self.control.settimeout(120)
+        arguments = [str(folder), str(1 << 30), str(LIBEXEC / "libnkigrid_sandbox.so"), "strict"]
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", "-s", "-B", str(LIBEXEC / "reference_worker.py"), *arguments],
+            env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CANARY_KEY": CANARY},
+            preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
+            pass_fds=[3],
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+        assert self.read()["ok"]
+
+    def read_exactly(self, size):
+        data = b""
+        while len(data) < size:
+            part = self.control.recv(size - len(data))
+            assert part, "the worker is gone"
+            data += part
+        return data
+
+    def read(self):
+        head, body = struct.unpack("<II", self.read_exactly(8))
+        return json.loads(self.read_exactly(head + body)[:head])
+
+    def send(self, source, key, seed=5):
+        head = {"task": "t", "source": source, "trials": [{"trial": 0, "key": key, "seed": str(seed)}]}
+        head |= {"inputs": [SPEC | {"name": "x", "role": "input"}], "outputs": [SPEC]}
+        text = json.dumps(head).encode()
+        self.control.sendall(struct.pack("<II", len(text), 0) + text)
+
+    def ask(self, source, key, seed=5):
+        self.send(source, key, seed)
+        return self.read()
+
+    def tensor(self, key, suffix):
+        """The 32 values of one cache file, by the format's page alone."""
+        data = (self.folder / (key + suffix)).read_bytes()
+        start = -(-(48 + struct.unpack("<Q", data[40:48])[0]) // 64) * 64
+        return struct.unpack("<32f", data[start : start + 128])
+
+    def close(self):
+        self.control.close()
+        self.process.wait(timeout=60)
+
+
+class ReferenceWorker(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.worker = Worker(Path(self.folder.name))
+        self.addCleanup(self.worker.close)
+
+    def refused(self, act, words):
+        """A task that does `act` when it is loaded has no reference, in words; the next task is not touched."""
+        reply = self.worker.ask(f"{act}\n{HONEST}", "hostile")
+        self.assertFalse(reply["ok"], act)
+        self.assertIn(words, reply["error"])
+        self.assertEqual([], list(self.worker.folder.glob("hostile*[!k]")))
+        self.assertEqual({"ok": True}, self.worker.ask(HONEST, f"after{abs(hash(act))}"))
+
+    def test_an_honest_task_gives_what_torch_gives(self):
+        self.assertEqual({"ok": True}, self.worker.ask(HONEST, "honest"))
+        # The draws by another process, which is the definition: manual_seed, then the task.
+        code = "import torch; torch.manual_seed(5); x = torch.randn(4, 8)"
+        code += "; print(x.flatten().tolist(), torch.exp(x).flatten().tolist())"
+        x, want = subprocess.check_output(["/usr/bin/python3", "-c", code], text=True).strip()[1:-1].split("] [")
+        self.assertEqual([float(v) for v in x.split(",")], list(self.worker.tensor("honest", ".in")))
+        self.assertEqual([float(v) for v in want.split(",")], list(self.worker.tensor("honest", ".out")))
+
+    def test_no_task_reads_a_key_or_a_file(self):
+        self.refused("open('/proc/%d/environ' % __import__('os').getppid(), 'rb').read()", "Error")
+        self.refused("raise SystemError(open('/proc/self/environ', 'rb').read())", "PermissionError")
+        self.refused("raise SystemError(open('/etc/passwd').read())", "PermissionError")
+        self.refused(f"raise SystemError(open({str(self.worker.folder)!r} + '/x'))", "Error")
+        for file in self.worker.folder.iterdir():
+            self.assertNotIn(CANARY.encode(), file.read_bytes())
+
+    def test_no_task_writes_or_runs_or_connects_or_signals(self):
+        outside = Path(self.folder.name) / "written"
+        forbidden = "an act that no reference may do"
+        self.refused(f"open({str(outside)!r}, 'w')", forbidden)
+        self.refused("import os; os.execv('/bin/true', ['true'])", forbidden)
+        self.refused("import subprocess; subprocess.run(['/bin/true'])", "Error")
+        self.refused("import socket; socket.socket()", forbidden)
+        self.refused("import os; os.kill(1, 9)", forbidden)
+        self.refused("import fcntl, os; fcntl.fcntl(0, 8, 1)", forbidden)
+        self.refused(f"import os; os.unlink({str(self.worker.folder)!r})", forbidden)
+        self.assertFalse(outside.exists())
+
+    def test_no_task_changes_what_another_computes(self):
+        patch = "import torch; torch.exp = torch.zeros_like; torch.randn = lambda *s: torch.full(s, 3.0)"
+        self.assertEqual({"ok": True}, self.worker.ask(patch + HONEST, "patched"))
+        self.assertEqual({"ok": True}, self.worker.ask(HONEST, "other"))
+        self.assertEqual({0.0}, set(self.worker.tensor("patched", ".out")))
+        self.assertEqual(32, len(set(self.worker.tensor("other", ".out"))))
+
+    def test_a_child_that_ends_without_a_word_is_told(self):
+        self.refused("import os; os._exit(0)", "ended without a result")
+        self.refused("import os; os.kill(os.getpid(), 11)", "ended without a result")
+        # Whatever it says in place of its word, on whatever descriptor it finds.
+        flood = "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'x' * 100000)\n    except OSError: pass\n"
+        self.refused(flood, "xxxx")
+
+    def test_a_sleeping_task_ends_with_the_run(self):
+        for end in (self.worker.control.close, lambda: self.worker.process.kill()):
+            self.worker.send("import time; time.sleep(3600)" + HONEST, "sleeper")
+            # Its children: the keeper of their process namespace, and the one that sleeps.
+            children = Path(f"/proc/{self.worker.process.pid}/task/{self.worker.process.pid}/children")
+            while len(pids := children.read_text().split()) < 2:
+                self.assertIsNone(self.worker.process.poll())
+            sleeper = os.pidfd_open(int(pids[1]))
+            end()
+            self.assertTrue(select.select([sleeper], [], [], 60)[0], "the child outlives its run")
+            self.worker.process.wait(timeout=60)
+            os.close(sleeper)
+            self.worker = Worker(Path(self.folder.name))
+            self.addCleanup(self.worker.close)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv, verbosity=1)
