@@ -1,4 +1,4 @@
-"""The reference worker against tasks that are not what they should be: each runs in a child, spoils its own answer at most."""
+"""The reference worker against hostile tasks: each runs in a child of its own and spoils its own answer at most."""
 
 import json
 import os
@@ -130,7 +130,8 @@ class ReferenceWorker(unittest.TestCase):
         self.refused("import os; os._exit(0)", "ended without a result")
         self.refused("import os; os.kill(os.getpid(), 11)", "ended without a result")
         # Whatever it says in place of its word, on whatever descriptor it finds.
-        flood = "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'x' * 100000)\n    except OSError: pass\n"
+        flood = "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'x' * 100000)\n"
+        flood += "    except OSError: pass\n"
         self.refused(flood, "xxxx")
 
     def test_a_sleeping_task_ends_with_the_run(self):
