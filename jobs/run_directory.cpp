@@ -12,10 +12,12 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/grid/parts.hpp"
 #include "jobs/run_difference.hpp"
 #include "jobs/run_inputs.hpp"
+#include "jobs/run_secret.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
@@ -45,6 +47,9 @@ std::string new_run_id() {
   std::random_device device;
   return fmt::format("{:08x}{:08x}", device(), device());
 }
+
+/// What the frozen grid says of the secret: nobody can tell it from that.
+std::string sha256_of_secret(const std::string& secret) { return secret.empty() ? "" : sha256_hex(secret); }
 
 fs::path plan_file(const fs::path& folder) { return folder / "plan" / "plan.json"; }
 fs::path costs_file(const fs::path& folder) { return folder / "plan" / "costs.json"; }
@@ -107,6 +112,12 @@ OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   open.run.benchmark = *resolved_hashes.benchmark;
   open.run.run_id = resolved.run_id;
   open.run.grid_hash = resolved.grid_hash;
+  open.run.secret = read_secret(folder);
+  if (sha256_of_secret(open.run.secret) != resolved.secret_hash) {
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{}' is not the one that the run was frozen with; restore it, or freeze a new run",
+                            (folder / "secret").native()));
+  }
   std::string plan_text;
   open.grown_from = read_grown_from(folder, lost, plan_text);
   open.run.costs = frozen_costs(folder);
@@ -136,13 +147,14 @@ void refuse_other_grid(const Run& was, const Grid& grid, const Benchmark& benchm
   throw Error(ErrorCode::config, text);
 }
 
-Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id,
+Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id, const std::string& secret,
                  const std::map<std::string, std::string>& files) {
   Resolved resolved;
   resolved.format = kRunFormat;
   resolved.nkigrid_version = kVersion;
   resolved.run_id = run_id;
   resolved.grid_hash = grid_hash(plan);
+  resolved.secret_hash = sha256_of_secret(secret);
   resolved.seed = grid.seed;
   resolved.subset = grid.tasks;
   for (const auto& cell : grid.cells) {
@@ -162,9 +174,9 @@ void write_if_other(const fs::path& path, const std::string& bytes) {
 /// grid.yaml comes last: until it stands there, nothing of this is a run; while the old one stands, the old
 /// run is whole.
 void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const std::string& run_id,
-               const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
+               const std::string& secret, const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
   const auto files = input_files(grid, benchmark, plan);
-  const auto resolved = resolve(grid, plan, run_id, files);
+  const auto resolved = resolve(grid, plan, run_id, secret, files);
   for (const auto* name : {"inputs", "plan", "log"}) make_directories(folder / name);
   write_inputs(folder / "inputs", files);
   write_if_other(plan_file(folder), plan_to_json(plan, resolved.grid_hash, grown_from));
@@ -197,7 +209,7 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     make_directories(folder / "plan");
     fs::remove(costs_file(folder), ignored);  // of a freeze that did not come to its end
     if (costs.learnt()) write_file_atomic(costs_file(folder), to_json(costs));
-    write_run(grid, benchmark, make_plan(grid, benchmark, {}, &costs), new_run_id(), {}, folder);
+    write_run(grid, benchmark, make_plan(grid, benchmark, {}, &costs), new_run_id(), make_secret(folder), {}, folder);
     return load_run(folder);
   }
   auto open = open_run(folder, LostPlan::made_anew);
@@ -208,7 +220,7 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     if (open.grown_from.empty() || open.grown_from.back() != before) open.grown_from.push_back(before);
     plan = make_plan(grid, benchmark, open.grown_from, frozen);
   }
-  write_run(grid, benchmark, plan, open.run.run_id, open.grown_from, folder);
+  write_run(grid, benchmark, plan, open.run.run_id, open.run.secret, open.grown_from, folder);
   return load_run(folder);
 }
 

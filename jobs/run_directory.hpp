@@ -20,6 +20,7 @@ struct Run {
   CostModel costs;     ///< that it was frozen with; its shards are balanced by them as long as it lives
   std::string run_id;  ///< random, 16 hex digits; never an input of a draw
   std::string grid_hash;
+  std::string secret;  ///< an input of draws, see run_secret.hpp; "": frozen before there were any
 
   std::filesystem::path log_folder() const { return folder / "log"; }
 };

@@ -30,6 +30,7 @@ struct Folders {
 struct Resolved {
   std::uint32_t format = 1;
   std::string nkigrid_version, run_id, grid_hash;
+  std::string secret_hash;  ///< SHA-256 of RUN/secret; "": none
   std::uint64_t seed = 0;
   std::string subset;                               ///< name behind the top-level `tasks`, or ""
   std::map<std::string, std::string> cell_subsets;  ///< cell id -> subset name

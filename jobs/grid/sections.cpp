@@ -206,6 +206,7 @@ Resolved read_resolved(const YamlNode& node, Problems& problems) {
   resolved.format = fields.integer("format", 0, 1);
   resolved.nkigrid_version = fields.text("nkigrid_version", "");
   resolved.run_id = fields.text("run_id", "");
+  resolved.secret_hash = fields.text("secret", "");
   resolved.grid_hash = fields.text("grid_hash", "");
   resolved.seed = fields.integer64("seed", 0);
   resolved.subset = fields.text("subset", "");

@@ -189,6 +189,7 @@ void write_resolved(const Resolved& resolved, std::string& out) {
   out += fmt::format("resolved:\n  format: {}\n  nkigrid_version: {}\n  run_id: {}\n  seed: {}\n  grid_hash: {}\n",
                      resolved.format, scalar(resolved.nkigrid_version), scalar(resolved.run_id), resolved.seed,
                      scalar(resolved.grid_hash));
+  if (!resolved.secret_hash.empty()) out += fmt::format("  secret: {}\n", scalar(resolved.secret_hash));
   if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", scalar(resolved.subset));
   if (!resolved.cell_subsets.empty()) {
     out += "  subsets:\n";

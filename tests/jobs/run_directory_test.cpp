@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fixture.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -46,6 +48,40 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   EXPECT_EQ(again.benchmark.folder, box.path() / "RUN/inputs/benchmark");
   EXPECT_THAT(again.benchmark.known_kernel("L2/001_add_relu"), HasSubstr("known kernel of L2/001_add_relu"));
   EXPECT_EQ(again.grid.prompt("plain").text, "Write an NKI kernel.\n");
+}
+
+TEST(RunDirectory, HasASecretOfItsOwnThatOnlyItsOwnerReads) {
+  const Sandbox box;
+  const auto run = freeze(box), other = freeze(box, "OTHER");
+  EXPECT_THAT(run.secret, testing::MatchesRegex("[0-9a-f]{64}"));
+  EXPECT_NE(run.secret, other.secret);
+  struct stat about = {};
+  ASSERT_EQ(::stat((run.folder / "secret").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0600U);
+  EXPECT_EQ(load_run(run.folder).secret, run.secret);
+  box.edit("grid.yaml", "replicates: 2", "replicates: 3");
+  EXPECT_EQ(freeze(box).secret, run.secret) << "a run that grows keeps it";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run.folder)) {
+    if (entry.is_regular_file() && entry.path().filename() != "secret")
+      EXPECT_THAT(read_file(entry.path()), testing::Not(HasSubstr(run.secret))) << entry.path();
+  }
+}
+
+TEST(RunDirectory, AnotherSecretOrNoneIsRefused) {
+  const Sandbox box;
+  const auto run = freeze(box);
+  const auto file = run.folder / "secret";
+  const auto load = [&] { load_run(run.folder); };
+  ::chmod(file.c_str(), 0644);
+  EXPECT_THAT(error_of(load), testing::Pair(ErrorCode::corrupt, HasSubstr("can be read by others")));
+  ::chmod(file.c_str(), 0600);
+  std::filesystem::rename(file, run.folder / "kept");
+  EXPECT_THAT(error_of(load), testing::Pair(ErrorCode::corrupt, HasSubstr("not the one that the run was frozen with")));
+  std::filesystem::create_symlink(run.folder / "kept", file);
+  EXPECT_EQ(error_of(load).first, ErrorCode::io);
+  std::filesystem::remove(file);
+  std::filesystem::copy_file(freeze(box, "OTHER").folder / "secret", file);
+  EXPECT_THAT(error_of(load), testing::Pair(ErrorCode::corrupt, HasSubstr("not the one that the run was frozen with")));
 }
 
 TEST(RunDirectory, HoldsKnownKernelsOnlyForSyntheticModels) {
