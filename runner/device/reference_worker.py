@@ -26,7 +26,7 @@ import struct
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from child_frame import read_frame, write_frame  # noqa: E402
 from child_sandbox import Sandbox, readable_folders  # noqa: E402
 from reference_task import TaskError, compute_trial  # noqa: E402
