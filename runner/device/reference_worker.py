@@ -237,7 +237,8 @@ class Workshop:
             return
         import torch
 
-        # Makes and ends threads. Once the namespaces are left there can be none, and before that there must be no other.
+        # Makes and ends threads. Once the namespaces are left there can be none, and before that there must be no
+        # other.
         torch.set_num_threads(1)
         torch.use_deterministic_algorithms(True, warn_only=True)
         self.walls = Sandbox(self.library, self.strict, readable_folders())
