@@ -3,6 +3,7 @@
 from . import checks
 from .affine import Aff
 from .context import fail
+from .dtypes import DType
 from .emit import emit_map, new_tile, partition_aligned
 from .shapes import broadcast_shapes
 from .tensor import Tensor, method
@@ -67,7 +68,7 @@ def check_value(value, api):
         checks.check_tile(value, api, "value")
     elif isinstance(value, Aff):
         return
-    elif not isinstance(value, (int, float)) and not hasattr(value, "dtype"):
+    elif not isinstance(value, (int, float)) and (isinstance(value, DType) or not hasattr(value, "dtype")):
         fail(
             "BAD_SIGNATURE",
             f"{api}: the value is {type(value).__name__}",

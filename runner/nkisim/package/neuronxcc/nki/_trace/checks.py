@@ -228,6 +228,8 @@ def need_dtype(what, api):
             "DTYPE",
             f"{api}: dtype {dtypes.describe(what)} is not supported",
             rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
-            fix="use nl.float32 or nl.int32",
+            fix="numpy has no bfloat16 and float8: make the array np.float32 and give dtype= to the call that takes it"
+            if getattr(what, "kind", "") == "V"
+            else "use nl.float32 or nl.int32",
         )
     return found

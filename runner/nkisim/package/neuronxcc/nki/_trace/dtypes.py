@@ -1,10 +1,15 @@
 """Element types of NKI on NeuronCore-v2 and how two of them combine."""
 
+import sys
+
+from . import formats
 from .numbers import DTYPE
 
 
 class DType:
-    """One element type. `number` is the program form's; equal to numpy's type of the same name and to its own name."""
+    """One element type. `number` is the program form's; equal to numpy's type of the same name and to its own name.
+
+    It stands where numpy takes a type (np.dtype, np.ones, array.astype) and makes numbers when it is called."""
 
     __slots__ = ("name", "number", "size", "kind", "bits")
 
@@ -14,6 +19,27 @@ class DType:
     @property
     def itemsize(self):
         return self.size
+
+    @property
+    def dtype(self):
+        """Numpy's dtype.
+
+        Numpy has no bfloat16 and float8. They are ml_dtypes' where the program uses that, else plain bytes: their size is
+        right and no array of them can be taken for numbers."""
+        import numpy  # whoever asks has loaded it
+
+        if self.name in formats.FORMATS:
+            known = getattr(sys.modules.get("ml_dtypes"), self.name, f"V{self.size}")
+        else:
+            known = "float32" if self.name == "tfloat32" else self.name
+        return numpy.dtype(known)
+
+    def __call__(self, value=0):
+        """A number of this type: numpy's, or where it has none, the rounded number with this dtype."""
+        kind = self.dtype.type
+        if self.name not in formats.FORMATS:
+            return kind(value)
+        return kind(value) if self.dtype.kind != "V" else Number(formats.rounded(float(value), self.name), self)
 
     def __repr__(self):
         return self.name
@@ -39,6 +65,17 @@ class DType:
     @property
     def is_integer(self):
         return self.kind in "iub"
+
+
+class Number(float):
+    """A scalar of a type that numpy lacks."""
+
+    __slots__ = ("dtype",)
+
+    def __new__(cls, value, dtype):
+        out = super().__new__(cls, value)
+        out.dtype = dtype
+        return out
 
 
 ALL = tuple(DType(name, number, size, kind, bits) for number, _, name, size, kind, bits in DTYPE)

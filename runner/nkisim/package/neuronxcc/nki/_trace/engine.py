@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from .errors import make_error
+from .formats import FORMATS, decode
 
 _library = None
 _OK, _FAULT = 0, 1
@@ -57,22 +58,9 @@ def to_host(array, name):
     """bfloat16 and float8 come back as float32: numpy has no such types."""
     if name == "bfloat16":
         return (array.astype(np.uint32) << 16).view(np.float32)
-    if name in ("float8_e4m3", "float8_e5m2"):
-        exponent, mantissa = (4, 3) if name == "float8_e4m3" else (5, 2)
-        return _float8_table(exponent, mantissa)[array]
+    if name in FORMATS:
+        return np.array([decode(code, name) for code in range(256)], dtype=np.float32)[array]
     return array
-
-
-def _float8_table(exponent, mantissa):
-    bias, out = (1 << (exponent - 1)) - 1, []
-    for code in range(256):
-        e, m = code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
-        if e == (1 << exponent) - 1:
-            value = float("inf") if m == 0 else float("nan")
-        else:
-            value = m * 2.0 ** (1 - bias - mantissa) if e == 0 else (1 + m / (1 << mantissa)) * 2.0 ** (e - bias)
-        out.append(-value if code & 0x80 else value)
-    return np.array(out, dtype=np.float32)
 
 
 def _pointers(arrays):

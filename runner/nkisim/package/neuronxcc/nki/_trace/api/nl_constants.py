@@ -29,7 +29,8 @@ def shared_constant(constant, dtype=None):
             rule="a numpy array",
             fix="nl.shared_constant(np.eye(128), dtype=nl.float32)",
         )
-    target = need_dtype(dtype if dtype is not None else constant.dtype, name)
+    plain_bytes = getattr(constant.dtype, "kind", "") == "V"
+    target = need_dtype(constant.dtype if dtype is None or plain_bytes else dtype, name)
     return _constant(array_bytes(constant, target), tuple(int(n) for n in shape), target, "constant")
 
 
