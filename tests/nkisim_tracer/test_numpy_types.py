@@ -1,4 +1,5 @@
-"""Element types where numpy takes one: their sizes, their numbers, arrays of them; constants in the formats that numpy lacks."""
+"""Element types where numpy takes one: their sizes, their numbers, arrays of them; constants in the formats that numpy
+lacks."""
 
 import struct
 import unittest
@@ -97,7 +98,8 @@ class Formats(unittest.TestCase):
                     self.assertEqual(formats.encode(value, name), code, (name, hex(code)))
 
     def test_known_roundings(self):
-        """Ties to even, subnormals, overflow: e4m3 with infinities ends at 240 (docs/formats/program.md), e5m2 at 57344."""
+        """Ties to even, subnormals, overflow: e4m3 with infinities ends at 240 (docs/formats/program.md), e5m2 at
+        57344."""
         for name, value, expected in (
             ("float8_e4m3", 240.0, 240.0),
             ("float8_e4m3", 247.0, 240.0),

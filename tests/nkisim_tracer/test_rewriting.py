@@ -109,6 +109,58 @@ class Calls(unittest.TestCase):
         self.assertEqual((result["code"], result["line"]), ("WRONG_MEMORY", kernels.HEAD_LINES + 2 + 3))
 
 
+class RangeInHelpers(unittest.TestCase):
+    """Python's range stays Python's in a helper that was given nothing of the device."""
+
+    BODY = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n{}\nreturn out\n"
+
+    def loops(self, helper, use):
+        program = kernels.program_of(self.BODY.format(use), before=helper + "\n\n")
+        return [n["trips"] for n in kernels.nodes_of(program, "loop")]
+
+    def test_a_numpy_constant_is_built_with_every_trip(self):
+        helper = (
+            "def band(n):\n    m = np.zeros((n, n), dtype=np.float32)\n"
+            "    for i in range(n - 1):\n        m[i, i + 1] = 1.0\n    return m\n"
+        )
+        result = kernels.compile_body(
+            "out = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+            "nl.store(out, value=nl.load(nl.shared_constant(band(128))))\nreturn out\n",
+            [],
+            helper + "\n\n",
+        )
+        self.assertTrue(result["ok"], result.get("message"))
+        (out,), _ = engine.run_raw(result["program"], [], result["outputs"])
+        np.testing.assert_array_equal(out, np.eye(128, k=1, dtype=np.float32))
+
+    def test_a_list_of_tiles_holds_one_a_trip(self):
+        helper = (
+            "def tiles(n):\n    out = []\n    for k in range(n):\n"
+            "        out.append(nl.full((128, 512), float(k), dtype=nl.float32))\n    return out\n"
+        )
+        self.assertEqual(self.loops(helper, "nl.store(out, value=tiles(3)[2])"), [])
+
+    def test_with_tensors_or_indices_it_is_a_loop(self):
+        use = "t = nl.load(x[0:128, :])\n{}\nnl.store(out, value=t)"
+        loop = "    for k in range(3):\n        {0}[...] = {0} * 2.0\n"
+        self.assertEqual(self.loops("def twice(t):\n" + loop.format("t"), use.format("twice(t)")), [3])
+        self.assertEqual(self.loops("def twice(ts):\n" + loop.format("ts[0]"), use.format("twice([t])")), [3])
+        held = "class Box:\n    def __init__(self, t):\n        self.t = t\n\n    def twice(self):\n"
+        body = "        for k in range(3):\n            self.t[...] = self.t * 2.0\n"
+        self.assertEqual(self.loops(held + body, use.format("Box(t).twice()")), [3])
+        inner = "def inner():\n" + loop.format("t") + "inner()"
+        self.assertEqual(self.loops("", use.format(inner)), [3])
+        index = "def at(i, n):\n    for k in range(n):\n        pass\n    return i\n"
+        self.assertEqual(self.loops(index, use.format("for i in nl.affine_range(2):\n    at(i, 3)")), [2, 3])
+
+    def test_a_sub_kernel_is_a_kernel(self):
+        helper = (
+            "@nki.jit(mode='trace')\ndef part(n):\n    t = nl.zeros((128, 512), dtype=nl.float32)\n"
+            "    for k in range(n):\n        t += 1.0\n    return t\n"
+        )
+        self.assertEqual(self.loops(helper, "nl.store(out, value=part(3))"), [3])
+
+
 class Recursion(unittest.TestCase):
     """Host recursion over Python values is plain Python: it unrolls while the kernel is traced."""
 

@@ -191,8 +191,34 @@ def choose(test, chosen, other):
 
 
 def range_of(candidate):
-    """Python's range as the iterator of a for statement becomes sequential; a user's own `range` stays."""
-    return kernel_range if candidate is range else callee(candidate)
+    """Python's range as the iterator of a for statement becomes sequential; a user's own `range` stays, and so does Python's
+    in a helper that was given nothing of the device: what it builds (a list of tiles, a numpy array) needs every trip.
+    """
+    if candidate is not range:
+        return callee(candidate)
+    return range if _is_host_helper(sys._getframe(1)) else kernel_range
+
+
+def _is_host_helper(frame):
+    """Is this frame a function below a kernel, without tensors and indices among its names?"""
+    below = frame.f_back.f_code.co_name not in ("trace_call", "call_inline")
+    return below and not any(_is_symbolic(value) for value in frame.f_locals.values())
+
+
+def _is_symbolic(value, depth=2):
+    """A tensor, an index or a condition, or something that holds one."""
+    if isinstance(value, (Tensor, Aff, Cond, SymbolicRange)):
+        return True
+    if isinstance(value, (list, tuple, set)):
+        held = value
+    elif isinstance(value, dict):
+        held = value.values()
+    else:  # an object's fields; by this way no code of its own runs
+        try:
+            held = object.__getattribute__(value, "__dict__").values()
+        except AttributeError:
+            return False
+    return depth > 0 and any(_is_symbolic(v, depth - 1) for v in list(held))
 
 
 def iterate(iterator):
