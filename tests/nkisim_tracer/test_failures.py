@@ -14,7 +14,7 @@ from neuronxcc.nki._trace.errors import DOCS
 
 WORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "failure_wording.txt")
 COMPILE = {15, 30, 33, 34, 38, 40}  # what only verification can see
-WARN = {25}  # and the counter of row 25
+WARN = {10, 25}  # and the column of row 10, the counter of row 25
 
 
 def wording():
@@ -90,6 +90,13 @@ class Failures(unittest.TestCase):
         for row, body, params, code in failure_table.FAILURES:
             if code is None:
                 self.assertTrue(kernels.compile_body(body, params)["ok"], row)
+
+    def test_row_10_adds_the_column_with_advice(self):
+        x, got, _ = run(10)
+        np.testing.assert_array_equal(got, x[:128] + x[:128].max(axis=1, keepdims=True))
+        _, body, params, _ = next(f for f in failure_table.FAILURES if f[0] == 10 and f[3] is None)
+        (warning,) = kernels.compile_body(body, params)["warnings"]
+        self.assertIn("data2 [128, 1] is repeated over [128, 512]; nisa.tensor_scalar", warning)
 
     def test_row_15_says_how_much_was_never_written(self):
         _, _, report = run(15)

@@ -116,12 +116,19 @@ CASES = {
         4,
         ["Unexpected partition broadcast!", "nl.add"],
     ),
-    "tensor_tensor with a column": (
-        TILE + "m = nl.max(t, axis=1)\nt = nisa.tensor_tensor(t, m, op=np.add)\n" + END,
+    "tensor_tensor with a row": (
+        TILE + "m = t[0:1, :]\nt = nisa.tensor_tensor(t, m, op=np.add)\n" + END,
         X,
         "SHAPE_BROADCAST",
         4,
-        ["nisa.tensor_scalar", "data2: [128, 1] float32 in sbuf"],
+        ["nisa.tensor_scalar", "data2: [1, 512] float32 in sbuf"],
+    ),
+    "tensor_tensor with some columns": (
+        TILE + "t = nisa.tensor_tensor(t, t[:, 0:2], op=np.add)\n" + END,
+        X,
+        "SHAPE_BROADCAST",
+        3,
+        ["nisa.tensor_scalar", "data2: [128, 2] float32 in sbuf"],
     ),
     "a store of another shape": (
         TILE + "nl.store(out[0:64, :], value=t)\nreturn out\n",

@@ -1,5 +1,7 @@
 """nisa: matmul, transposes, DMA, version."""
 
+import math
+
 from .. import checks, context, scope
 from ..affine import Aff
 from ..checks import need_dtype
@@ -57,6 +59,17 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown):
     return emit_transpose(label, data, where, mask, need_dtype(dtype, label) if dtype is not None else None)
 
 
+def _beside(vector, tile):
+    """A 1-D piece of HBM over the axes of a tile that has its elements on one axis: a column, or a row."""
+    if vector.ndim != 1 or vector.buffer_.on_chip or vector.dyn is not None or tile.ndim < 2:
+        return vector
+    (count,) = vector.shape
+    if count not in tile.shape or math.prod(tile.shape) != count:
+        return vector
+    axis = tile.shape.index(count)
+    return vector.expand_dims([k for k in range(tile.ndim) if k != axis])
+
+
 @api("nisa")
 def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, dge_mode=dge_mode.unknown):
     label = "nisa.dma_copy"
@@ -73,6 +86,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
                 official="unsupported_memory",
             )
     checks.check_mutable(dst, label)
+    dst, src = _beside(dst, src), _beside(src, dst)
     if dst.shape != src.shape and broadcast_shapes(src.shape, dst.shape) != dst.shape:
         fail(
             "SHAPE_BROADCAST",

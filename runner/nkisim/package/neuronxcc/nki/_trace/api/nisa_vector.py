@@ -1,18 +1,39 @@
 """nisa: vector-engine arithmetic, reductions, scans, copies, memset."""
 
-from .. import checks, dtypes
+from .. import checks, context, dtypes
 from ..assign import check_destination
 from ..checks import dtype_or
 from ..context import fail
 from ..emit import access, emit_fold, emit_map, emit_op, new_tile, out_tile, partition_aligned, source_of
 from ..names import api
 from ..nodes import Op
+from ..shapes import broadcast_shapes
 from ..tables import FN, REDUCTIONS
 from ..tensor import Tensor
 from .nisa_common import ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, vector_operand
 from .nl_create import create, par_dim
 from .nl_elementwise import is_number
 from .nl_reduce import parse_axes, reduced_shape
+
+
+def _shape_of_both(label, data1, data2):
+    """The shape of a tensor_tensor: free axes of size 1 repeat, with advice; partitions never do."""
+    pairs = [("data1", data1), ("data2", data2)]
+    if data1.shape == data2.shape:
+        return data1.shape
+    rank = max(data1.ndim, data2.ndim)
+    a, b = (partition_aligned(t, rank).shape for _, t in pairs)
+    shape = broadcast_shapes(a, b) if a[0] == b[0] else None
+    if shape not in (a, b):
+        checks.check_same_shape(
+            label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+        )
+    name, small = pairs[0] if shape != a else pairs[1]
+    context.warn(
+        f"{label}: {name} {list(small.shape)} is repeated over {list(shape)}; nisa.tensor_scalar takes one value a "
+        "partition and is faster"
+    )
+    return shape
 
 
 @api("nisa")
@@ -22,9 +43,8 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     for name, tile in pairs:
         checks.check_tile(tile, label, name)
     name = need_op(op, label, "op", ALU, "op is a two-operand function of the engines")
-    checks.check_same_shape(
-        label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
-    )
+    shape = _shape_of_both(label, data1, data2)
+    data1, data2 = partition_aligned(data1, len(shape)), partition_aligned(data2, len(shape))
     check_psum_pair(label, pairs)
     where = engine_name(engine, label, ("vector", "gpsimd"))
     if name == "power" and (where == "vector" or any(t.memory == "psum" for _, t in pairs)):
@@ -37,11 +57,7 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
         )
     if is_bitvec(name):
         check_integer(label, pairs)
-    out = new_tile(
-        data1.shape,
-        dtype_or(dtypes.promote(data1.dtype, data2.dtype), dtype, label),
-        api=label,
-    )
+    out = new_tile(shape, dtype_or(dtypes.promote(data1.dtype, data2.dtype), dtype, label), api=label)
     return emit_map(
         out, [data1, data2], [(name, 0, 1)], "tensor_tensor", "gpsimd" if name == "power" else where, mask, label
     )
