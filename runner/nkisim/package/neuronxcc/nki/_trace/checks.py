@@ -2,9 +2,9 @@
 
 from . import context, dtypes
 from .affine import Aff
-from .conditions import Cond
+from .conditions import Cond, always_holds
 from .context import fail
-from .limits import PMAX
+from .limits import MAX_CONDITIONS, PMAX
 from .nodes import Buffer
 from .scope import check_alive, check_atom
 from .shapes import broadcast_shapes
@@ -202,6 +202,13 @@ def check_mask(mask, shape, api):
             rule="a mask compares indices: (i_p < n) & (i_f < m)",
             fix="build the mask from nl.arange, loop variables and program ids",
         )
+    if len(mask.items) > MAX_CONDITIONS:
+        fail(
+            "CAPACITY",
+            f"{api}: a mask of {len(mask.items)} conditions",
+            rule=f"a mask joins at most {MAX_CONDITIONS} conditions",
+            fix="keep the conditions that can be false",
+        )
     for _, e in mask.items:
         for atom in e.terms:
             check_atom(atom)
@@ -213,6 +220,22 @@ def check_mask(mask, shape, api):
                 fix="build the mask from the same index grids as the access",
             )
     return tuple((kind, e.spread(tuple(shape))) for kind, e in mask.items)
+
+
+def whole_rows_mask(mask, shape, api, operands):
+    """The conditions of an instruction that takes whole rows: what is proved true is left out, what hangs on loop
+    variables alone says whether it runs. @raises UNSUPPORTED_OP for a condition on elements that may be false"""
+    items = tuple((kind, e) for kind, e in check_mask(mask, shape, api) if not always_holds(kind, e))
+    for _, e in items:
+        if e.has_slots:
+            fail(
+                "UNSUPPORTED_OP",
+                f"{api}: a condition of its mask may be false for some elements: {e}",
+                operands=operands,
+                rule=f"{api} takes whole rows: a mask that is always true, or on loop variables alone, is legal",
+                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call after it",
+            )
+    return items
 
 
 def dtype_or(default, dtype, api):

@@ -91,6 +91,14 @@ def holds(kind, value):
     return value >= 0 if kind == Cond.NOT_NEGATIVE else (value == 0) == (kind == Cond.ZERO)
 
 
+def always_holds(kind, e):
+    """Is the condition proved, by the bounds of its index over all trips, programs and points?"""
+    lo, hi = e.bounds()
+    if kind == Cond.NOT_NEGATIVE:
+        return lo >= 0
+    return lo == hi == 0 if kind == Cond.ZERO else lo > 0 or hi < 0
+
+
 def opposite(kind, e):
     """The one condition that holds where this one does not: e < 0 is -e - 1 >= 0 for integers."""
     if kind == Cond.NOT_NEGATIVE:

@@ -12,6 +12,7 @@ BN_STATS_FMAX = 512
 
 # The reader.
 MAX_RANK = 8
+MAX_CONDITIONS, MAX_SOURCES = 64, 16  # of one operation
 MAX_NODES = 190_000  # it refuses more than 200,000
 MAX_BUFFERS, MAX_ATOMS, MAX_NESTING = 16_000, 4_000, 60
 MAX_TRIPS = 1 << 31  # indices are proved in 64 bits

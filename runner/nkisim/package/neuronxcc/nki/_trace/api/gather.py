@@ -92,7 +92,7 @@ def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, 
             fix=f"num_valid_indices={min(most, 4096)}",
             kind=ValueError,
         )
-    if checks.check_mask(mask, src_buffer.shape, label):
+    if checks.whole_rows_mask(mask, src_buffer.shape, label, operands):
         fail(
             "UNSUPPORTED_OP",
             f"{label}: a mask is not in this version of the simulator",

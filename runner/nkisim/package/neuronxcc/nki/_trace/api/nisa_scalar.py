@@ -6,6 +6,7 @@ from ..checks import need_dtype
 from ..conditions import Cond
 from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
+from ..limits import MAX_SOURCES
 from ..names import api
 from ..tables import ACTIVATIONS
 from ..tensor import Tensor
@@ -205,7 +206,9 @@ _COMPARISON = {Cond.NOT_NEGATIVE: "greater_equal", Cond.ZERO: "equal", Cond.NOT_
 @api("nisa")
 def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     label = "nisa.affine_select"
-    checks.check_tile(on_true_tile, label, "on_true_tile", ("sbuf",))
+    checks.check_tile(
+        on_true_tile, label, "on_true_tile"
+    )  # the compiler copies a PSUM tile for GpSimd, which reads none
     if isinstance(pred, Tensor) or not isinstance(pred, Cond):
         if isinstance(pred, bool):
             pred = Cond([(Cond.NOT_NEGATIVE, Aff(0 if pred else -1))], ())
@@ -226,6 +229,15 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
             fix="on_false_value=nl.fp32.min",
         )
     items = checks.check_mask(pred, on_true_tile.shape, label)
+    most = MAX_SOURCES - 3  # beside them: zero, the tile and the other value
+    if len(items) > most:
+        fail(
+            "CAPACITY",
+            f"{label}: a pred of {len(items)} comparisons",
+            operands=[("on_true_tile", on_true_tile)],
+            rule=f"at most {most} comparisons",
+            fix="select in two calls",
+        )
     if len(items) > 1:
         context.warn(f"{label}: a pred of several comparisons is one instruction a comparison")
     values, steps = [e for _, e in items], []

@@ -30,7 +30,7 @@ def emit_special(label, name, data, outs, extra_sources=(), attributes=(), mask=
 
     outs: (tile, whole): over data's whole shape, or its last axis alone. extra_sources: tiles of (p, k) values."""
     shape = data.shape
-    items = checks.check_mask(mask, shape, label)
+    items = checks.whole_rows_mask(mask, shape, label, [("data", data)])
     sources = [source_of(data, shape, items, label)] + [_last_axis_view(t, shape, label) for t in extra_sources]
     targets = [
         access(t, shape, items, label, True) if t.shape == shape and whole else _last_axis_view(t, shape, label, True)
@@ -46,6 +46,8 @@ def emit_special(label, name, data, outs, extra_sources=(), attributes=(), mask=
         sources,
         extra=(SPECIAL[name], targets, [float(a) for a in attributes]),
     )
+    for tile, _ in outs if items else ():  # what is assigned from it is assigned where it ran
+        tile.mask = tuple((kind, Aff(e.c, e.terms, (0,) * tile.ndim, tile.shape)) for kind, e in items)
 
 
 def _row_tile(data, values, default, dtype, label):
@@ -168,4 +170,12 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None):
             fix="shuffle_mask=[0] * 32",
         )
     checks.check_same_shape(label, [("src", src), ("dst", dst)], "src and dst have one shape")
+    if src.shape[0] % 32:
+        fail(
+            "PARTITION_LIMIT",
+            f"{label}: {src.shape[0]} partitions",
+            operands=[("src", src), ("dst", dst)],
+            rule="the mask moves rows within quadrants of 32 partitions: 32, 64, 96 or 128",
+            fix="use tiles of 32, 64, 96 or 128 partitions",
+        )
     emit_special(label, "stream_shuffle", src, [(dst, True)], (), entries, mask)

@@ -1,0 +1,154 @@
+"""What the vendor's compiler accepts beyond the letter of its manual: accepted here with the numbers of numpy, or
+refused in words."""
+
+import unittest
+
+import numpy as np
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+
+from kernels import compile_body
+
+RNG = np.random.default_rng(7)
+OUT = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n"
+END = "nl.store(out, value=t)\nreturn out\n"
+
+
+def draw(*shape):
+    return RNG.standard_normal(shape, dtype=np.float32)
+
+
+class Shapes(unittest.TestCase):
+    def test_tensor_tensor_repeats_free_axes_of_size_1(self):
+        for small, large in (
+            ((64, 1), (64, 40)),
+            ((64, 5, 1), (64, 5, 8)),
+            ((64, 1, 8), (64, 5, 8)),
+            ((64, 1), (64, 5, 8)),
+        ):
+
+            @nki.jit
+            def kernel(a, b):
+                one = nl.ndarray(large, dtype=nl.float32, buffer=nl.shared_hbm)
+                two = nl.ndarray(large, dtype=nl.float32, buffer=nl.shared_hbm)
+                s, t = nl.load(a), nl.load(b)
+                nl.store(one, value=nisa.tensor_tensor(s, t, op=np.subtract))
+                nl.store(two, value=nisa.tensor_tensor(t, s, op=np.subtract))
+                return one, two
+
+            a, b = draw(*small), draw(*large)
+            spread = a.reshape(small + (1,) * (len(large) - len(small)))
+            one, two = kernel(a, b)
+            np.testing.assert_array_equal(one, spread - b)
+            np.testing.assert_array_equal(two, b - spread)
+
+    def test_dma_copy_takes_vectors_for_columns_and_rows(self):
+        @nki.jit
+        def kernel(x):
+            column = nl.ndarray((128,), dtype=nl.float32, buffer=nl.shared_hbm)
+            row = nl.ndarray((128,), dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.sbuf)
+            r = nl.ndarray((1, 128), dtype=nl.float32, buffer=nl.sbuf)
+            flat = x.reshape((512,))
+            nisa.dma_copy(dst=t[:, 1], src=flat[128:256])
+            nisa.dma_copy(dst=r, src=flat[256:384])
+            nisa.dma_copy(dst=column, src=t[:, 1])
+            nisa.dma_copy(dst=row, src=r)
+            return column, row
+
+        x = draw(128, 4)
+        column, row = kernel(x)
+        np.testing.assert_array_equal(column, x.reshape(-1)[128:256])
+        np.testing.assert_array_equal(row, x.reshape(-1)[256:384])
+
+    def test_other_vectors_stay_refused(self):
+        for src in ("x.reshape((131072,))[0:64]", "x.reshape((131072,))[0:256]"):
+            body = f"t = nl.ndarray((128, 1), dtype=nl.float32)\nnisa.dma_copy(dst=t, src={src})"
+            self.assertEqual(compile_body(body)["code"], "SHAPE_BROADCAST")
+
+
+class Memories(unittest.TestCase):
+    def test_affine_select_reads_psum(self):
+        @nki.jit
+        def kernel(a, b):
+            out = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.shared_hbm)
+            i, j = nl.arange(128)[:, None], nl.arange(256)[None, :]
+            scores = nisa.nc_matmul(nl.load(a), nl.load(b))
+            nl.store(out, nisa.affine_select(pred=(i >= j), on_true_tile=scores, on_false_value=-9984.0))
+            return out
+
+        a, b = draw(64, 128), draw(64, 256)
+        want = np.where(np.arange(128)[:, None] >= np.arange(256), a.T.astype(np.float64) @ b, -9984.0)
+        np.testing.assert_allclose(kernel(a, b), want, rtol=1e-5, atol=1e-5)
+
+
+class Masks(unittest.TestCase):
+    def test_bn_stats_under_a_mask_that_is_always_true(self):
+        """As version 2 of the vendor's layernorm tutorial: pieces of 512 columns, 1,024 of them."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.shared_hbm)
+            p, f, six = nl.arange(128)[:, None], nl.arange(512)[None, :], nl.arange(6)[None, :]
+            t = nl.load(x)
+            stats = nl.ndarray((128, 12), dtype=np.float32)
+            for k in nl.affine_range(2):
+                piece = nisa.bn_stats(t[p, k * 512 + f], mask=(k * 512 + f < 1024), dtype=np.float32)
+                stats[p, k * 6 + six] = piece
+            nl.store(out, nisa.bn_aggr(stats))
+            return out
+
+        x = draw(128, 1024)
+        want = np.stack([x.mean(axis=1, dtype=np.float64), x.var(axis=1, dtype=np.float64)], axis=1)
+        np.testing.assert_allclose(kernel(x), want, rtol=1e-4, atol=1e-5)
+
+    def test_a_mask_on_loop_variables_says_whether_it_runs(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((4, 128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            for k in nl.affine_range(4):
+                t = nl.load(x[k])
+                best = nl.zeros((128, 8), dtype=nl.float32)
+                best[...] = nisa.max8(src=t, mask=(k < 2))
+                nl.store(out[k], value=best)
+            return out
+
+        x = draw(4, 128, 32)
+        want = -np.sort(-x, axis=2)[:, :, :8]
+        got = kernel(x)
+        np.testing.assert_array_equal(got[:2], want[:2])
+        np.testing.assert_array_equal(got[2:], np.zeros((2, 128, 8)))
+
+    def test_what_may_be_false_is_refused_with_a_fix(self):
+        p, f = "nl.arange(128)[:, None]", "nl.arange(512)[None, :]"
+        for call in (
+            f"nisa.bn_stats(t, mask=({f} < 500))",
+            f"nisa.bn_stats(t, mask=({p} < 100))",
+            f"nisa.bn_aggr(t[:, 0:510], mask=({p} < 100))",
+            f"nisa.max8(src=t, mask=({f} < 500))",
+            f"nisa.nc_find_index8(data=t, vals=t[:, 0:8], mask=({f} < 500))",
+            f"nisa.nc_match_replace8(data=t, vals=t[:, 0:8], imm=0.0, mask=({p} < 100))",
+            f"nisa.nc_stream_shuffle(t, t, [0] * 32, mask=({p} < 100))",
+            f"nisa.local_gather(t, nl.zeros((128, 4), dtype=nl.uint16), mask=({p} < 100))",
+        ):
+            with self.subTest(call):
+                result = compile_body(OUT + call)
+                self.assertEqual((result["code"], result["line"]), ("UNSUPPORTED_OP", 11), result["message"])
+                self.assertIn("fix: give it the elements that count", result["message"])
+
+    def test_too_many_conditions_are_refused(self):
+        mask = " & ".join(["(nl.arange(128)[:, None] < 128)"] * 65)
+        self.assertEqual(compile_body(OUT + f"t = nl.exp(t, mask={mask})\n" + END)["code"], "CAPACITY")
+        pred = " & ".join(["(nl.arange(128)[:, None] > nl.arange(512)[None, :])"] * 14)
+        select = f"t = nisa.affine_select(pred={pred}, on_true_tile=t, on_false_value=0.0)\n"
+        self.assertEqual(compile_body(OUT + select + END)["code"], "CAPACITY")
+
+    def test_a_shuffle_is_of_whole_quadrants(self):
+        result = compile_body(OUT + "u = t[0:48, :]\nnisa.nc_stream_shuffle(u, u, [0] * 32)\n" + END)
+        self.assertEqual(result["code"], "PARTITION_LIMIT", result["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()
