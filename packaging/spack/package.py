@@ -3,8 +3,8 @@ from spack.package import *
 
 
 class Nkigrid(CMakePackage):
-    """Batch system for experiments in which language models write NKI kernels: grids, Slurm arrays, a CPU simulator of NKI,
-    logs in HDF5, tables with intervals."""
+    """Batch system for experiments in which language models write NKI kernels: grids, Slurm arrays, a CPU simulator of
+    NKI, logs in HDF5, tables with intervals."""
 
     # Built from a checkout (packaging/README.md): there is no released archive to fetch.
     version("main", branch="main")

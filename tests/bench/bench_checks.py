@@ -9,7 +9,8 @@ from harness import BUILD, ROOT, median_seconds, report
 
 
 def bench():
-    """Compile and verify of a small kernel in a run, against a fresh Python with torch for each, as public harnesses do it."""
+    """Compile and verify of a small kernel in a run, against a fresh Python with torch for each, as public harnesses do
+    it."""
     import h5py
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,5 @@
-"""Dealing over MPI with real processes: balance against fixed shares, rate against GNU parallel and xargs, `plan` at full size."""
+"""Dealing over MPI with real processes: balance against fixed shares, rate against GNU parallel and xargs, `plan` at
+full size."""
 import json
 import os
 import pathlib
@@ -29,7 +30,8 @@ def dealing(*arguments, ranks=RANKS):
 
 
 def balance():
-    """450 heavy-tailed episodes (longest about six times the mean of 400 ms) on 8 ranks: makespan over the ideal one."""
+    """450 heavy-tailed episodes (longest about six times the mean of 400 ms) on 8 ranks: makespan over the ideal
+    one."""
     ratio = {}
     for policy in ("dealt", "exact", "contiguous", "hashed"):
         result = dealing("sleep", policy, 450, 0.4)
@@ -68,7 +70,8 @@ def rate():
 
 
 def peers():
-    """/bin/true as the episode on both sides; then nothing as the episode on ours, launcher's start and end included."""
+    """/bin/true as the episode on both sides; then nothing as the episode on ours, launcher's start and end
+    included."""
     count = 2000
 
     def timed(command, **more):
@@ -110,7 +113,8 @@ def plan():
     text = (
         head.replace("replicates: 1042", f"replicates: {replicates}").replace("lanes: auto", "lanes: 1")
         + f"models:\n{models}modes:\n"
-        "  ss: {kind: single-shot}\n  agent: {kind: tool-agent, turns: 10}\nprompts: {rank-aware: prompts/rank-aware.md}\n"
+        "  ss: {kind: single-shot}\n  agent: {kind: tool-agent, turns: 10}\n"
+        "prompts: {rank-aware: prompts/rank-aware.md}\n"
         f"cells:\n  - {{model: [{names}], mode: [ss, agent], prompt: rank-aware}}\n"
         "slurm: {shards: 32, nodes: 1, ranks_per_node: 32, time: '90-00:00:00'}\n"
     )

@@ -1,5 +1,5 @@
-"""The log: appends against the machine's own syncs and against h5py, sealing, tables. NKIGRID_BENCH_FULL=1: 10^6 turns sealed and
-tables over 10^7 (some minutes and 12 GB of disk under TMPDIR); else a twentieth of it."""
+"""The log: appends against the machine's own syncs and against h5py, sealing, tables. NKIGRID_BENCH_FULL=1: 10^6 turns
+sealed and tables over 10^7 (some minutes and 12 GB of disk under TMPDIR); else a twentieth of it."""
 import glob
 import json
 import os
@@ -101,7 +101,8 @@ def bench_seal(folder, peer):
     )
     figure("text that repeats stored once", f"{made['text_bytes'] / text:.2f} x less", "-")
     figure("and deflated, columns included", f"{made['text_bytes'] / size:.2f} x less", "-")
-    # What a log that keeps each request whole would hold, KiB a turn: the prompt, the replies (3) and answers (1) before; reply, kernel, answer.
+    # What a log that keeps each request whole would hold, KiB a turn: the prompt, the replies (3) and answers (1)
+    # before; reply, kernel, answer.
     whole = sum(1 + 4 * (turn - 1) + 3 + 3 + 1 for turn in range(1, 11)) / 10
     figure("text against whole requests a turn (ten turns)", f"{whole * 1024 * turns / text:.2f} x less", "-")
 

@@ -1,4 +1,5 @@
-"""A grid of 10^5 episodes: what its user waits for, and the memory it takes. A log of all of them, sealed, is behind `status`."""
+"""A grid of 10^5 episodes: what its user waits for, and the memory it takes. A log of all of them, sealed, is behind
+`status`."""
 import os
 import pathlib
 import subprocess

@@ -72,7 +72,8 @@ def matmul():
 
 
 def trace():
-    """From request to program in a pre-forked, pre-warmed child: the child waits on a pipe, as the tracer server's do."""
+    """From request to program in a pre-forked, pre-warmed child: the child waits on a pipe, as the tracer server's
+    do."""
     _harness.warm_up()
     source = kernels.hundred_lines().encode()
 

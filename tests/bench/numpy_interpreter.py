@@ -1,5 +1,5 @@
-"""A plain numpy interpreter of the two benchmark kernels, the way such interpreters run NKI: tile by tile, indices as arange grids,
-no masks. It is the peer that the engine is measured against; nothing else uses it."""
+"""A plain numpy interpreter of the two benchmark kernels, the way such interpreters run NKI: tile by tile, indices as
+arange grids, no masks. It is the peer that the engine is measured against; nothing else uses it."""
 import numpy as np
 
 

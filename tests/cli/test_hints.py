@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""What verify says about kernels that compile on hardware and are wrong: the hint names the variable, the line and the cause."""
+"""What verify says about kernels that compile on hardware and are wrong: the hint names the variable, the line and the
+cause."""
 import json
 import unittest
 
 import harness
 
-HEAD = "from neuronxcc import nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\n"  # 6 lines
+HEAD = (  # 6 lines
+    "from neuronxcc import nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\n"
+)
 
 # Each begins on line 7. x + 0.5 y on 300 rows by 700 columns, unless the task says otherwise.
 FORGETS_THE_LAST_TILE = """def kernel(x, y):
@@ -101,7 +104,8 @@ class Hints(harness.Case):
         self.failing(
             ACCUMULATOR_INSIDE_THE_LOOP,
             "NUMERIC_MISMATCH",
-            "variable `out` (line 8) is overwritten at line 15 in every trip of the loop at line 11 (variable `k`), only the last trip stays; "
+            "variable `out` (line 8) is overwritten at line 15 in every trip of the loop at line 11 (variable `k`), "
+            "only the last trip stays; "
             "the PSUM tile `acc` (line 12) is made anew in each trip, so nothing accumulates: create it before that loop",
             task="L1/008_matmul",
         )

@@ -80,8 +80,9 @@ pid_t read_pid(const fs::path& file) {
 }
 
 TEST(CommandCompile, TheReplysFileIsTheArtifact) {
-  const auto attempt = compile_by(
-      R"(cp kernel.py made; echo '{"ok": true, "artifact": "made", "entry": "k", "estimate_us": 2.5, "warnings": ["odd"]}')");
+  const auto attempt =
+      compile_by(R"(cp kernel.py made; echo '{"ok": true, "artifact": "made", "entry": "k", "estimate_us": 2.5, )"
+                 R"("warnings": ["odd"]}')");
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
   EXPECT_EQ(attempt.result.artifact->bytes, "source\n");
   EXPECT_EQ(attempt.result.artifact->entry, "k");
@@ -101,8 +102,9 @@ TEST(CommandCompile, AProgramMayReadItsInputToTheEndAndLeaveOutTheLastLineBreak)
 }
 
 TEST(CommandCompile, AFailureThatTheProgramTellsIsTheKernels) {
-  const auto attempt = compile_by(
-      R"(echo "{\"ok\": false, \"code\": \"PARTITION_LIMIT\", \"stage\": \"backend\", \"line\": 12, \"message\": \"in $PWD/kernel.py: 256 rows\"}")");
+  const auto attempt =
+      compile_by(R"(echo "{\"ok\": false, \"code\": \"PARTITION_LIMIT\", \"stage\": \"backend\", \"line\": 12, )"
+                 R"(\"message\": \"in $PWD/kernel.py: 256 rows\"}")");
   const auto& why = attempt.result.diagnostic;
   EXPECT_EQ(why.code, Code::partition_limit);
   EXPECT_EQ(why.stage, Stage::backend);
@@ -211,8 +213,10 @@ TEST(CommandCompile, TheProgramGetsAFolderThatGoesAndNothingOfOurs) {
 
 TEST(CommandRun, OutputsAreWhatStandsInTheFilesThatWerePoisoned) {
   Running running(
-      R"(head -c 4 run1.output0 > /dev/null; tail -c +32769 run1.inputs > run1.output0; echo '{"ok": true, "hints": ["slow"]}'
-                     read request; ls run1.* 2>/dev/null && exit 1; head -c 32768 /dev/zero > run2.output0; echo '{"ok": true}'; read end)");
+      R"(head -c 4 run1.output0 > /dev/null; tail -c +32769 run1.inputs > run1.output0
+         echo '{"ok": true, "hints": ["slow"]}'
+         read request; ls run1.* 2>/dev/null && exit 1
+         head -c 32768 /dev/zero > run2.output0; echo '{"ok": true}'; read end)");
   const auto first = running.run(0);
   ASSERT_EQ(first.kind, RunOutcome::Kind::ran) << first.words;
   EXPECT_EQ(first.report.code, Code::none);

@@ -1,4 +1,5 @@
-"""Seeds of the fuzzer of programs: the known kernels of the benchmark, traced. usage: seeds.py DIRECTORY (PYTHONPATH: the package)"""
+"""Seeds of the fuzzer of programs: the known kernels of the benchmark, traced. usage: seeds.py DIRECTORY (PYTHONPATH:
+the package)"""
 
 import json
 import pathlib

@@ -1,4 +1,5 @@
-"""The fuzzer's corpus, replayed without the fuzzer: traced kernels of the benchmark and kept inputs, whole, cut and damaged."""
+"""The fuzzer's corpus, replayed without the fuzzer: traced kernels of the benchmark and kept inputs, whole, cut and
+damaged."""
 
 import os
 import pathlib

@@ -15,10 +15,11 @@ void write_large_grid(const Sandbox& box) {
   const auto source = box.read("bench/tasks/L1/001_add.py");
   for (int i = 0; i < 250; ++i) {
     const auto id = fmt::format("L{}/{:03}_task_of_some_length", 1 + i % 3, i);
-    index += fmt::format(
-        R"({}{{"id": "{}", "category": "c", "inputs": [{{"name": "x", "shape": [8], "dtype": "float32", "role": "input"}}], )"
-        R"("outputs": [{{"shape": [8], "dtype": "float32"}}]}})",
-        i == 0 ? "" : ",", id);
+    index +=
+        fmt::format(R"({}{{"id": "{}", "category": "c", "inputs": [{{"name": "x", "shape": [8], "dtype": "float32", )"
+                    R"("role": "input"}}], )"
+                    R"("outputs": [{{"shape": [8], "dtype": "float32"}}]}})",
+                    i == 0 ? "" : ",", id);
     box.write("bench/tasks/" + id + ".py", source);
     box.write("bench/kernels/" + id + ".py", source);
   }

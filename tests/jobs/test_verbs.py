@@ -120,7 +120,8 @@ class Verbs(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2)
         self.assertEqual(
             wrong.stderr,
-            "nkigrid: no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?); `bench list` names them\n",
+            "nkigrid: no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?); "
+            "`bench list` names them\n",
         )
 
 

@@ -1,10 +1,12 @@
-"""A real Slurm cluster of four nodes on this machine: munged, slurmctld and four slurmd in a private folder on ports of its own.
+"""A real Slurm cluster of four nodes on this machine: munged, slurmctld and four slurmd in a private folder on ports of
+its own.
 
     with Cluster() as cluster:
         subprocess.run(["sinfo"], env=cluster.environment())
 
-Any number may run side by side. Everything it starts is ended by pid. All four nodes report one host name: provenance must use SLURMD_NODENAME, and Open MPI's shared
-memory transport would take different "nodes" for one, so it is switched to TCP here (and only here).
+Any number may run side by side. Everything it starts is ended by pid. All four nodes report one host name: provenance
+must use SLURMD_NODENAME, and Open MPI's shared memory transport would take different "nodes" for one, so it is switched
+to TCP here (and only here).
 """
 import os
 import pathlib
@@ -44,7 +46,8 @@ MaxArraySize={max_array}
 MaxJobCount={max_jobs}
 KillWait={kill_wait}
 MinJobAge={min_job_age}
-NodeName=trn[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{first_node_port}-{last_node_port}] CPUs=2 RealMemory=2000 State=UNKNOWN
+NodeName=trn[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{first_node_port}-{last_node_port}] \
+CPUs=2 RealMemory=2000 State=UNKNOWN
 PartitionName=trn1 Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -53,11 +56,12 @@ FIRST_PORT, LAST_PORT = 21000, 32000  # below what Linux gives to outgoing conne
 
 
 class Ports:
-    """Five neighbouring free ports (a range in slurm.conf must be contiguous), ours until close() or the end of this process.
+    """Five neighbouring free ports (a range in slurm.conf must be contiguous), ours until close() or the end of this
+    process.
 
-    Any number of clusters may start at once: a claim is an abstract socket, which the kernel frees with its process, and which other
-    network name spaces do not see, as they do not see the ports. A range is also left alone while one of its ports is in use: by a
-    stranger, or by a daemon that outlived its test.
+    Any number of clusters may start at once: a claim is an abstract socket, which the kernel frees with its process,
+    and which other network name spaces do not see, as they do not see the ports. A range is also left alone while one
+    of its ports is in use: by a stranger, or by a daemon that outlived its test.
     """
 
     def __init__(self):

@@ -1,4 +1,5 @@
-"""What the tests on the lab cluster share: one cluster and one slow model a file, an undisturbed run to compare with."""
+"""What the tests on the lab cluster share: one cluster and one slow model a file, an undisturbed run to compare
+with."""
 import json
 import os
 import pathlib
@@ -16,7 +17,8 @@ THREE_SHARDS = '{shards: 3, nodes: 1, ranks_per_node: 2, time: "00:10:00"}'
 
 
 def ranks_of(run):
-    """Pids of the nkigrid ranks that work on `run`, by their command lines (a rank's child that has not another one is no rank)."""
+    """Pids of the nkigrid ranks that work on `run`, by their command lines (a rank's child that has not another one is
+    no rank)."""
     found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -46,7 +48,8 @@ def rows_of(run, *columns):
 
 
 class DisturbedCase(Case):
-    """A run of the small grid over a slow wire, disturbed in some way, must end with the tables of an undisturbed one."""
+    """A run of the small grid over a slow wire, disturbed in some way, must end with the tables of an undisturbed
+    one."""
 
     cluster_options = {}
     delay = 0.4
@@ -114,11 +117,13 @@ class DisturbedCase(Case):
         self.assertEqual(done.returncode, 0, done.stderr + self.logs(run))
 
     def check_undisturbed(self, run=None):
-        """The tables are those of the undisturbed run, byte for byte; no episode counts twice; no attempt has two rows."""
+        """The tables are those of the undisturbed run, byte for byte; no episode counts twice; no attempt has two
+        rows."""
         run = run or self.run_folder
         self.assertEqual(self.tables(run), self.reference, self.logs(run))
         self.assertEqual(harness.status(run)["outstanding"], 0)
-        # A takeover's row for an owner that it took for dead is `killed`; the owner's own row of that attempt may still come.
+        # A takeover's row for an owner that it took for dead is `killed`; the owner's own row of that attempt may still
+        # come.
         attempts = [row[:2] for row in rows_of(run, "episode", "attempt", "outcome") if row[2] != "killed"]
         self.assertEqual(len(attempts), len(set(attempts)), "one attempt, two owners")
 

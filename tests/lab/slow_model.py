@@ -1,4 +1,5 @@
-"""The synthetic model behind a wire that takes its time: `nkigrid serve` and a proxy in front of it that holds each request back.
+"""The synthetic model behind a wire that takes its time: `nkigrid serve` and a proxy in front of it that holds each
+request back.
 
     with SlowModel(delay=0.5) as model:
         model.grid(...)      # a grid that asks it

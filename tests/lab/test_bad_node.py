@@ -8,8 +8,9 @@ from lab import DisturbedCase, harness
 
 EXAMPLE = harness.SOURCE / "configs/command-example/site_device.py"
 
-# Node by node: the process above that Slurm started knows it. A healthy node lets the canary kernel through the example's device and answers
-# for all others by their text; on a node named in `failing` only the canary passes, on one named in `dead` nothing does.
+# Node by node: the process above that Slurm started knows it. A healthy node lets the canary kernel through the
+# example's device and answers for all others by their text; on a node named in `failing` only the canary passes, on one
+# named in `dead` nothing does.
 DEVICE = r"""#!/bin/sh
 p=$PPID
 while [ "$p" -gt 1 ] && [ -z "$node" ]; do
@@ -17,11 +18,15 @@ while [ "$p" -gt 1 ] && [ -z "$node" ]; do
   p=$(sed -n 's/^PPid:[^0-9]*//p' /proc/$p/status)
 done
 export NKIGRID_DEVICE_NKISIM={build}/nkisim
-case " $(cat {folder}/dead) " in *" $node "*) echo '{{"ok":false,"code":"INFRA","message":"the device is gone"}}'; exit 0;; esac
+case " $(cat {folder}/dead) " in
+  *" $node "*) echo '{{"ok":false,"code":"INFRA","message":"the device is gone"}}'; exit 0;;
+esac
 [ "$1" = verify ] && exec /usr/bin/python3 -B {example} verify
 read -r request
 case $request in *'"task":"canary/'*) printf '%s\n' "$request" | /usr/bin/python3 -B {example} compile; exit;; esac
-case " $(cat {folder}/failing) " in *" $node "*) echo '{{"ok":false,"code":"INFRA","message":"the device was lost"}}'; exit 0;; esac
+case " $(cat {folder}/failing) " in
+  *" $node "*) echo '{{"ok":false,"code":"INFRA","message":"the device was lost"}}'; exit 0;;
+esac
 case $(cksum < kernel.py) in [0-4]*) code=SHAPE_BROADCAST;; *[02468]" "*) code=DTYPE;; *) code=INDEXING;; esac
 echo '{{"ok":false,"code":"'$code'","message":"no"}}'
 """
@@ -32,10 +37,8 @@ class BadNode(DisturbedCase):
     def make_grid(cls, slurm):
         text = harness.SMALL.read_text()
         text = re.sub(r"(?m)^slurm:.*$", f"slurm: {slurm}", text)
-        return (
-            text
-            + f"lanes: 1\ndevice: {{backend: command, name: a test's, compile: [{cls.device}, compile], verify: [{cls.device}, verify]}}\n"
-        )
+        commands = f"compile: [{cls.device}, compile], verify: [{cls.device}, verify]"
+        return text + f"lanes: 1\ndevice: {{backend: command, name: a test's, {commands}}}\n"
 
     @classmethod
     def prepare(cls, folder):
@@ -61,7 +64,8 @@ class BadNode(DisturbedCase):
         return set(re.findall(r"ExcNodeList=(\S+)", self.cluster.command("scontrol", "show", "job", str(job)).stdout))
 
     def check_next_submission(self):
-        """No episode was parked; the node is named; the next submission leaves it out and ends with the undisturbed tables."""
+        """No episode was parked; the node is named; the next submission leaves it out and ends with the undisturbed
+        tables."""
         state = self.status()
         self.assertGreater(state["outstanding"], 0, self.logs())
         self.assertNotIn("parked", state["reasons"])
@@ -87,7 +91,8 @@ class BadNode(DisturbedCase):
         self.break_nodes(dead="trn2")
         (array,) = self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
         self.wait_for_queue()
-        # A node that fails at once is free at once: it would eat all that waits. Once another node has scored, what waits keeps away.
+        # A node that fails at once is free at once: it would eat all that waits. Once another node has scored, what
+        # waits keeps away.
         shown = self.cluster.command("scontrol", "show", "job", "--oneliner", str(array)).stdout.splitlines()
         warned = [re.search(r"JobState=(\S+)", line)[1] for line in shown if "ExcNodeList=trn2" in line]
         self.assertGreaterEqual(len(warned), 3, shown)

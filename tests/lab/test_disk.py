@@ -1,4 +1,5 @@
-"""A full disk while turns are logged: one clear error, nothing acknowledged is lost, and the run goes on when there is space."""
+"""A full disk while turns are logged: one clear error, nothing acknowledged is lost, and the run goes on when there is
+space."""
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
-"""`status --follow` on a real cluster: plain lines on a pipe, drawings on a terminal, JSON lines; few questions, none that stops it."""
+"""`status --follow` on a real cluster: plain lines on a pipe, drawings on a terminal, JSON lines; few questions, none
+that stops it."""
 import json
 import os
 import pty

@@ -1,4 +1,5 @@
-"""The demo grid on a real four-node Slurm cluster: arrays of MPI elements, kill -9, resume, cancel; the same table as on one machine."""
+"""The demo grid on a real four-node Slurm cluster: arrays of MPI elements, kill -9, resume, cancel; the same table as
+on one machine."""
 import json
 import os
 import pathlib
@@ -170,7 +171,10 @@ class NoCluster(Case):
         self.refused_quickly("Slurm", SLURM_CONF=str(self.write("slurm.conf", "this is no configuration\n")))
 
     def test_dead_controller(self):
-        text = "ClusterName=dead\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort=9\nAuthType=auth/munge\nNodeName=n1\nPartitionName=p Nodes=n1\n"
+        text = (
+            "ClusterName=dead\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort=9\nAuthType=auth/munge\n"
+            "NodeName=n1\nPartitionName=p Nodes=n1\n"
+        )
         self.refused_quickly("Slurm", SLURM_CONF=str(self.write("slurm.conf", text)))
 
 

@@ -1,4 +1,5 @@
-"""Time limits, signals and dead ranks: each drains or flushes, and the next attempt continues from the last durable turn."""
+"""Time limits, signals and dead ranks: each drains or flushes, and the next attempt continues from the last durable
+turn."""
 import os
 import signal
 import time
@@ -11,8 +12,8 @@ ONE_MINUTE = '{{shards: 1, nodes: 1, ranks_per_node: 2, time: "00:01:00", warn: 
 
 class Stops(DisturbedCase):
     def test_an_element_ends_by_itself_before_its_time_limit(self):
-        """Once warned by USR1, once only by the time left: Slurm has nothing to kill, and resume finishes. A limit that is lengthened
-        meanwhile is noticed: that element runs on to its end."""
+        """Once warned by USR1, once only by the time left: Slurm has nothing to kill, and resume finishes. A limit that
+        is lengthened meanwhile is noticed: that element runs on to its end."""
         self.model.delay = 2.5
         runs = {"warned": 35, "unwarned": 1}
         (longer,) = self.submit(ONE_MINUTE.format(warn=1), self.folder / "longer")

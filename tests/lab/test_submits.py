@@ -1,4 +1,5 @@
-"""Submits that come twice or die half-way, a controller that is away, limits at their edges, and tables that tell what is missing."""
+"""Submits that come twice or die half-way, a controller that is away, limits at their edges, and tables that tell what
+is missing."""
 import json
 import os
 import re

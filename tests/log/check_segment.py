@@ -13,13 +13,13 @@ ATTRIBUTES = (
 ).split()
 EPISODES = (
     "episode key cell task level category replicate attempt inherited_turns superseded outcome ended_by nudged passed "
-    "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds tokens_in "
-    "tokens_out tokens_cached cost_usd api_retries estimate_us node rank"
+    "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds "
+    "tokens_in tokens_out tokens_cached cost_usd api_retries estimate_us node rank"
 ).split()
 TEXTS = ("request", "reply", "kernel", "tool_output")
 TURNS = (
-    "episode attempt turn event nudged flags tool_calls compile_ok verify_ok stage code group line llm_s wait_s compile_s "
-    "verify_s tokens_in tokens_out api_retries max_abs_err rel_l2 estimate_us"
+    "episode attempt turn event nudged flags tool_calls compile_ok verify_ok stage code group line llm_s wait_s "
+    "compile_s verify_s tokens_in tokens_out api_retries max_abs_err rel_l2 estimate_us"
 ).split()
 TURNS += [f"{text}_{part}" for text in TEXTS for part in ("offset", "length")]
 WORDS = set("episode key cell task level category outcome ended_by stage code group node event flags".split())

@@ -1,5 +1,6 @@
-"""A second reader of docs/formats/journal.md and of the rule by which segments cover a journal (docs/formats/segment.md), written from
-these pages alone, for journals whose writer was killed: what the end of the file cuts is dropped."""
+"""A second reader of docs/formats/journal.md and of the rule by which segments cover a journal
+(docs/formats/segment.md), written from these pages alone, for journals whose writer was killed: what the end of the
+file cuts is dropped."""
 import collections
 import glob
 import os
@@ -54,7 +55,8 @@ def segment_parts(folder, stem):
 
 
 def turns_of_log(folder):
-    """Counts every (R or T, episode, attempt, turn) of a log folder, in segments and journals, each record once. The episode is its replicate."""
+    """Counts every (R or T, episode, attempt, turn) of a log folder, in segments and journals, each record once. The
+    episode is its replicate."""
     import h5py
 
     found = collections.Counter()

@@ -1,4 +1,5 @@
-"""A second reader of docs/formats/journal.md, written from that page alone. Prints one line a record; refuses anything that does not fit.
+"""A second reader of docs/formats/journal.md, written from that page alone. Prints one line a record; refuses anything
+that does not fit.
 
 usage: read_journal.py JOURNAL
 """

@@ -1,5 +1,5 @@
-"""Fitted costs against numpy: known effects are recovered, heavy tails do little harm, what was never seen is expected at its model's and
-mode's cost."""
+"""Fitted costs against numpy: known effects are recovered, heavy tails do little harm, what was never seen is expected
+at its model's and mode's cost."""
 import json
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""200 kill -9 at random moments of a writing run, each followed by a takeover: every acknowledged reply and turn is there once. Counted by a
-reader of its own (journal_format.py, h5py), not by ours."""
+"""200 kill -9 at random moments of a writing run, each followed by a takeover: every acknowledged reply and turn is
+there once. Counted by a reader of its own (journal_format.py, h5py), not by ours."""
 import collections
 import glob
 import os
@@ -41,7 +41,8 @@ class Log:
         return words[0].decode()
 
     def live_and_die(self):
-        """Kills after a random word of the writer's: in a third of the cases one of the first, while it seals and takes over."""
+        """Kills after a random word of the writer's: in a third of the cases one of the first, while it seals and takes
+        over."""
         words = self.draw.choice((self.draw.randint(1, 3), self.draw.randint(2, 30), self.draw.randint(20, 120)))
         writer = self.start()
         last = "nothing"
@@ -77,12 +78,12 @@ class Kill9(unittest.TestCase):
             with h5py.File(path) as file:
                 turns, text = file["turns"], file["text"][:].tobytes()
                 for row in range(len(turns["turn"])):
-                    name = f"{int(turns['episode'][row].rsplit(b'#', 1)[1])} {turns['attempt'][row]} {turns['turn'][row]};".encode()
+                    replicate = int(turns["episode"][row].rsplit(b"#", 1)[1])
+                    name = f"{replicate} {turns['attempt'][row]} {turns['turn'][row]};".encode()
                     for what, seq in ((b"reply", "reply_seq"), (b"kernel", "turn_seq")):
                         if turns[seq][row]:
-                            at, size = int(turns[f"{what.decode()}_offset"][row]), int(
-                                turns[f"{what.decode()}_length"][row]
-                            )
+                            at = int(turns[f"{what.decode()}_offset"][row])
+                            size = int(turns[f"{what.decode()}_length"][row])
                             word = what + b" " + name
                             self.assertEqual(text[at : at + size], word * (size // len(word)))
                             rows += 1

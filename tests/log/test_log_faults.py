@@ -1,5 +1,5 @@
-"""A run whose writer dies while it seals, whose file system has no locks, whose folder two programs write: through the real binary, with calls
-that fail or kill by a preloaded library (shim.c)."""
+"""A run whose writer dies while it seals, whose file system has no locks, whose folder two programs write: through the
+real binary, with calls that fail or kill by a preloaded library (shim.c)."""
 import os
 import pathlib
 import signal

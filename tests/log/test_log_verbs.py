@@ -119,7 +119,8 @@ class LogVerbs(Case):
         path.write_bytes(data)
 
     def check_sealed_away(self, name, *words, lost=True):
-        """Damage is an error until `seal` has saved the rest (which fails once where records are lost); then it is known, and no error any more."""
+        """Damage is an error until `seal` has saved the rest (which fails once where records are lost); then it is
+        known, and no error any more."""
         self.check_refused(nkigrid("log", "check", self.run_folder), 3, "damaged", "nkigrid seal")
         sealed = nkigrid("seal", self.run_folder)
         self.assertEqual(sealed.returncode, 3 if lost else 0, sealed.stderr)

@@ -13,8 +13,8 @@ using test::http;
 using test::ScriptedServer;
 using test::Step;
 
-const std::string kGood =
-    R"({"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}})";
+const std::string kGood = R"({"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],)"
+                          R"("usage":{"prompt_tokens":3,"completion_tokens":1}})";
 
 constexpr OpenAiTuning kQuick{Seconds(0.002), Seconds(0.01), Seconds(0.2), Seconds(0.15), Seconds(0)};
 

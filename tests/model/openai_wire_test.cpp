@@ -91,7 +91,8 @@ TEST(OpenAiResponse, EveryCutBodyIsRefused) {
 
 TEST(OpenAiResponse, ContentMayBeParts) {
   const ChatReply reply = parse_chat_response(
-      R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]})");
+      R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},)"
+      R"("finish_reason":"stop"}]})");
   EXPECT_EQ(reply.message.content, "ab");
 }
 

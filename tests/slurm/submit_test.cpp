@@ -285,11 +285,10 @@ TEST_F(Submit, ADamagedJobsFileIsNamed) {
   EXPECT_EQ(refusal(R"({"submissions": [{}]})"), ErrorCode::corrupt);
   EXPECT_EQ(refusal(R"({"version": 2, "submissions": []})"), ErrorCode::config);
   for (const char* elements : {"0-4000000000", "", "0-", "3-1", "0,x", "0-3%2"}) {
-    EXPECT_EQ(
-        refusal(fmt::format(
-            R"({{"version": 1, "submissions": [{{"generation": 1, "aggregation": 0, "arrays": [{{"job": 1, "offset": 0, "elements": "{}"}}]}}]}})",
-            elements)),
-        ErrorCode::corrupt)
+    EXPECT_EQ(refusal(fmt::format(R"({{"version": 1, "submissions": [{{"generation": 1, "aggregation": 0, "arrays": )"
+                                  R"([{{"job": 1, "offset": 0, "elements": "{}"}}]}}]}})",
+                                  elements)),
+              ErrorCode::corrupt)
         << elements;
   }
 }

@@ -118,7 +118,8 @@ class OfLog(unittest.TestCase):
 class Clean(unittest.TestCase):
     def test_nothing_of_this_machine_is_left(self):
         text = diagnose.clean(
-            "2025-07-05T12:00:01Z 4711 ERROR pid 4711 /tmp/nkigrid-neuron-x1/kernel.py:12 at 0x7f0012 in '/opt/venv/lib/a.py' 12:00:01.250"
+            "2025-07-05T12:00:01Z 4711 ERROR pid 4711 /tmp/nkigrid-neuron-x1/kernel.py:12 at 0x7f0012 "
+            "in '/opt/venv/lib/a.py' 12:00:01.250"
         )
         self.assertEqual(text, "TIME ERROR pid N kernel.py:12 at 0x... in '...' TIME")
 

@@ -1,7 +1,8 @@
-"""The backend of the stand-in compiler: makes a toy NEFF (magic, length, JSON, the simulator's program), or fails as it is told by the
-kernel's directives or by the file `control/compiler` beside the interpreter.
+"""The backend of the stand-in compiler: makes a toy NEFF (magic, length, JSON, the simulator's program), or fails as it
+is told by the kernel's directives or by the file `control/compiler` beside the interpreter.
 
-exit STATUS WORDS: says WORDS on stderr and exits; hang: starts a grandchild in a session of its own and waits; empty: writes no byte."""
+exit STATUS WORDS: says WORDS on stderr and exits; hang: starts a grandchild in a session of its own and waits; empty:
+writes no byte."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""neuronxcc.nki of the stand-in: the simulator's names from the next folder on the path, `baremetal` as the vendor's has it."""
+"""neuronxcc.nki of the stand-in: the simulator's names from the next folder on the path, `baremetal` as the vendor's
+has it."""
 import os
 import sys
 

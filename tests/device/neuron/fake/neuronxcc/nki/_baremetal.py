@@ -1,6 +1,8 @@
-"""The two stages of a compile, as documented: stage 1 raises ordinary exceptions, stage 2 is a program that fails with an exit status.
+"""The two stages of a compile, as documented: stage 1 raises ordinary exceptions, stage 2 is a program that fails with
+an exit status.
 
-A line `# fake-nki: WORDS` of a kernel's file steers stage 1, `# fake-cc: WORDS` the backend, `# fake-nrt: WORDS` the runtime."""
+A line `# fake-nki: WORDS` of a kernel's file steers stage 1, `# fake-cc: WORDS` the backend, `# fake-nrt: WORDS` the
+runtime."""
 
 import builtins
 import inspect
