@@ -1,7 +1,7 @@
 #include "runner/nkisim/engine/expression.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <array>
+#include <type_traits>
 
 #include "runner/nkisim/engine/observer.hpp"
 
@@ -13,8 +13,7 @@ T constant_of(double value) {
   if constexpr (std::is_same_v<T, float>) {
     return static_cast<float>(value);
   } else {
-    const double whole = value == value ? std::clamp(std::nearbyint(value), -2147483648.0, 4294967295.0) : 0.0;
-    return static_cast<T>(static_cast<std::uint32_t>(static_cast<std::int64_t>(whole)));
+    return integer_of(value);
   }
 }
 template <class T>

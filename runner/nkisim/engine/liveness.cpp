@@ -21,12 +21,6 @@ struct BlockUse {
   std::vector<std::optional<Affine>> dims;  ///< the block index by block dimension; none: the accesses differ
 };
 
-bool same(const Affine& a, const Affine& b) {
-  return a.constant == b.constant &&
-         std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(),
-                    [](const Term& x, const Term& y) { return x.atom == y.atom && x.coefficient == y.coefficient; });
-}
-
 /// The index where no axis of the operation moves it: one block a run of the operation.
 std::optional<Affine> fixed(const Index& index) {
   const bool walks = std::any_of(index.slots.begin(), index.slots.end(), [](std::int64_t s) { return s != 0; });
@@ -82,7 +76,7 @@ class BlockSurvey {
     use.common->resize(shared);
     for (std::size_t dim = 0; dim < use.dims.size(); ++dim) {
       const auto other = fixed(access.dims[dim]);
-      if (use.dims[dim] && (!other || !same(*use.dims[dim], *other))) use.dims[dim].reset();
+      if (use.dims[dim] != other) use.dims[dim].reset();
     }
   }
 

@@ -1,6 +1,7 @@
 #include "runner/nkisim/engine/space.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace nkigrid::nkisim {
 namespace {
@@ -31,6 +32,19 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {  // b > 0
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
+/// What points cut out of an interval leave of it, in order; the points come in any order, and twice. @returns how many
+int without_holes(Span span, std::span<std::int64_t> holes, Space::Spans& out) {
+  std::sort(holes.begin(), holes.end());
+  int count = 0;
+  for (const std::int64_t hole : holes) {
+    if (hole < span.lo || hole >= span.hi) continue;
+    if (hole > span.lo) out[static_cast<std::size_t>(count++)] = {span.lo, hole};
+    span.lo = hole + 1;
+  }
+  if (span.lo < span.hi) out[static_cast<std::size_t>(count++)] = span;
+  return count;
+}
+
 }  // namespace
 
 Space::Space(const Program& program, const Ranges& ranges, const std::vector<std::int64_t>& shape,
@@ -55,24 +69,23 @@ View Space::add(const Access& access) {
   view.dtype = buffer.dtype;
   view.item = static_cast<std::int64_t>(size_of(buffer.dtype));
   view.skip = access.skip_out_of_bounds;
+  // Row-major from the last dimension: the dimensions from the partitions on sum up to a byte offset in a tile, the
+  // block dimensions before them to the number of the tile.
   Form offset, block;
   offset.steps.assign(shape_.size(), 0);
   block.steps.assign(shape_.size(), 0);
-  const bool on_chip = is_on_chip(buffer.kind);
-  const std::size_t blocks = on_chip ? buffer.partition_dim : 0;
+  const std::size_t blocks = is_on_chip(buffer.kind) ? buffer.partition_dim : 0;
   std::int64_t stride = view.item, block_stride = 1;
   for (std::size_t dim = buffer.shape.size(); dim-- > 0;) {
     const bool is_block = dim < blocks;
     const std::int64_t scale = is_block ? block_stride : stride;
     const Index& index = access.dims[dim];
     add_scaled(is_block ? block : offset, index, scale);
-    const bool dynamic = access.dynamic_dim == static_cast<std::int32_t>(dim);
-    const Range range = ranges_.of(index, shape_);
-    if (dynamic) {
+    if (access.dynamic_dim == static_cast<std::int32_t>(dim)) {
       view.dynamic = {add(index), buffer.shape[dim], static_cast<std::uint32_t>(dim)};
       view.dynamic_stride = scale;
       view.dynamic_block = is_block;
-    } else if (range.lo < 0 || range.hi >= buffer.shape[dim]) {
+    } else if (const Range range = ranges_.of(index, shape_); range.lo < 0 || range.hi >= buffer.shape[dim]) {
       view.checks.push_back({add(index), buffer.shape[dim], static_cast<std::uint32_t>(dim)});
     }
     (is_block ? block_stride : stride) *= buffer.shape[dim];
@@ -81,20 +94,24 @@ View Space::add(const Access& access) {
   view.offset = static_cast<std::uint32_t>(forms_.size() - 1);
   if (blocks > 0) {
     for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
-      if (block.steps[axis] != 0) forbid_inner(axis);
+      if (block.steps[axis] != 0) forbid_inner(axis);  // a row lies in one tile
     }
     forms_.push_back(std::move(block));
     view.block = static_cast<std::int32_t>(forms_.size() - 1);
   }
-  if (access.dynamic) {
-    view.tile = std::make_unique<View>(add(*access.dynamic));
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
-      const bool varies = moves(view.tile->offset, axis) ||
-                          (view.tile->block >= 0 && moves(static_cast<std::uint32_t>(view.tile->block), axis));
-      if (varies || (view.skip && moves(view.dynamic.form, axis))) forbid_inner(axis);
-    }
-  }
+  if (access.dynamic) add_index_tile(*access.dynamic, view);
   return view;
+}
+
+/// One look at the index tile serves a row, and decides whether all of it is skipped: axes along which either could
+/// differ from point to point are no rows.
+void Space::add_index_tile(const Access& tile, View& view) {
+  view.tile = std::make_unique<View>(add(tile));
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+    const bool varies = moves(view.tile->offset, axis) ||
+                        (view.tile->block >= 0 && moves(static_cast<std::uint32_t>(view.tile->block), axis));
+    if (varies || (view.skip && moves(view.dynamic.form, axis))) forbid_inner(axis);
+  }
 }
 
 bool Space::moves(std::uint32_t form) const {
@@ -102,8 +119,10 @@ bool Space::moves(std::uint32_t form) const {
                      [&](const std::vector<std::int64_t>& steps) { return steps[form] != 0; });
 }
 
+/// Two axes are one when every form, mask included, goes on from the end of the inner run as if it were longer: then
+/// form(o, i) depends on o * extent + i alone.
 bool Space::joins(std::size_t outer, std::size_t inner) const {
-  if (no_inner_[outer] || no_inner_[inner]) return false;
+  if (no_inner_[outer] || no_inner_[inner]) return false;  // what forbids the one would forbid the joined axis
   return std::all_of(forms_.begin(), forms_.end(), [&](const Form& form) {
     return form.steps[outer] == wrap_mul(form.steps[inner], extents_[inner]);
   });
@@ -136,6 +155,28 @@ void Space::reorder(const std::vector<std::size_t>& order) {
 }
 
 std::size_t Space::layout(const std::vector<bool>& folded, bool row_is_kept) {
+  std::size_t kept = join_runs(group(folded));
+  const std::size_t first = row_is_kept ? 0 : kept, last = row_is_kept ? kept : extents_.size();
+  const std::size_t row = choose_row(first, last);
+  if (row == last) {
+    extents_.push_back(1);
+    no_inner_.push_back(false);
+    for (Form& form : forms_) form.steps.push_back(0);
+  } else {
+    if (row_is_kept) --kept;
+    std::vector<std::size_t> order;
+    for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
+      if (axis != row) order.push_back(axis);
+    }
+    order.push_back(row);
+    reorder(order);
+  }
+  layout_fixed();
+  return kept;
+}
+
+/// Kept axes before folded ones, each class in its order; an axis of one point moves nothing and goes.
+std::size_t Space::group(const std::vector<bool>& folded) {
   std::vector<std::size_t> order;
   std::size_t kept = 0;
   for (const bool want : {false, true}) {
@@ -145,37 +186,29 @@ std::size_t Space::layout(const std::vector<bool>& folded, bool row_is_kept) {
     if (!want) kept = order.size();
   }
   reorder(order);
+  return kept;
+}
+
+/// Joins neighbours, from the inside out, so that a run of several axes becomes one; never across the border of kept
+/// and folded axes.
+std::size_t Space::join_runs(std::size_t kept) {
   for (std::size_t inner = extents_.size(); inner-- > 1;) {
-    const bool same_class = inner != kept;  // kept | folded is a border
-    if (same_class && joins(inner - 1, inner)) {
-      if (inner < kept) --kept;
-      join(inner - 1, inner);
-    }
+    if (inner == kept || !joins(inner - 1, inner)) continue;
+    if (inner < kept) --kept;
+    join(inner - 1, inner);
   }
-  // The row: the last axis of its class that may be one, or a longer one if that is short.
-  const std::size_t first = row_is_kept ? 0 : kept, last = row_is_kept ? kept : extents_.size();
+  return kept;
+}
+
+/// The last axis of [first, last) that may be a row, or a longer one before it if that is short (a row costs as much to
+/// begin as some sixteen values). `last` when none may.
+std::size_t Space::choose_row(std::size_t first, std::size_t last) const {
   std::size_t row = last;
   for (std::size_t axis = first; axis < last; ++axis) {
     if (no_inner_[axis]) continue;
     if (row == last || extents_[axis] >= extents_[row] || extents_[axis] >= 16) row = axis;
   }
-  std::vector<std::size_t> final_order;
-  for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
-    if (axis != row) final_order.push_back(axis);
-  }
-  if (row == last) {  // none: a row of one
-    extents_.push_back(1);
-    no_inner_.push_back(false);
-    for (Form& form : forms_) form.steps.push_back(0);
-    final_order.assign(extents_.size(), 0);
-    for (std::size_t axis = 0; axis < extents_.size(); ++axis) final_order[axis] = axis;
-  } else {
-    if (row_is_kept) --kept;
-    final_order.push_back(row);
-  }
-  reorder(final_order);
-  layout_fixed();
-  return kept;
+  return row;
 }
 
 void Space::layout_fixed() {
@@ -201,6 +234,8 @@ int Space::own_spans(const std::int64_t* values, std::size_t axis, Spans& out) c
   return spans(values, axis, true, out);
 }
 
+/// Along the row each condition is v + s j, so each leaves a half line (>= 0), a point (== 0) or all but a point (!=
+/// 0), or, with s = 0, all or nothing. Their conjunction is an interval with holes.
 int Space::spans(const std::int64_t* values, std::size_t axis, bool own, Spans& out) const {
   std::int64_t lo = 0, hi = extents_[axis];
   std::array<std::int64_t, kMaxConditions> holes;
@@ -208,7 +243,7 @@ int Space::spans(const std::int64_t* values, std::size_t axis, bool own, Spans& 
   for (const MaskTerm& term : mask_) {
     const std::int64_t v = values[term.form], s = steps_[axis][term.form];
     if (s == 0) {
-      if (own && moves(term.form)) continue;
+      if (own && moves(term.form)) continue;  // another axis answers for it
       const bool holds =
           term.kind == Condition::Kind::not_negative ? v >= 0 : (v == 0) == (term.kind == Condition::Kind::zero);
       if (!holds) return 0;
@@ -227,16 +262,7 @@ int Space::spans(const std::int64_t* values, std::size_t axis, bool own, Spans& 
       }
     }
   }
-  if (lo >= hi) return 0;
-  std::sort(holes.begin(), holes.begin() + static_cast<std::ptrdiff_t>(hole_count));
-  int count = 0;
-  for (std::size_t k = 0; k < hole_count; ++k) {
-    if (holes[k] < lo || holes[k] >= hi) continue;
-    if (holes[k] > lo) out[static_cast<std::size_t>(count++)] = {lo, holes[k]};
-    lo = holes[k] + 1;
-  }
-  if (lo < hi) out[static_cast<std::size_t>(count++)] = {lo, hi};
-  return count;
+  return lo < hi ? without_holes({lo, hi}, std::span(holes.data(), hole_count), out) : 0;
 }
 
 }  // namespace nkigrid::nkisim

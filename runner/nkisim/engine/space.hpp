@@ -8,8 +8,10 @@
 #include "runner/nkisim/program/program.hpp"
 #include "runner/nkisim/program/ranges.hpp"
 
-/// The executable form of an operation's iteration space: all that varies over it (byte offsets, block numbers, indices
-/// to check, mask values) is one linear form each, walked together by an odometer. Internal to the room.
+/// The executable form of an operation's iteration space. All that varies over it (byte offsets, block numbers, indices
+/// to check, mask values) is one linear form each. An odometer walks all axes but the last, the row, and keeps the
+/// forms' values by adding steps; along the row an inner loop works with strides alone. So an operation's cost does not
+/// grow with what its indices look like. Internal to the room.
 namespace nkigrid::nkisim {
 
 /// constant + sum(coefficient * atom) + sum(steps[axis] * point[axis]); arithmetic wraps, valid programs stay in range.
@@ -63,9 +65,10 @@ class Space {
   std::size_t rank() const { return extents_.size(); }
   std::int64_t extent(std::size_t axis) const { return extents_[axis]; }
 
-  /// Orders the axes [first kept ones, then folded ones], joins neighbours that are one run, drops extents of 1, and
-  /// moves the row axis last within its class. `folded` has one flag an axis. @returns the number of kept axes in the
-  /// new order.
+  /// Puts the axes in the order of the work: kept ones, folded ones, the row last, be it kept or folded; drops extents
+  /// of 1, joins neighbours that are one run. Points of a map are independent, so any order of its axes will do; where
+  /// several add to one element, forbid_inner() keeps the axis out of the row.
+  /// @param folded a flag an axis @returns the number of kept axes before the row
   std::size_t layout(const std::vector<bool>& folded, bool row_is_kept);
   /// The axes as they are (matmul, scan).
   void layout_fixed();
@@ -93,6 +96,10 @@ class Space {
  private:
   int spans(const std::int64_t* values, std::size_t axis, bool own, Spans& out) const;
   bool moves(std::uint32_t form) const;
+  void add_index_tile(const Access& tile, View& view);
+  std::size_t group(const std::vector<bool>& folded);
+  std::size_t join_runs(std::size_t kept);
+  std::size_t choose_row(std::size_t first, std::size_t last) const;
   bool joins(std::size_t outer, std::size_t inner) const;
   void join(std::size_t outer, std::size_t inner);
   void reorder(const std::vector<std::size_t>& order);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kFewBlocks = 256;
 constexpr std::size_t kAlignment = 64;
+constexpr std::uint64_t kTileOverhead = 128;  ///< of the bookkeeping [bytes]
 
 template <class T>
 void fill_with(std::span<std::byte> bytes, T value) {
@@ -37,6 +38,25 @@ void each_word(std::uint64_t first, std::uint64_t count, F f) {
 }
 
 void free_bytes(std::byte* p) { std::free(p); }
+
+/// The value of an alloc, cast to the dtype once and then repeated.
+void fill_value(Dtype dtype, std::span<std::byte> bytes, double fill, const Poison& poison) {
+  std::byte pattern[4];
+  if (is_float(dtype)) {
+    const auto value = static_cast<float>(fill);
+    row_kernels().store_f32(dtype, pattern, 0, 1, &value, poison.int_byte);
+  } else {
+    const std::int32_t value = integer_of(fill);
+    row_kernels().store_i32(dtype, pattern, 0, 1, &value);
+  }
+  if (size_of(dtype) == 1) {
+    std::memset(bytes.data(), static_cast<int>(pattern[0]), bytes.size());
+  } else if (size_of(dtype) == 2) {
+    fill_with(bytes, std::bit_cast<std::uint16_t>(std::to_array({pattern[0], pattern[1]})));
+  } else {
+    fill_with(bytes, std::bit_cast<std::uint32_t>(pattern));
+  }
+}
 
 }  // namespace
 
@@ -62,6 +82,11 @@ void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) 
   } else {
     std::memset(bytes.data(), static_cast<int>(poison.nan_bits >> 24) | 0x7f, bytes.size());
   }
+}
+
+std::int32_t integer_of(double value) noexcept {
+  const double whole = value == value ? std::clamp(std::nearbyint(value), -2147483648.0, 4294967295.0) : 0.0;
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(whole)));
 }
 
 void Storage::prepare() { few_.resize(std::min(blocks, kFewBlocks)); }
@@ -99,53 +124,42 @@ void Storage::release() {
   touched_.clear();
 }
 
+/// The first touch of a block since its buffer's alloc: finds memory for it where it has none, then gives it the value
+/// that the alloc promised. Memory that a dead block gave back comes first; it holds old values, as a chip's would.
 void Storage::renew(Tile& tile, std::uint64_t block, const Poison& poison, std::uint64_t* budget) {
   const std::uint64_t words = granule == 0 ? 0 : (tile_bytes / granule + 63) / 64;
-  if (tile.data == nullptr && !free_.empty()) {
+  if (tile.data == nullptr) {
+    if (free_.empty()) take_memory(words, budget);
     tile.data = free_.back();
     free_.pop_back();
-    touched_.push_back(block);
-  }
-  if (tile.data == nullptr) {
-    const std::uint64_t size = (tile_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    const std::uint64_t cost = size + words * 8 + 128;
-    if (*budget < cost) {
-      throw Fault{Code::capacity,
-                  fmt::format("the kernel touches more on-chip and private HBM memory than the limit allows "
-                              "(a further {} bytes)",
-                              cost)};
-    }
-    *budget -= cost;
-    tile.data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
-    if (tile.data == nullptr) throw Fault{Code::capacity, fmt::format("no memory for {} bytes", size)};
-    owned_.emplace_back(tile.data, free_bytes);
     touched_.push_back(block);
   }
   tile.generation = generation_;
   tile.filled = fill_.has_value();
   const std::span<std::byte> bytes(tile.data, tile_bytes);
   if (fill_) {
-    const std::size_t item = size_of(dtype);
-    const auto value = static_cast<float>(*fill_);
-    const auto integer = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(
-        std::clamp(*fill_ == *fill_ ? std::nearbyint(*fill_) : 0.0, -2147483648.0, 4294967295.0))));
-    std::byte pattern[4];
-    if (is_float(dtype)) {
-      row_kernels().store_f32(dtype, pattern, 0, 1, &value, poison.int_byte);
-    } else {
-      row_kernels().store_i32(dtype, pattern, 0, 1, &integer);
-    }
-    if (item == 1) {
-      std::memset(bytes.data(), static_cast<int>(pattern[0]), bytes.size());
-    } else if (item == 2) {
-      fill_with(bytes, std::bit_cast<std::uint16_t>(std::to_array({pattern[0], pattern[1]})));
-    } else {
-      fill_with(bytes, std::bit_cast<std::uint32_t>(pattern));
-    }
+    fill_value(dtype, bytes, *fill_, poison);
   } else if (!covered_) {
     fill_poison(dtype, bytes, zeroed ? Poison{0, 0} : poison);
   }
   if (words > 0) tile.written.assign(words, fill_ ? ~0ULL : 0ULL);
+}
+
+/// A further tile's memory, into free_.
+void Storage::take_memory(std::uint64_t words, std::uint64_t* budget) {
+  const std::uint64_t size = (tile_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::uint64_t cost = size + words * 8 + kTileOverhead;
+  if (*budget < cost) {
+    throw Fault{Code::capacity,
+                fmt::format("the kernel touches more on-chip and private HBM memory than the limit allows "
+                            "(a further {} bytes)",
+                            cost)};
+  }
+  *budget -= cost;
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  if (data == nullptr) throw Fault{Code::capacity, fmt::format("no memory for {} bytes", size)};
+  owned_.emplace_back(data, free_bytes);
+  free_.push_back(data);
 }
 
 }  // namespace nkigrid::nkisim

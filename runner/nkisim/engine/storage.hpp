@@ -62,6 +62,7 @@ class Storage {
  private:
   Tile& far_tile(std::uint64_t block) { return many_[block]; }
   void renew(Tile& tile, std::uint64_t block, const Poison& poison, std::uint64_t* budget);
+  void take_memory(std::uint64_t words, std::uint64_t* budget);
 
   std::uint64_t generation_ = 1;
   std::optional<double> fill_;
@@ -72,6 +73,9 @@ class Storage {
   std::vector<std::uint64_t> touched_;  // blocks that hold memory of owned_
   std::vector<std::byte*> free_;        // memory of owned_ that no block holds
 };
+
+/// A constant of a program in integer memory or work: to nearest even, within -2^31 to 2^32 - 1, as 32 bits; NaN is 0.
+std::int32_t integer_of(double value) noexcept;
 
 /// Writes poison of a dtype over bytes.
 void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) noexcept;

@@ -5,19 +5,8 @@
 namespace nkigrid::nkisim {
 namespace {
 
-bool same(const Index& a, const Index& b) {
-  if (a.base.constant != b.base.constant || a.slots != b.slots || a.base.terms.size() != b.base.terms.size())
-    return false;
-  for (std::size_t k = 0; k < a.base.terms.size(); ++k) {
-    if (a.base.terms[k].atom != b.base.terms[k].atom || a.base.terms[k].coefficient != b.base.terms[k].coefficient)
-      return false;
-  }
-  return true;
-}
 bool same(const Access& a, const Access& b) {
-  return a.buffer == b.buffer && !a.dynamic && !b.dynamic &&
-         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
-                    [](const Index& x, const Index& y) { return same(x, y); });
+  return a.buffer == b.buffer && !a.dynamic && !b.dynamic && a.dims == b.dims;
 }
 
 /// No two points of the space are one element, as far as slots alone can tell: each axis moves one dimension of its
@@ -74,6 +63,8 @@ void Store<T>::write(Machine& machine, const RowAt& row, std::size_t n, const T*
     values = old;
   }
   Rows<T>::store(machine.rows, view_.dtype, row.at, row.stride, n, values, machine.poison.int_byte);
+  // The first trip of a looped accumulation overwrites what nothing filled since the alloc. Its own writes are no fill:
+  // the tile's other rows must still find it so.
   if (loops_.empty()) {
     machine.mark(view_.root, *row.tile, row.offset, row.stride, view_.item, n);
   } else if (!row.tile->written.empty()) {

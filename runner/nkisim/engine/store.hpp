@@ -12,7 +12,8 @@ namespace nkigrid::nkisim {
 /// True when an operation may read bytes that it has already written: then its stores wait until all is read.
 bool must_defer(const Program& program, const Access& dst, const std::vector<Source>& sources);
 
-/// The destination of map and fold: casts, accumulates, marks, defers.
+/// The destination of map, fold and scan: casts, accumulates, marks, defers. One run of an operation is begin(), any
+/// number of put(), finish().
 template <class T>
 class Store {
  public:
@@ -21,10 +22,10 @@ class Store {
 
   const View& view() const { return view_; }
   void begin(Machine& machine);
-  /// Elements [skip, skip + n) of a row.
+  /// Elements [skip, skip + n) of a row; kept until finish() when the stores wait.
   void put(Machine& machine, const RowAt& row, std::int64_t skip, std::size_t n, const T* values);
   void finish(Machine& machine);
-  /// Where float32 results may be written straight away; null when they may not.
+  /// Where float32 results may be computed in place of a put(); null when they may not. mark_direct() follows.
   float* direct(const RowAt& row, std::int64_t skip) const;
   void mark_direct(Machine& machine, const RowAt& row, std::int64_t skip, std::size_t n) const;
 

@@ -17,10 +17,12 @@ namespace nkigrid::nkisim {
 struct Term {
   std::uint32_t atom = 0;
   std::int64_t coefficient = 0;
+  bool operator==(const Term&) const = default;
 };
 struct Affine {
   std::int64_t constant = 0;
   std::vector<Term> terms;
+  bool operator==(const Affine&) const = default;  ///< as written: the order of the terms counts
 };
 
 struct Atom {
@@ -35,6 +37,7 @@ struct Atom {
 struct Index {
   Affine base;
   std::vector<std::int64_t> slots;  ///< {R}
+  bool operator==(const Index&) const = default;
 };
 
 struct Access {
