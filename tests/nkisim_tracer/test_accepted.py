@@ -9,7 +9,7 @@ import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 
-from kernels import compile_body
+from kernels import compile_body, instructions, program_of
 
 RNG = np.random.default_rng(7)
 OUT = "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(x[0:128, :])\n"
@@ -148,6 +148,100 @@ class Masks(unittest.TestCase):
     def test_a_shuffle_is_of_whole_quadrants(self):
         result = compile_body(OUT + "u = t[0:48, :]\nnisa.nc_stream_shuffle(u, u, [0] * 32)\n" + END)
         self.assertEqual(result["code"], "PARTITION_LIMIT", result["message"])
+
+
+class Accumulators(unittest.TestCase):
+    """nisa.activation: reset_reduce, reduce and reset act on registers of the engine, which reduce_res reads out."""
+
+    def close(self, got, want):
+        np.testing.assert_allclose(got, np.asarray(want, dtype=np.float64).reshape(got.shape), rtol=1e-5)
+
+    def test_a_sum_over_two_calls_is_read_out_by_the_second(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            total = nl.ndarray((128, 1), dtype=nl.float32)
+            nisa.activation(op=nl.exp, data=nl.load(x[0]), reduce_op=nl.add, reduce_cmd=nisa.reduce_cmd.reset_reduce)
+            nisa.activation(
+                op=nl.exp, data=nl.load(x[1]), reduce_op=nl.add, reduce_cmd=nisa.reduce_cmd.reduce, reduce_res=total
+            )
+            nl.store(out, total)
+            return out
+
+        x = draw(2, 128, 64)
+        self.close(kernel(x), np.exp(x.astype(np.float64)).sum(axis=(0, 2)))
+
+    def test_reading_out_leaves_them_and_never_reads_reduce_res(self):
+        """The first call goes past the registers until the second needs what it left."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((3, 64, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            one = nl.full((64, 1), 1000.0, dtype=nl.float32)
+            two = nl.full((64, 1), 1000.0, dtype=nl.float32)
+            three = nl.full((64, 1), 1000.0, dtype=nl.float32)
+            t = nl.load(x)
+            nisa.activation(
+                op=nl.square, data=t, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reset_reduce, reduce_res=one
+            )
+            nl.store(out[0], one)
+            one[...] = 7.0
+            nisa.activation(op=nl.copy, data=t, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reduce, reduce_res=two)
+            nl.store(out[1], two)
+            nisa.activation(op=nl.copy, data=t, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reset, reduce_res=three)
+            nl.store(out[2], three)
+            return out
+
+        x = draw(64, 32)
+        squares, plain = (x.astype(np.float64) ** 2).sum(axis=1), x.astype(np.float64).sum(axis=1)
+        got = kernel(x)
+        self.close(got[0], squares)
+        np.testing.assert_allclose(got[1, :, 0], squares + plain, rtol=1e-5, atol=1e-4)
+        self.close(got[2], np.zeros(64))
+
+    def test_activation_reduce_resets_them(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            first = nl.ndarray((128, 1), dtype=nl.bfloat16)
+            total = nl.ndarray((128, 1), dtype=nl.float32)
+            t = nl.load(x)
+            nisa.activation_reduce(op=nl.square, data=t, reduce_op=np.add, reduce_res=first)
+            nisa.activation(op=nl.square, data=t, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reduce, reduce_res=total)
+            nl.store(out, total)
+            return out
+
+        x = draw(128, 40)
+        self.close(kernel(x), 2 * (x.astype(np.float64) ** 2).sum(axis=1))
+
+    def test_they_live_across_the_trips_of_a_loop(self):
+        for loop in (nl.affine_range, nl.sequential_range, nl.static_range):
+
+            @nki.jit
+            def kernel(x):
+                out = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+                total = nl.ndarray((128, 1), dtype=nl.float32)
+                nisa.activation(op=nl.copy, data=nl.load(x[0]), reduce_cmd=nisa.reduce_cmd.reset)
+                for k in loop(4):
+                    nisa.activation(op=nl.exp, data=nl.load(x[k]), reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reduce)
+                nisa.activation(
+                    op=nl.exp, data=nl.load(x[4]), reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.reduce, reduce_res=total
+                )
+                nl.store(out, total)
+                return out
+
+            x = draw(5, 128, 16)
+            self.close(kernel(x), np.exp(x.astype(np.float64)).sum(axis=(0, 2)))
+
+    def test_one_call_is_one_instruction(self):
+        body = OUT + (
+            "r = nl.ndarray((128, 1), dtype=nl.float32)\n"
+            "t = nisa.activation(op=nl.exp, data=t, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.{}, reduce_res=r)\n"
+        )
+        names = instructions(program_of(body.format("reset_reduce") + END))
+        self.assertEqual(names, ["load", "activation_reduce", "part_of_former", "store"])
+        result = compile_body(body.format("reduce") + END)
+        self.assertIn("no call before it reset them", result["warnings"][0])
 
 
 if __name__ == "__main__":

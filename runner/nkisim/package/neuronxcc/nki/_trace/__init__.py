@@ -7,7 +7,7 @@ circle (tests/nkisim_tracer/test_layers.py reads this list).
   nodes      nodes variables builder capacity: the recording, and sizes that no chip and no reader takes
   tensors    tensor: a view of a buffer; the layers that follow give it its methods
   rules      scope checks bounds views indexing: what may be used, and where
-  emitting   emit assign mutable loops: from tensors to nodes
+  emitting   emit assign mutable registers loops: from tensors to nodes
   functions  api: the documented functions, the operators of tiles
   programs   peephole encode decode: the recording made smaller, its bytes
   source     syntax ast_pass rewrite runtime: a kernel's text

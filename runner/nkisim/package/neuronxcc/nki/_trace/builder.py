@@ -36,6 +36,7 @@ class Trace:
         self.seed, self.random_calls = (0, None), 0  # the seed and the region that set it
         self.mutable = []  # buffers of mutable parameters
         self.direct_allocation = False
+        self.accumulators = None  # of the scalar engine, once a call uses them
 
     # -- symbols
     def add_atom(self, atom):

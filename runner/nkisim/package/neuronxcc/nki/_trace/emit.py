@@ -122,15 +122,28 @@ def _checked_mask(mask, shape, api):
 
 
 def emit_map(
-    dst, values, steps, instr, engine="unknown", mask=None, api="", accumulate=None, loops=(), shape=None, work=None
+    dst,
+    values,
+    steps,
+    instr,
+    engine="unknown",
+    mask=None,
+    api="",
+    accumulate=None,
+    loops=(),
+    shape=None,
+    work=None,
+    own=False,
 ):
-    """dst = steps(values) point by point over dst's shape. @returns dst"""
+    """dst = steps(values) point by point over dst's shape. own: dst is state of the engine, no output of a loop's trip.
+
+    @returns dst"""
     shape = tuple(shape or dst.shape)
     items = _checked_mask(mask, shape, api)
     dma = engine == "dma"
     sources = [source_of(v, shape, items, api, dma) for v in values]
     target = access(dst, shape, items, api, writes=True, dma=dma)
-    scope.check_affine_output(target, accumulate is not None, api)
+    scope.check_affine_output(target, own or accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     if work is None:
         work = _work(dst, values, steps)
@@ -184,13 +197,14 @@ def emit_fold(
     negate=False,
     accumulate=None,
     shape=None,
+    own=False,
 ):
-    """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there."""
+    """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there. own: as in emit_map."""
     shape = tuple(shape)
     items = _checked_mask(mask, shape, api)
     sources = [source_of(v, shape, items, api) for v in values]
     target = access(_folded(dst, axes, shape), shape, (), api, writes=True)
-    scope.check_affine_output(target, accumulate is not None, api)
+    scope.check_affine_output(target, own or accumulate is not None, api)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     emit_op(
         Op.FOLD,

@@ -8,10 +8,11 @@ from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
 from ..limits import MAX_SOURCES
 from ..names import api
+from ..registers import accumulate
 from ..tables import ACTIVATIONS
 from ..tensor import Tensor
 from .nisa_common import need_op, reduce_cmd, vector_operand
-from .nisa_vector import _reduce_into
+from .nisa_vector import check_reduced
 from .nl_elementwise import is_number
 
 
@@ -109,6 +110,14 @@ def _check_bias(label, name, data, bias):
         )
 
 
+def _accumulate(label, command, reduce_op, reduce_res, data, values, steps, mask):
+    if reduce_op is not None or reduce_res is not None:
+        need_op(reduce_op, label, "reduce_op", ("add",), "on NeuronCore-v2 activation reduces with add only")
+    if reduce_res is not None:
+        check_reduced(label, reduce_res, data)
+    accumulate(label, command, reduce_res, values, steps, data.shape, mask)
+
+
 @api("nisa")
 def activation(
     op,
@@ -124,29 +133,18 @@ def activation(
 ):
     label = "nisa.activation"
     values, steps, _ = _activation_values(label, op, data, bias, scale)
-    first = "activation"
-    if reduce_res is not None:
-        if getattr(reduce_cmd, "name", "idle") == "idle":
+    command = getattr(reduce_cmd, "name", "idle")
+    if command == "idle":
+        if reduce_res is not None:
             fail(
                 "BAD_SIGNATURE",
                 f"{label}: reduce_res with reduce_cmd idle",
                 rule="reduce_res needs reduce_cmd=nisa.reduce_cmd.reset_reduce or reduce",
                 fix="reduce_cmd=nisa.reduce_cmd.reset_reduce",
             )
-        need_op(reduce_op, label, "reduce_op", ("add",), "on NeuronCore-v2 activation reduces with add only")
-        _reduce_into(
-            label,
-            reduce_res,
-            data,
-            values,
-            steps,
-            reduce_op,
-            mask,
-            "activation_reduce",
-            "scalar",
-            accumulate=reduce_cmd.name == "reduce",
-        )
-        first = "part_of_former"
+    else:
+        _accumulate(label, command, reduce_op, reduce_res, data, values, steps, mask)
+    first = "activation" if command in ("idle", "reset") else "part_of_former"
     return emit_map(out_tile(data, dtype, label), values, steps, first, "scalar", mask, label)
 
 
@@ -161,8 +159,7 @@ def activation_reduce(op, data, *, reduce_op=None, reduce_res=None, bias=None, s
             rule="reduce_op and reduce_res are required",
             fix="reduce_op=np.add, reduce_res=nl.ndarray((p, 1), dtype=nl.float32)",
         )
-    need_op(reduce_op, label, "reduce_op", ("add",), "on NeuronCore-v2 activation reduces with add only")
-    _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, "activation_reduce", "scalar")
+    _accumulate(label, "reset_reduce", reduce_op, reduce_res, data, values, steps, mask)
     return emit_map(out_tile(data, dtype, label), values, steps, "part_of_former", "scalar", mask, label)
 
 

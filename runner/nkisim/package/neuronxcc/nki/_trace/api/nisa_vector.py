@@ -130,14 +130,27 @@ def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0
     values, steps = _two_steps(
         label, data, op0, vector_operand(operand0, data, label, "operand0"), False, None, None, False
     )
-    _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, "tensor_scalar_reduce", "vector")
-    return emit_map(out_tile(data, dtype, label), values, steps, "part_of_former", "vector", mask, label)
-
-
-def _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, instr, where, accumulate=False):
     name = need_op(
         reduce_op, label, "reduce_op", REDUCTIONS, "reduce_op is add, multiply, max, min or a logical function"
     )
+    check_reduced(label, reduce_res, data)
+    emit_fold(
+        partition_aligned(reduce_res, data.ndim),
+        values,
+        steps,
+        name,
+        list(range(1, data.ndim)),
+        "tensor_scalar_reduce",
+        "vector",
+        mask,
+        label,
+        shape=data.shape,
+    )
+    return emit_map(out_tile(data, dtype, label), values, steps, "part_of_former", "vector", mask, label)
+
+
+def check_reduced(label, reduce_res, data):
+    """reduce_res is written in place: one value a partition of data."""
     checks.require_tensor(reduce_res, label, "reduce_res")
     check_destination(reduce_res, label)
     if reduce_res.shape[0] != data.shape[0] or any(n != 1 for n in reduce_res.shape[1:]):
@@ -148,20 +161,6 @@ def _reduce_into(label, reduce_res, data, values, steps, reduce_op, mask, instr,
             rule=f"reduce_res is a tile of shape ({data.shape[0]}, 1)",
             fix="reduce_res = nl.ndarray((p, 1), dtype=nl.float32)",
         )
-    axes = list(range(1, data.ndim))
-    emit_fold(
-        partition_aligned(reduce_res, data.ndim),
-        values,
-        steps,
-        name,
-        axes,
-        instr,
-        where,
-        mask,
-        label,
-        shape=data.shape,
-        accumulate=name if accumulate else None,
-    )
 
 
 @api("nisa")
