@@ -244,5 +244,61 @@ class Accumulators(unittest.TestCase):
         self.assertIn("no call before it reset them", result["warnings"][0])
 
 
+class Names(unittest.TestCase):
+    def test_sizes_of_elements(self):
+        from neuronxcc.nki.language.constants import sizeinbytes
+
+        for name, size in (("bfloat16", 2), ("float32", 4), ("float8_e4m3", 1), ("int16", 2), ("bool_", 1)):
+            self.assertEqual(sizeinbytes(getattr(nl, name)), size)
+            self.assertEqual(nl.constants.sizeinbytes(getattr(nl, name)), size)
+        self.assertEqual(sizeinbytes(np.float16), 2)
+        with self.assertRaisesRegex(TypeError, "dtype float64 is not supported"):
+            sizeinbytes(np.float64)
+
+    def test_parameters_and_results_annotated_with_nki_tensor(self):
+        @nki.jit
+        def kernel(a: nki.tensor, b: nki.tensor) -> nki.tensor:
+            out = nl.ndarray(a.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            t: nki.tensor[64, 32] = nl.load(a)
+            nl.store(out, nl.add(t, nl.load(b)))
+            return out
+
+        a, b = draw(64, 32), draw(64, 32)
+        np.testing.assert_array_equal(kernel(a, b), a + b)
+
+    def test_instructions_take_a_name(self):
+        for call in (
+            'nisa.activation(op=nl.exp, data=t, name="exp")',
+            'nisa.tensor_tensor(t, t, op=np.add, name="double")',
+            'nisa.tensor_copy(t, name="copy")',
+        ):
+            named = compile_body(OUT + f"t = {call}\n" + END)
+            self.assertTrue(named["ok"], named.get("message"))
+            plain = compile_body(OUT + f"t = {call[:call.index(', name')]})\n" + END)
+            self.assertEqual(named["program"], plain["program"])
+
+    def test_a_name_is_a_text_and_a_word_of_instructions_alone(self):
+        for call in ("nisa.tensor_copy(t, name=3)", 'nl.exp(t, name="exp")'):
+            self.assertEqual(compile_body(OUT + f"t = {call}\n" + END)["code"], "BAD_SIGNATURE")
+
+    def test_static_cast_of_numbers_and_arrays(self):
+        """As C casts them; on the host and in kernels."""
+        self.assertEqual((nl.static_cast(3.9, nl.int32), nl.static_cast(-3.9, np.int32)), (3, -3))
+        self.assertEqual(nl.static_cast(0.1, nl.float16), np.float16(0.1))
+        self.assertEqual(nl.static_cast(1 / 3, nl.bfloat16), 0.333984375)
+        got = nl.static_cast(np.array([1.5, -2.5]), nl.int8)
+        self.assertEqual((got.tolist(), got.dtype), ([1, -2], np.dtype("int8")))
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            scale = nl.static_cast(1 / 3, nl.float32)
+            nl.store(out, nl.multiply(nl.load(x), scale))
+            return out
+
+        x = draw(32, 16)
+        np.testing.assert_array_equal(kernel(x), x * np.float32(1 / 3))
+
+
 if __name__ == "__main__":
     unittest.main()

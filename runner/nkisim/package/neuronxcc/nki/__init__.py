@@ -2,6 +2,7 @@
 
 from ._trace.kernel import Kernel as _Kernel
 from ._trace.launch import launch as _launch
+from .typing import tensor  # noqa: F401
 
 _MODES = ("auto", "jax", "torchxla", "baremetal", "benchmark", "simulation", "trace")
 

@@ -214,18 +214,25 @@ def unknown_tile_attribute(tensor, name):
     return error
 
 
-def api(module, name=None):
-    """Registers a public function: checks that a kernel is traced, names signature mistakes, keeps the first error."""
+def api(module, name=None, host=False):
+    """Registers a public function: checks that a kernel is traced, names signature mistakes, keeps the first error.
+
+    host: legal outside of kernels, too."""
 
     def wrap(function):
         public = name or function.__name__
         label = f"{module}.{public}"
+        code = function.__code__
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        unnamed = module == "nisa" and "name" not in arguments
 
         @functools.wraps(function)
         def call(*args, **kwargs):
-            trace = context.trace_or_fail(label)
-            if trace.error is not None:
+            trace = context.current() if host else context.trace_or_fail(label)
+            if trace is not None and trace.error is not None:
                 raise trace.error
+            if unnamed and "name" in kwargs and isinstance(kwargs["name"], str):
+                del kwargs["name"]  # every instruction takes one, for the profiler
             try:
                 return function(*args, **kwargs)
             except TypeError as error:

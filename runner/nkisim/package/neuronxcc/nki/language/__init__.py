@@ -9,6 +9,7 @@ from .._trace.api import nl_memory as _memory, nl_constants as _constants, nl_li
 from .._trace.api import nl_reduce as _reduce  # noqa: F401
 from .._trace.api import gather as _gather, nl_index as _index, random as _random, spmd as _spmd  # noqa: F401
 from .._trace.api import operators as _operators  # noqa: F401
+from . import constants  # noqa: F401
 
 _TABLE = _names.REGISTRY["nl"]
 fp32 = _types.SimpleNamespace(min=-3.4028234663852886e38)

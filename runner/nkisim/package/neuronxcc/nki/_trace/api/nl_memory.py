@@ -6,6 +6,7 @@ from .. import checks, context, scope
 from ..affine import Aff, Atom
 from ..assign import check_value
 from ..checks import dtype_or, need_dtype
+from ..conditions import Cond
 from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
 from ..limits import SBUF_BYTES
@@ -192,11 +193,18 @@ def copy(src, *, mask=None, dtype=None):
     return cast(src, dtype_or(src.dtype, dtype, "nl.copy"), mask, "nl.copy")
 
 
-@api("nl")
+@api("nl", host=True)
 def static_cast(value, dtype):
-    if not isinstance(value, Tensor):
+    """Numbers and numpy arrays are cast on the host, as C casts them; tiles by a copy; an index stays an index."""
+    name = "nl.static_cast"
+    target = need_dtype(dtype, name)
+    if isinstance(value, Tensor):
+        return cast(value, target, None, name)
+    if isinstance(value, (Aff, Cond)):
         return value
-    return cast(value, need_dtype(dtype, "nl.static_cast"), None, "nl.static_cast")
+    if not hasattr(value, "astype"):
+        return target(value)
+    return value.astype(need_dtype(target.dtype, name).dtype)
 
 
 @api("nl")
