@@ -91,8 +91,13 @@ std::vector<log::Record> episode_records(std::uint64_t episode, std::uint32_t tu
                                    .kernel = kernel,
                                    .tool_output = answer});
   }
-  records.emplace_back(
-      log::End{.id = id, .level = "L1", .category = "unary", .outcome = Outcome::mismatch, .turns = turns});
+  records.emplace_back(log::End{.id = id,
+                                .level = "L1",
+                                .category = "unary",
+                                .outcome = Outcome::mismatch,
+                                .ended_by = EndedBy::turns,
+                                .code = Code::numeric_mismatch,
+                                .turns = turns});
   return records;
 }
 
