@@ -115,7 +115,7 @@ class Contradictions(LogTruth):
             self.check_refused(nkigrid("tables", self.run_folder), 3, "made.h5", f"row {row}", found)
             (self.log / "made.h5").write_bytes(whole)
         self.change("turns/compile_ok", 0, 0)
-        for table in ("cost", "turns"):
+        for table in ("cost", "transitions"):
             self.check_refused(nkigrid("tables", self.run_folder, "--table", table), 3, "code and a check that failed")
 
     def test_columns_that_only_strangers_read_are_proved_by_log_check(self):
