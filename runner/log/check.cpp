@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/derived_columns.hpp"
 #include "runner/log/folder.hpp"
 #include "runner/log/journal.hpp"
 #include "runner/log/segment_reader.hpp"
@@ -35,6 +36,7 @@ void check_journal(FileCheck& check) {
 
 void check_segment(FileCheck& check) {
   check.is_sealed = true;
+  prove_derived_columns(check.file);
   const auto report = read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
   check.first_sequence = report.seq_first;
   check.last_sequence = report.seq_last;

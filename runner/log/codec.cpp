@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runner/log/bytes.hpp"
+#include "runner/log/contradiction.hpp"
 #include "runner/log/record_fields.hpp"
 #include "runner/log/words.hpp"
 
@@ -167,6 +168,9 @@ std::optional<Payload> decode_as(std::string_view bytes, bool with_texts) {
     Storer storer(raw, with_texts);
     fields(record, storer);
     if (!storer.ok()) return std::nullopt;
+  }
+  if constexpr (std::is_same_v<R, Turn> || std::is_same_v<R, End>) {
+    if (!contradiction(record).empty()) return std::nullopt;
   }
   return record;
 }

@@ -30,6 +30,11 @@ bool is_prologue(std::string_view bytes) noexcept {
          get<std::uint32_t>(bytes, 12) == crc(bytes.substr(0, 12));
 }
 
+/// True for a version that we read. @pre is_prologue()
+bool is_read(std::string_view bytes) noexcept {
+  return get<std::uint16_t>(bytes, 8) == kJournalMajor && get<std::uint16_t>(bytes, 10) <= kJournalMinor;
+}
+
 /// True when a fragment stands where a journal's first one, or that of one of its blocks, would.
 bool has_fragment(int fd) noexcept {
   std::array<char, kHeadBytes> bytes{};
@@ -71,12 +76,13 @@ std::string prologue() {
   return bytes;
 }
 
-bool is_journal(const std::filesystem::path& file) {
+bool is_journal_of_other_version(const std::filesystem::path& file) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) throw_errno(errno, "open", file.native());
   std::array<char, kPrologueBytes> bytes{};
   const auto got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
-  return is_prologue({bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))}) || has_fragment(fd.get());
+  const std::string_view start(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return is_prologue(start) && !is_read(start);
 }
 
 std::uint64_t append_frame(std::string& out, std::uint64_t offset, std::uint64_t sequence, std::string_view payload) {
@@ -122,8 +128,8 @@ void FrameReader::read_prologue() {
   const std::string_view bytes(block_.data(), size_);
   const auto start = bytes.substr(0, kPrologueBytes);
   if (is_prologue(start)) {
-    const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
-    if (major != kJournalMajor || minor > kJournalMinor) {
+    if (!is_read(start)) {
+      const auto major = get<std::uint16_t>(bytes, 8), minor = get<std::uint16_t>(bytes, 10);
       throw Error(ErrorCode::corrupt,
                   fmt::format("journal '{}' has version {}.{} (this nkigrid reads {}.0 to {}.{}); use the nkigrid "
                               "that wrote it or a newer one",

@@ -18,8 +18,9 @@ inline constexpr std::uint16_t kJournalMinor = 0;
 
 std::string prologue();
 
-/// True when a file begins as a journal does, of whatever version, or holds a fragment of one. @throws Error{io}
-bool is_journal(const std::filesystem::path& file);
+/// True when a file is a journal of a version that this nkigrid does not read: not damaged, and not ours to touch.
+/// @throws Error{io}
+bool is_journal_of_other_version(const std::filesystem::path& file);
 
 /// Appends one record's fragments to `out`, which continues a file at `offset`. @returns the file offset
 /// after them.

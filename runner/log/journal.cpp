@@ -18,11 +18,30 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/log/codec.hpp"
+#include "runner/log/contradiction.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/log/framing.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
+namespace {
+
+/// A record as bytes. @throws Error{internal} for one that readers would refuse
+std::string payload_of(const Record& record, const fs::path& journal) {
+  if (const auto found = contradiction(record); !found.empty()) {
+    throw Error(ErrorCode::internal,
+                fmt::format("a record of {} contradicts itself ({}); journal '{}' does not take it",
+                            to_string(attempt_of(record).episode), found, journal.native()));
+  }
+  auto payload = encode(record);
+  if (payload.size() > kMaxRecordBytes) {
+    throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
+                                                 payload.size(), journal.native(), kMaxRecordBytes));
+  }
+  return payload;
+}
+
+}  // namespace
 
 struct Journal::State {
   fs::path path;
@@ -147,13 +166,7 @@ void Journal::append(const Record& record) { append(std::span(&record, 1)); }
 
 void Journal::append(std::span<const Record> records) {
   std::vector<std::string> payloads;
-  for (const auto& record : records) {
-    payloads.push_back(encode(record));
-    if (payloads.back().size() > kMaxRecordBytes) {
-      throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
-                                                   payloads.back().size(), state_->path.native(), kMaxRecordBytes));
-    }
-  }
+  for (const auto& record : records) payloads.push_back(payload_of(record, state_->path));
   std::unique_lock lock(state_->mutex);
   if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
   if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));

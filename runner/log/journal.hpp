@@ -35,7 +35,8 @@ class Journal {
   /// Appends and waits until the record is durable.
   /// @throws Error{io} naming the file, on this and every later call, once a write or sync has failed (the
   /// writer is poisoned);
-  ///         Error{internal} for a record over 256 MiB or after close(), which poisons nothing.
+  ///         Error{internal} for a record over 256 MiB, one that contradicts itself (contradiction.hpp) or after
+  ///         close(), which poisons nothing.
   void append(const Record& record);
 
   /// Appends several in this order behind one sync. They are durable together when it returns, not atomic
@@ -70,7 +71,7 @@ struct JournalReport {
 
 /// Reads every whole record in order. Tolerates a torn tail and resynchronises after damage.
 /// @param visit gets (sequence number, record)
-/// @throws Error{corrupt} when the magic or the major version is wrong; Error{io}.
+/// @throws Error{corrupt} when the magic or the version is wrong, or neither head nor record is in it; Error{io}.
 JournalReport read_journal(const std::filesystem::path& file,
                            const std::function<void(std::uint64_t, Record&&)>& visit);
 

@@ -1,6 +1,7 @@
 #include "runner/log/journal_reader.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <cerrno>
 #include <utility>
@@ -40,19 +41,27 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
   JournalReport report;
   std::uint64_t sequence = 0;
   std::string payload;
+  bool has_head = false;
   while (frames.next(sequence, payload)) {
     auto decoded = decode(payload, selection.with_texts);
     if (!decoded) {
       frames.count_damage(payload.size());
       continue;
     }
-    std::visit(Overload{[&](LogHeader& header) { report.header = std::move(header); },
+    std::visit(Overload{[&](LogHeader& header) { report.header = std::move(header), has_head = true; },
                         [&](auto& entry) {
                           count(report, sequence);
                           Record record(std::move(entry));
                           if (selects(selection, record)) visit(sequence, std::move(record));
                         }},
                *decoded);
+  }
+  // A journal has its name only once its head is durable: what has neither head nor record was cut by something else.
+  if (!has_head && report.records == 0) {
+    throw Error(ErrorCode::corrupt, fmt::format("journal '{}' holds neither its head nor a whole record (no journal is "
+                                                "born so); `nkigrid seal RUN` sets it aside; "
+                                                "what it alone held is run again",
+                                                name.native()));
   }
   report.torn_tail_bytes = frames.torn_bytes();
   report.damaged_bytes = frames.damaged_bytes();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 
@@ -11,6 +12,7 @@ namespace nkigrid::log {
 
 /// Not measured, or no such thing: NaN for numbers, -1 for int8 flags, 0 for lines.
 inline constexpr std::int8_t kNotDone = -1;
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// Who writes, and of what. Every record carries it; (episode, attempt) fences zombies.
 struct AttemptId {
@@ -57,10 +59,10 @@ struct Turn {
   Code code = Code::none;
   std::uint32_t line = 0;
   double compile_s = 0, verify_s = 0;
-  double max_abs_err = 0, rel_l2 = 0;  ///< of the last verify; NaN when there was none
-  double estimate_us = 0;              ///< of the last compile that passed; NaN when there was none
-  std::string kernel;                  ///< newest source submitted in this turn, or ""
-  std::string tool_output;             ///< messages the harness answered with, JSON lines
+  double max_abs_err = kNotMeasured, rel_l2 = kNotMeasured;  ///< of the last verify
+  double estimate_us = kNotMeasured;                         ///< of the last compile that passed
+  std::string kernel;                                        ///< newest source submitted in this turn, or ""
+  std::string tool_output;                                   ///< messages the harness answered with, JSON lines
 };
 
 /// End of an attempt: one row of /episodes.
@@ -76,13 +78,13 @@ struct End {
   Stage stage = Stage::none;  ///< of the final kernel's check
   Code code = Code::none;
   std::uint32_t line = 0;
-  double max_abs_err = 0, rel_l2 = 0;
+  double max_abs_err = kNotMeasured, rel_l2 = kNotMeasured;
   std::uint32_t turns = 0;  ///< inherited ones included
   double started = 0, seconds = 0;
   std::uint64_t tokens_in = 0, tokens_out = 0, tokens_cached = 0;  ///< this attempt's
   double cost_usd = 0;
   std::uint32_t api_retries = 0;
-  double estimate_us = 0;
+  double estimate_us = kNotMeasured;
   std::string node;
   std::uint32_t rank = 0;
   bool synthetic = false;  ///< some reply carried system_fingerprint nkigrid-synthetic

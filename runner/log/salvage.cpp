@@ -10,6 +10,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/log/derived_columns.hpp"
 #include "runner/log/framing.hpp"
 #include "runner/log/sealer.hpp"
 #include "runner/log/set_aside.hpp"
@@ -23,7 +24,7 @@ std::string why_unreadable(const fs::path& file) {
     if (file.extension() == ".journal")
       read_journal(file, [](std::uint64_t, Record&&) {});
     else
-      read_segment(file, {}, [](std::uint64_t, Record&&) {});
+      read_segment(file, {}, [](std::uint64_t, Record&&) {}), prove_derived_columns(file);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     return error.what();
@@ -138,7 +139,7 @@ std::vector<Salvaged> salvage(const fs::path& folder) {
     bool has_journal = fs::exists(journal, ignored);
     if (has_journal) {
       const auto why = why_unreadable(journal);
-      if (!why.empty() && !is_journal(journal)) {
+      if (!why.empty() && !is_journal_of_other_version(journal)) {
         set_aside(journal, {.reason = why});
         done.push_back({journal, why});
       }

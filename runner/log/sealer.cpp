@@ -65,7 +65,7 @@ std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd) {
     builder_->add(sequence, std::move(record));
     pending_ = true;
   });
-  if (!beaten_ && (pending_ || sealed_.parts == 0)) finish_part(true);
+  if (!beaten_ && pending_) finish_part(true);
   if (beaten_) return std::nullopt;
   return std::move(written_);
 }

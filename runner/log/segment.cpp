@@ -82,7 +82,9 @@ Scan scan(const Fd& fd, const fs::path& journal, const Coverage& coverage) {
 
 void remove_journal_file(const fs::path& journal, const JournalReport& report) {
   if (report.damaged()) {
-    set_aside(journal, {.reason = "damaged; what is whole in it is sealed in " + journal.stem().native() + ".h5",
+    const auto saved = report.records > 0 ? "what is whole in it is sealed in " + journal.stem().native() + ".h5"
+                                          : std::string("nothing in it is whole");
+    set_aside(journal, {.reason = "damaged; " + saved,
                         .records = report.records,
                         .damaged_bytes = report.damaged_bytes,
                         .missing_records = report.missing_records});
@@ -108,7 +110,7 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
     auto [report, unended, unsealed] = scan(claimed.fd, journal, sealed.coverage);
     if (!damage.empty()) set_parts_aside(folder, stem, sealed.parts + 1, damage);
     std::vector<fs::path> written;
-    if (unsealed > 0 || sealed.parts == 0) {
+    if (unsealed > 0) {
       auto parts = Sealer(journal, std::move(sealed), report, wish.limits, wish.last_words).seal(claimed.fd);
       if (!parts) continue;
       written = std::move(*parts);
@@ -133,12 +135,9 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
     claimed = claim(journal);
   }
   const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
+  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits});
   std::error_code ignored;
-  if (claimed.fd)
-    seal_claimed(claimed, journal, {remove_journal, true, limits});
-  else if (!fs::exists(segment, ignored))
-    throw_errno(ENOENT, "open journal", journal.native());
-  return segment;
+  return fs::exists(segment, ignored) ? segment : fs::path();
 }
 
 std::vector<fs::path> seal_all(const fs::path& folder) {

@@ -16,7 +16,8 @@ namespace nkigrid::log {
 /// Memory: one part's columns and text, whatever the journal's size.
 /// @throws Error{io} when a file cannot be written or a living writer holds the journal: the journal is
 /// then untouched.
-/// @returns the first segment's path; a journal that somebody else has sealed and removed meanwhile is no error.
+/// @returns the first segment's path, or "" where the journal held no record and there is none; a journal that somebody
+/// else has sealed and removed meanwhile is no error.
 std::filesystem::path seal_journal(const std::filesystem::path& journal, bool remove_journal,
                                    Seconds wait = Seconds(600), SegmentLimits limits = {});
 

@@ -14,6 +14,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/bytes.hpp"
 #include "runner/log/columns.hpp"
+#include "runner/log/contradiction.hpp"
 #include "runner/log/hdf5.hpp"
 #include "runner/log/rows.hpp"
 #include "runner/log/segment_table.hpp"
@@ -51,6 +52,17 @@ SegmentReport read_header(const h5::File& file) {
   return report;
 }
 
+/// As contradiction(), with what only rows have. @returns "" where nothing does
+std::string_view contradiction_of(const AttemptRow&) noexcept { return {}; }
+std::string_view contradiction_of(const TurnRow& row) noexcept {
+  if (row.answered != (row.turn_seq > 0)) return "answered and turn_seq";
+  if (row.reply_seq == 0 && row.turn_seq == 0) return "reply_seq and turn_seq";
+  return contradiction(row.turn);
+}
+std::string_view contradiction_of(const EpisodeRow& row) noexcept {
+  return row.seq == 0 ? "an end and end_seq" : contradiction(row.end);
+}
+
 /// Visits the groups' rows.
 class SegmentWalk {
  public:
@@ -86,10 +98,17 @@ class SegmentWalk {
     return SegmentTable<Row>(file_, name, selection_.with_texts, damaged_);
   }
 
+  /// Fills `row` with row `i`. @returns false where damage is passed over and has taken it
   template <class Row>
-  bool is_lost(const SegmentTable<Row>& table, std::uint64_t row) {
-    lost.lost_rows += table.is_lost(row) ? 1 : 0;
-    return table.is_lost(row);
+  bool fill(SegmentTable<Row>& table, std::uint64_t i, Row& row) {
+    if (!table.is_lost(i)) {
+      table.read(i, row);
+      const auto contradicts = contradiction_of(row);
+      if (contradicts.empty()) return true;
+      if (damaged_ == Damaged::refuse) throw_contradiction(i, contradicts);
+    }
+    ++lost.lost_rows;
+    return false;
   }
 
   void find_ended() {
@@ -99,7 +118,7 @@ class SegmentWalk {
         EpisodeRow row;
         if (table.is_lost(i)) continue;
         table.read(i, row);
-        if (row.seq > 0) ended_.insert(row.end.id);
+        if (contradiction_of(row).empty()) ended_.insert(row.end.id);
       }
     } catch (const Error&) {
       // The walk over the ends meets it again and tells it.
@@ -113,8 +132,7 @@ class SegmentWalk {
     attempts_.resize(table.rows());
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       AttemptRow row;
-      if (is_lost(table, i)) continue;
-      table.read(i, row);
+      if (!fill(table, i, row)) continue;
       attempts_[i] = {row.begin.id, wanted(row.begin.id)};
       if (selection_.begins && row.seq > 0 && attempts_[i].wanted) visit_(row.seq, std::move(row.begin));
     }
@@ -124,8 +142,7 @@ class SegmentWalk {
     auto table = open<TurnRow>("turns");
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       TurnRow row;
-      if (is_lost(table, i)) continue;
-      table.read(i, row);
+      if (!fill(table, i, row)) continue;
       if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
       const auto& attempt = attempts_[row.attempt_row];
       if (!attempt.wanted) {
@@ -156,9 +173,8 @@ class SegmentWalk {
     auto table = open<EpisodeRow>("episodes");
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       EpisodeRow row;
-      if (is_lost(table, i)) continue;
-      table.read(i, row);
-      if (row.seq == 0 || !wanted(row.end.id)) continue;
+      if (!fill(table, i, row)) continue;
+      if (!wanted(row.end.id)) continue;
       row.end.reason = text(row.reason);
       visit_(row.seq, std::move(row.end));
     }
@@ -226,6 +242,10 @@ SegmentReport read_segment_file(const std::filesystem::path& file, const std::fu
     read(opened);
     return report;
   });
+}
+
+void throw_contradiction(std::uint64_t row, std::string_view values) {
+  throw Error(ErrorCode::corrupt, fmt::format("row {} contradicts itself: {}", row, values));
 }
 
 void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 #include "runner/log/columns.hpp"
 #include "runner/log/hdf5.hpp"
@@ -39,5 +40,8 @@ SegmentReport read_segment_file(const std::filesystem::path& file, const std::fu
 
 /// @throws Error{corrupt}: a turn's `attempt_row` is none of /attempts
 [[noreturn]] void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row);
+
+/// @throws Error{corrupt}: the values of a row contradict each other (contradiction.hpp)
+[[noreturn]] void throw_contradiction(std::uint64_t row, std::string_view values);
 
 }  // namespace nkigrid::log

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runner/log/columns.hpp"
+#include "runner/log/contradiction.hpp"
 #include "runner/log/folder.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/segment_table.hpp"
@@ -55,6 +56,8 @@ class Summaries {
       for (std::uint64_t i = 0; i < table.rows(); ++i) {
         table.read(i, row);
         if (row.attempt_row >= attempts_.size()) throw_no_attempt(i, row.attempt_row);
+        const auto found = contradiction(row.turn.compile_ok, row.turn.verify_ok, row.turn.code);
+        if (!found.empty()) throw_contradiction(i, found);
         const auto& attempt = attempts_[row.attempt_row];
         if (attempt.episode == PlanIndex::kUnplanned) continue;
         row.turn.episode = attempt.episode;

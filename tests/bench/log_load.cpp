@@ -91,8 +91,13 @@ std::vector<log::Record> episode_records(std::uint64_t episode, std::uint32_t tu
                                    .kernel = kernel,
                                    .tool_output = answer});
   }
-  records.emplace_back(
-      log::End{.id = id, .level = "L1", .category = "unary", .outcome = Outcome::mismatch, .turns = turns});
+  records.emplace_back(log::End{.id = id,
+                                .level = "L1",
+                                .category = "unary",
+                                .outcome = Outcome::mismatch,
+                                .ended_by = EndedBy::turns,
+                                .code = Code::numeric_mismatch,
+                                .turns = turns});
   return records;
 }
 
@@ -198,9 +203,10 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
     const auto& task = run.plan.tasks[planned.task];
     const auto draw = (id.episode.replicate * 2654435761u + planned.task * 97 + planned.cell * 31) >> 7;
     const bool pass = draw % 100 < 20 + planned.cell * 7;
-    test::Ended how{.outcome = pass ? Outcome::pass : Outcome::mismatch,
+    const bool oob = draw % 3 == 0;
+    test::Ended how{.outcome = pass ? Outcome::pass : oob ? Outcome::compile_fail : Outcome::mismatch,
                     .turns = turns,
-                    .code = draw % 3 == 0 ? Code::oob : Code::numeric_mismatch,
+                    .code = oob ? Code::oob : Code::numeric_mismatch,
                     .stage = Stage::verify};
     for (auto& record : test::attempt_records(id, task.level, task.category, how)) {
       if (auto* reply = std::get_if<log::Reply>(&record)) measured(*reply, sequence);

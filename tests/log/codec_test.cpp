@@ -46,7 +46,7 @@ TEST(Codec, KeepsEveryFieldOfBeginReplyAndEnd) {
   const auto end = std::get<End>(*decode(encode(records[3])));
   EXPECT_EQ(end.outcome, Outcome::mismatch);
   EXPECT_EQ(end.ended_by, EndedBy::turns);
-  EXPECT_EQ(end.best_strict_passed, -1);
+  EXPECT_EQ(end.best_strict_passed, 1);
   EXPECT_EQ(end.tokens_in, 5'000'000'000u);
   EXPECT_EQ(end.reason, std::get<End>(records[3]).reason);
   EXPECT_TRUE(std::isnan(end.max_abs_err));

@@ -103,7 +103,12 @@ TEST_F(JournalFile, CutAtEveryLengthGivesThePrefixAndNoDamage) {
   const auto bytes = read_file(write("a", records));
   ASSERT_LT(bytes.size(), 20'000u);
   std::size_t last = 0;
+  const auto head = read_file(write("head", {})).size();
   for (std::size_t length = 0; length <= bytes.size(); ++length) {
+    if (length < head) {  // no writer leaves that: a journal is born with its head
+      ASSERT_THROW(read_bytes(bytes.substr(0, length)), Error) << length;
+      continue;
+    }
     const auto got = read_bytes(bytes.substr(0, length));
     ASSERT_GE(got.records.size(), last) << length;
     last = got.records.size();
@@ -119,7 +124,7 @@ TEST_F(JournalFile, CutAtEveryLengthGivesThePrefixAndNoDamage) {
 TEST_F(JournalFile, CutInsideARecordOfSeveralBlocksIsATornTail) {
   const auto records = some_records(100'000);
   const auto bytes = read_file(write("a", records));
-  for (std::size_t length = 1; length < bytes.size(); length += 1009) {
+  for (auto length = read_file(write("head", {})).size(); length < bytes.size(); length += 1009) {
     const auto got = read_bytes(bytes.substr(0, length));
     ASSERT_EQ(got.report.damaged_bytes, 0u) << length;
     for (std::size_t i = 0; i < got.records.size(); ++i) ASSERT_TRUE(same(got.records[i], records[i]));
@@ -132,9 +137,14 @@ TEST_F(JournalFile, EveryFlippedByteIsReportedAndCostsOnlyWhatItTouched) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     auto changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    const auto got = read_bytes(changed);
-    ASSERT_TRUE(got.report.damaged()) << at;
-    ASSERT_TRUE(is_subsequence(got.records, records)) << at;
+    try {
+      const auto got = read_bytes(changed);
+      ASSERT_TRUE(got.report.damaged()) << at;
+      ASSERT_TRUE(is_subsequence(got.records, records)) << at;
+    } catch (const Error& error) {  // the one block of a small file, and all that is in it
+      ASSERT_EQ(error.code(), ErrorCode::corrupt) << at;
+      ASSERT_LT(at, 40U);
+    }
   }
 }
 

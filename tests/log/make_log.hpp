@@ -53,7 +53,7 @@ struct Ended {
   Outcome outcome = Outcome::pass;
   std::uint32_t attempt = 1;
   std::uint32_t turns = 1;
-  Code code = Code::none;  ///< of the final check, and of every turn but a passing last one
+  Code code = Code::none;  ///< of the final check, and of every turn but a passing last one; none: a usual one
   Stage stage = Stage::none;
   bool strict = true;  ///< a pass passes the strict rule too
   bool synthetic = false;
@@ -61,9 +61,28 @@ struct Ended {
   std::string reason = {};
 };
 
+/// A code that an outcome may have.
+inline Code usual_code(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::compile_fail:
+      return Code::unknown_api;
+    case Outcome::compile_timeout:
+      return Code::compile_timeout;
+    case Outcome::run_fail:
+      return Code::runtime_device;
+    case Outcome::mismatch:
+      return Code::numeric_mismatch;
+    case Outcome::cheat:
+      return Code::rule_violation;
+    default:
+      return Code::none;
+  }
+}
+
 /// The records of one attempt: begin, replies, turns, end.
 inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const std::string& level,
-                                                const std::string& category, const Ended& how) {
+                                                const std::string& category, Ended how) {
+  if (how.code == Code::none) how.code = usual_code(how.outcome);
   std::vector<log::Record> records;
   records.emplace_back(
       log::Begin{.id = id, .inherited_turns = 0, .node = "node1", .rank = 0, .started = 1'750'000'000.0});
@@ -78,7 +97,7 @@ inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const 
     log::Turn turn{.id = id, .turn = n};
     const bool good = passed && n == how.turns;
     turn.tool_calls = 1;
-    turn.compile_ok = good || how.outcome == Outcome::mismatch ? 1 : 0;
+    turn.compile_ok = good || how.outcome == Outcome::mismatch || how.code == Code::none ? 1 : 0;
     turn.code = good ? Code::none : how.code;
     turn.stage = good ? Stage::none : how.stage;
     turn.max_abs_err = turn.rel_l2 = turn.estimate_us = kNaN;
@@ -94,7 +113,7 @@ inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const 
   end.strict_passed = passed && how.strict;
   end.best_passed = how.best_passed < 0 ? end.passed : how.best_passed;
   end.best_strict_passed = static_cast<std::int8_t>(end.best_passed != 0 && how.strict);
-  end.stage = how.stage, end.code = how.code;
+  if (usual_code(how.outcome) != Code::none) end.stage = how.stage, end.code = how.code;
   end.max_abs_err = passed ? 1e-6 : kNaN;
   end.rel_l2 = passed ? 1e-7 : kNaN;
   end.turns = how.turns;

@@ -39,11 +39,16 @@ std::vector<Record> interleaved(std::uint32_t turns) {
                                  .tokens_in = lane,
                                  .cost_usd = 0.5});
       if (turn > 1)
-        records.emplace_back(Turn{.id = some_id(lane), .turn = turn - 1, .code = Code::oob, .kernel = "k" + text});
+        records.emplace_back(
+            Turn{.id = some_id(lane), .turn = turn - 1, .compile_ok = 0, .code = Code::oob, .kernel = "k" + text});
     }
   }
   for (std::uint32_t lane = 1; lane <= 6; ++lane)
-    records.emplace_back(End{.id = some_id(lane), .outcome = Outcome::mismatch, .turns = turns});
+    records.emplace_back(End{.id = some_id(lane),
+                             .outcome = Outcome::mismatch,
+                             .ended_by = EndedBy::turns,
+                             .code = Code::numeric_mismatch,
+                             .turns = turns});
   return records;
 }
 

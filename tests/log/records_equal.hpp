@@ -66,7 +66,7 @@ inline std::vector<log::Record> some_records(std::size_t text_bytes, std::uint32
                .passed = 0,
                .strict_passed = 0,
                .best_passed = 1,
-               .best_strict_passed = -1,
+               .best_strict_passed = 1,
                .stage = Stage::verify,
                .code = Code::non_finite_uninit,
                .line = 99,

@@ -70,8 +70,21 @@ TEST_F(Segment, KeepsRepliesWithoutATurnAndAttemptsWithoutAnEnd) {
   EXPECT_EQ(std::get<Reply>(got[1]).reply, "paid for");
 }
 
-TEST_F(Segment, AnEmptyJournalMakesAnEmptySegment) {
-  const auto segment = seal_journal(write("a", {}), true);
+TEST_F(Segment, AJournalWithoutARecordGoesAndLeavesNoSegment) {
+  const auto journal = write("a", {});
+  EXPECT_EQ(seal_journal(journal, false), "");
+  EXPECT_TRUE(fs::exists(journal));
+  EXPECT_EQ(seal_journal(journal, true), "");
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  EXPECT_EQ(seal_journal(journal, true), "") << "somebody else removed it";
+}
+
+TEST_F(Segment, OfNoRecordIsWholeAndSaysWhoseItIs) {
+  SegmentBuilder builder;
+  SegmentReport about;
+  about.header = test::made_header();
+  const auto segment = folder_.path() / "a.h5";
+  std::ofstream(segment, std::ios::binary) << builder.finish(about);
   EXPECT_TRUE(read(segment).empty());
   const auto header = read_segment_header(segment);
   EXPECT_EQ(header.header.run_id, "made-run");

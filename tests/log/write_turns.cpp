@@ -83,7 +83,8 @@ void play(log::Journal& journal, std::uint32_t episode, const Past& past) {
         .id = id, .turn = turn, .kernel = text_of("kernel", id, turn), .tool_output = text_of("answer", id, turn)});
     say(fmt::format("T {} {} {}", episode, id.attempt, turn));
   }
-  journal.append(log::End{.id = id, .outcome = Outcome::pass, .passed = 1, .turns = kTurns});
+  journal.append(log::End{
+      .id = id, .outcome = Outcome::pass, .ended_by = EndedBy::turns, .passed = 1, .best_passed = 1, .turns = kTurns});
   say(fmt::format("E {} {}", episode, id.attempt));
 }
 

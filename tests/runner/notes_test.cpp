@@ -74,7 +74,8 @@ void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const s
     const auto& planned = plan.episodes.at(i);
     log::End end{
         .id = {plan.id_of(planned), plan.key(planned.cell, planned.task), 1}, .level = "L1", .category = "unary"};
-    end.outcome = i < scored ? Outcome::mismatch : Outcome::device_error;
+    end.outcome = i < scored ? Outcome::no_code : Outcome::device_error;
+    end.ended_by = EndedBy::turns;
     end.node = node;
     journal.append(end);
   }
