@@ -105,7 +105,7 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
       basis_text(schedule.model));
 }
 
-int plan(const PlanOptions& options) {
+ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
                 fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
@@ -127,7 +127,7 @@ int plan(const PlanOptions& options) {
     print_schedule(schedule);
     print_power(power, wanted);
   }
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace
