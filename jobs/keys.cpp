@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/hash.hpp"
+#include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/parts.hpp"
 
 namespace nkigrid::jobs {
@@ -12,8 +13,6 @@ template <class Number>
 std::string optional_text(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
-
-std::string flag_text(bool value) { return value ? "true" : "false"; }
 
 }  // namespace
 
