@@ -166,8 +166,8 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   };
   for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (!model.endpoint.empty())
-      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(model.endpoint); }));
+    if (const auto* remote = jobs::remote_of(model.api))
+      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(remote->endpoint); }));
   }
   return findings;
 }

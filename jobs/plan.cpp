@@ -39,12 +39,13 @@ std::vector<std::uint32_t> task_indices(const CellSpec& cell, const std::vector<
   return indices;
 }
 
-/// Hash of each task's known kernel, read once, and only when a synthetic model may ask for it.
+/// Hash of each task's known kernel, read once, and only when a model may ask for it.
 std::vector<std::string> kernel_hashes(const Grid& grid, const Benchmark& benchmark,
                                        const std::vector<PlannedTask>& tasks) {
   std::vector<std::string> hashes(tasks.size());
-  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(),
-                                  [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
+  const bool wanted = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
+    return needs_known_kernels(grid.model(cell.model).api);
+  });
   for (std::size_t i = 0; wanted && i < tasks.size(); ++i) hashes[i] = sha256_hex(benchmark.known_kernel(tasks[i].id));
   return hashes;
 }
@@ -62,10 +63,10 @@ Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const Pla
   for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) {
     const auto& spec = plan.cells[cell];
     const auto cell_fields = cell_key_fields(grid, spec);
-    const bool synthetic = grid.model(spec.model).api == "synthetic";
+    const bool starts_from_kernels = needs_known_kernels(grid.model(spec.model).api);
     for (const auto task : task_indices(spec, plan.tasks)) {
       const auto fields =
-          task_key_fields(*benchmark.find(plan.tasks[task].id), synthetic ? kernels[task] : std::string());
+          task_key_fields(*benchmark.find(plan.tasks[task].id), starts_from_kernels ? kernels[task] : std::string());
       plan.keys[cell * plan.tasks.size() + task] = key_of(cell_fields, fields);
       for (std::uint32_t replicate = 1; replicate <= spec.replicates; ++replicate)
         plan.episodes.push_back({cell, task, replicate, 0});

@@ -15,26 +15,15 @@ FlowMap budget_map(const Budget& budget) {
   return map;
 }
 
-FlowMap key_map(const KeySource& key) {
-  FlowMap map;
-  if (key.kind == KeySource::Kind::env) map.text("env", key.value);
-  if (key.kind == KeySource::Kind::file) map.text("file", key.value);
-  if (key.kind == KeySource::Kind::command) map.raw("command", flow_list(key.command));
-  return map;
-}
-
 FlowMap model_map(const ModelSpec& model) {
   FlowMap map;
-  map.text("api", model.api)
-      .text_if("profile", model.profile)
-      .text_if("endpoint", model.endpoint)
-      .text_if("model", model.model);
+  write_api(model.api, map);
   if (model.temperature) map.number("temperature", *model.temperature);
   if (model.top_p) map.number("top_p", *model.top_p);
   if (model.max_tokens) map.integer("max_tokens", *model.max_tokens);
   map.flag("call_recovery", model.call_recovery).integer("concurrency", model.concurrency);
   map.duration("request_timeout", model.request_timeout).duration("retry_limit", model.retry_limit);
-  if (model.key.kind != KeySource::Kind::none) map.raw("key", key_map(model.key).str());
+  write_key(model.api, map);
   if (model.price)
     map.raw("price", FlowMap().number("input", model.price->input_usd).number("output", model.price->output_usd).str());
   if (model.method) map.text("method", *model.method);

@@ -27,9 +27,10 @@ class SyntheticModel final : public ChatModel {
   Permits* permits_;
 };
 
-std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
-                                          const std::filesystem::path& profiles, Permits* permits) {
-  const std::string name = spec.profile.empty() ? spec.name : spec.profile;
+std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const jobs::Synthetic& api,
+                                          const jobs::Benchmark& benchmark, const std::filesystem::path& profiles,
+                                          Permits* permits) {
+  const std::string name = api.profile.empty() ? spec.name : api.profile;
   bool any = false;
   for (const jobs::Task& task : benchmark.tasks) any = any || !benchmark.known_kernel(task.id).empty();
   if (!any) {
@@ -44,19 +45,9 @@ std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const job
 
 std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
                                       const std::filesystem::path& profiles, Permits* permits) {
-  if (spec.api == "synthetic") return make_synthetic(spec, benchmark, profiles, permits);
-  if (spec.api == "openai") {
-    if (spec.endpoint.empty()) {
-      throw Error(
-          ErrorCode::config,
-          fmt::format("models.{}.endpoint is missing (api openai needs one, e.g. http://gpu01:8000/v1)", spec.name));
-    }
-    return std::make_unique<OpenAiModel>(spec, read_key(spec.key), permits);
-  }
-  const bool planned = spec.api == "anthropic" || spec.api == "bedrock" || spec.api == "replay";
-  throw Error(ErrorCode::config, fmt::format("models.{}.api '{}' {} (legal: synthetic, openai); {}", spec.name,
-                                             spec.api, planned ? "does not exist yet" : "is unknown",
-                                             planned ? "use an OpenAI-compatible endpoint for now" : "correct it"));
+  if (const auto* remote = remote_of(spec.api))
+    return std::make_unique<OpenAiModel>(spec, read_key(remote->key), permits);
+  return make_synthetic(spec, std::get<jobs::Synthetic>(spec.api), benchmark, profiles, permits);
 }
 
 }  // namespace nkigrid::model

@@ -35,13 +35,13 @@ bool sleep_for(Seconds time, const std::stop_token& stop) {
 }  // namespace
 
 OpenAiModel::OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning)
-    : spec_(std::move(spec)), key_(std::move(key)), permits_(permits), tuning_(tuning) {
-  while (spec_.endpoint.ends_with('/')) spec_.endpoint.pop_back();
-  if (spec_.model.empty()) spec_.model = spec_.name;
+    : spec_(std::move(spec)), remote_(*remote_of(spec_.api)), key_(std::move(key)), permits_(permits), tuning_(tuning) {
+  while (remote_.endpoint.ends_with('/')) remote_.endpoint.pop_back();
+  if (remote_.model.empty()) remote_.model = spec_.name;
 }
 
 void OpenAiModel::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
-  ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name, spec_.endpoint, message));
+  ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name, remote_.endpoint, message));
   error.api_retries = attempts.retries;
   throw error;
 }
@@ -52,7 +52,7 @@ HttpAnswer OpenAiModel::post(Attempts& attempts, const std::stop_token& stop) {
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
   HttpRequest http;
-  http.url = spec_.endpoint + "/chat/completions";
+  http.url = remote_.endpoint + "/chat/completions";
   http.headers = {"content-type: application/json", "accept: application/json", "expect:"};
   if (!key_.empty()) http.headers.push_back("authorization: Bearer " + key_);
   http.body = attempts.body;
@@ -121,7 +121,7 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
   std::string help;
   if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
   if (answer.status == 404)
-    help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, spec_.model);
+    help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, remote_.model);
   fail(ChatFailure::fatal, verdict.message + help, attempts);
 }
 
@@ -147,7 +147,7 @@ void OpenAiModel::wait_to_retry(const ChatRequest& request, Attempts& attempts, 
 
 ChatReply OpenAiModel::complete(const ChatRequest& request, std::stop_token stop) {
   Attempts attempts;
-  attempts.body = chat_request_body(request, {spec_.model, spec_.temperature, spec_.top_p, spec_.max_tokens});
+  attempts.body = chat_request_body(request, {remote_.model, spec_.temperature, spec_.top_p, spec_.max_tokens});
   for (;;) {
     const HttpAnswer answer = post(attempts, stop);
     if (auto reply = judge(answer, attempts)) {

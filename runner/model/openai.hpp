@@ -41,6 +41,7 @@ class OpenAiModel final : public ChatModel {
   void unreachable(const std::string& problem, const Attempts& attempts);
 
   jobs::ModelSpec spec_;
+  jobs::Remote remote_;
   std::string key_;
   Permits* permits_;
   OpenAiTuning tuning_;

@@ -26,7 +26,7 @@ struct Work {
   CostTable costs;
 
   Work(std::uint32_t cells, std::uint32_t tasks, std::uint32_t replicates, double sigma = 1.0) {
-    grid.models.push_back({.name = "m", .api = "openai"});
+    grid.models.push_back({.name = "m", .api = OpenAi{}});
     for (std::uint32_t c = 0; c < cells; ++c)
       plan.cells.push_back({.id = "m.s.p" + std::to_string(c), .model = "m", .mode = "s", .prompt = "p"});
     grid.cells = plan.cells;

@@ -21,8 +21,7 @@ constexpr OpenAiTuning kQuick{Seconds(0.002), Seconds(0.01), Seconds(0.2), Secon
 jobs::ModelSpec spec(const std::string& endpoint) {
   jobs::ModelSpec model;
   model.name = "qwen";
-  model.api = "openai";
-  model.endpoint = endpoint;
+  model.api = jobs::OpenAi{.remote = {.endpoint = endpoint}};
   model.request_timeout = Seconds(5);
   model.retry_limit = Seconds(20);
   return model;
@@ -192,27 +191,10 @@ TEST(OpenAiModel, HoldsAPermitForEachTryAndGivesItBack) {
   EXPECT_EQ(permits.acquired, permits.released);
 }
 
-TEST(MakeModel, RefusesWhatDoesNotExistYet) {
-  for (const std::string api : {"anthropic", "bedrock", "replay"}) {
-    jobs::ModelSpec model = spec("http://x");
-    model.api = api;
-    try {
-      make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
-      FAIL() << api;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::config);
-      EXPECT_EQ(std::string(error.what()),
-                "models.qwen.api '" + api +
-                    "' does not exist yet (legal: synthetic, openai); use an OpenAI-compatible endpoint for now");
-    }
-  }
-}
-
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";
-  model.api = "synthetic";
-  model.profile = "novice";
+  model.api = jobs::Synthetic{.profile = "novice"};
   const auto made = make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
   ChatRequest request;
   request.messages = {{Role::user, "Task: L1/001_add", {}, "", false}};
