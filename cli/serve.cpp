@@ -23,7 +23,7 @@
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/openai_server.hpp"
 #include "runner/model/synthetic/synthetic.hpp"
 
 namespace nkigrid::cli {

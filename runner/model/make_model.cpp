@@ -1,53 +1,22 @@
-#include <fmt/format.h>
-
+#include "runner/model/client.hpp"
 #include "runner/model/key.hpp"
 #include "runner/model/model.hpp"
-#include "runner/model/openai.hpp"
-#include "runner/model/permit.hpp"
-#include "runner/model/synthetic/profile.hpp"
-#include "runner/model/synthetic/synthetic.hpp"
+#include "runner/model/synthetic/model.hpp"
+#include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
-namespace {
-
-class SyntheticModel final : public ChatModel {
- public:
-  SyntheticModel(std::string name, Profile profile, const jobs::Benchmark& benchmark, Permits* permits)
-      : name_(std::move(name)), profile_(std::move(profile)), benchmark_(benchmark), permits_(permits) {}
-
-  ChatReply complete(const ChatRequest& request, std::stop_token stop) override {
-    const PermitLease lease(permits_, name_, stop);
-    return synthetic_reply(profile_, benchmark_, request);
-  }
-
- private:
-  std::string name_;
-  Profile profile_;
-  jobs::Benchmark benchmark_;
-  Permits* permits_;
-};
-
-std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const jobs::Synthetic& api,
-                                          const jobs::Benchmark& benchmark, const std::filesystem::path& profiles,
-                                          Permits* permits) {
-  const std::string name = api.profile.empty() ? spec.name : api.profile;
-  bool any = false;
-  for (const jobs::Task& task : benchmark.tasks) any = any || !benchmark.known_kernel(task.id).empty();
-  if (!any) {
-    throw Error(ErrorCode::config,
-                fmt::format("model '{}' is synthetic, and benchmark '{}' has no known kernels; add kernels/<id>.py",
-                            spec.name, benchmark.name));
-  }
-  return std::make_unique<SyntheticModel>(spec.name, load_profile(profiles, name), benchmark, permits);
-}
-
-}  // namespace
 
 std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
                                       const std::filesystem::path& profiles, Permits* permits) {
-  if (const auto* remote = remote_of(spec.api))
-    return std::make_unique<OpenAiModel>(spec, read_key(remote->key), permits);
-  return make_synthetic(spec, std::get<jobs::Synthetic>(spec.api), benchmark, profiles, permits);
+  return std::visit(
+      [&](const auto& api) -> std::unique_ptr<ChatModel> {
+        if constexpr (requires { api.remote; }) {
+          return std::make_unique<ChatClient>(spec, wire_of(api), read_key(api.remote.key), permits);
+        } else {
+          return make_synthetic(spec, api, benchmark, profiles, permits);
+        }
+      },
+      spec.api);
 }
 
 }  // namespace nkigrid::model
