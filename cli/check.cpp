@@ -9,6 +9,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast/forecast.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {

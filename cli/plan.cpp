@@ -13,6 +13,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast/forecast.hpp"
+#include "jobs/make_plan.hpp"
 #include "runner/log/costs.hpp"
 
 namespace nkigrid::cli {
@@ -113,7 +114,7 @@ ExitCode plan(const PlanOptions& options) {
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
                                                                                          : options.schedule.costs);
-  const auto plan = jobs::make_plan(grid, benchmark, {}, &costs);
+  const auto plan = jobs::make_plan(grid, benchmark, {}, costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
   const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
   const auto pilot = read_pilot(options.pilot);

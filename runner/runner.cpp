@@ -13,6 +13,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/version.hpp"
+#include "jobs/dealing.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"

@@ -80,10 +80,6 @@ CostEffects effects_from_json(const nlohmann::json& json) {
 
 }  // namespace
 
-double CostEffects::log_effect(const CellSpec& cell, const PlannedTask& task) const {
-  return cell_effect(*this, cell) + task_effect(*this, task);
-}
-
 double CostEffects::mean_factor() const {
   if (noise.empty()) return 1;
   double sum = 0;

@@ -9,6 +9,7 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/grid/apis.hpp"
+#include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
 
@@ -140,16 +141,6 @@ struct Grid {
   const ModeSpec& mode(std::string_view name) const;
   const PromptSpec& prompt(std::string_view name) const;
 };
-
-/// One thing that is wrong with a grid file. line and col count from 1; 0 when there is no place.
-struct Problem {
-  std::string file;
-  std::uint32_t line = 0, col = 0;
-  std::string message;
-};
-
-/// "file:line:col: message" a line.
-std::string to_text(const std::vector<Problem>& problems);
 
 struct GridResult {
   std::optional<Grid> grid;       ///< absent when there are problems

@@ -16,6 +16,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/dealing.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"

@@ -13,6 +13,7 @@
 #include "jobs/forecast/costs.hpp"
 #include "jobs/forecast/layouts.hpp"
 #include "jobs/forecast/simulation.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::jobs {
@@ -79,7 +80,7 @@ TEST(Dealing, LearntCostsComeBeforeThePrior) {
   CostModel costs;
   costs.seconds.task["L1/001_add"] = 9;  // far above what its level promises
   costs.episodes = 1;
-  const auto plan = make_plan(grid, load_benchmark(grid.benchmark), {}, &costs);
+  const auto plan = make_plan(grid, load_benchmark(grid.benchmark), {}, costs);
   const auto order = dealing_order(plan, expected_seconds(grid, plan, costs), std::nullopt);
   EXPECT_EQ(plan.tasks[plan.episodes[order[0]].task].id, "L1/001_add");
 }
