@@ -64,7 +64,7 @@ ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task)
   return out;
 }
 
-int list(const BenchOptions& options) {
+ExitCode list(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto tasks = tasks_of(benchmark, options.subset);
   if (options.json) {
@@ -72,7 +72,7 @@ int list(const BenchOptions& options) {
     for (const auto* task : tasks) out["tasks"].push_back(task_json(benchmark, *task));
     out["subsets"] = benchmark.subsets;
     fmt::print("{}\n", out.dump(1));
-    return 0;
+    return ExitCode::done;
   }
   for (const auto* task : tasks) {
     std::vector<std::string> inputs;
@@ -82,7 +82,7 @@ int list(const BenchOptions& options) {
   std::vector<std::string> subsets;
   for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
   fmt::print("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
-  return 0;
+  return ExitCode::done;
 }
 
 void print_tensors(const char* title, const std::vector<jobs::TensorSpec>& tensors) {
@@ -95,7 +95,7 @@ void print_tensors(const char* title, const std::vector<jobs::TensorSpec>& tenso
   }
 }
 
-int show(const BenchOptions& options) {
+ExitCode show(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto* task = &task_of(benchmark, options.task);
   if (options.json) {
@@ -103,7 +103,7 @@ int show(const BenchOptions& options) {
     out["version"] = 1;
     out["source"] = task->source;
     fmt::print("{}\n", out.dump(1));
-    return 0;
+    return ExitCode::done;
   }
   fmt::print("Task: {}  ({}, {})\n", task->id, task->level, task->category);
   print_tensors("Inputs: the kernel's positional arguments, in this order", task->inputs);
@@ -112,7 +112,7 @@ int show(const BenchOptions& options) {
   for (const auto& constant : task->constants) fmt::print("  {} = {}\n", constant.name, constant.value);
   fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes", task->hash,
              task->source);
-  return 0;
+  return ExitCode::done;
 }
 
 CLI::App* part(CLI::App& app, const char* name, const char* help, BenchOptions& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jobs/base/error.hpp"
 #include "jobs/benchmark.hpp"
 
 namespace nkigrid::cli {
@@ -8,6 +9,6 @@ namespace nkigrid::cli {
 /// both rules, trivial kernels and trivial answers fail.
 /// @returns 0, or 1 when any task has a fault. @throws Error{external} when the proof itself cannot run.
 /// @pre no thread was started: fork servers are.
-int bench_check(const jobs::Benchmark& benchmark);
+ExitCode bench_check(const jobs::Benchmark& benchmark);
 
 }  // namespace nkigrid::cli

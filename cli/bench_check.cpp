@@ -106,7 +106,7 @@ void check_trivial_kernels(const jobs::Task& task, device::Device& device, std::
 
 }  // namespace
 
-int bench_check(const jobs::Benchmark& benchmark) {
+ExitCode bench_check(const jobs::Benchmark& benchmark) {
   const jobs::CheckSpec check;
   const auto paths = device::default_device_paths();
   auto servers = device::start_fork_servers(paths, check, 1);
@@ -123,7 +123,7 @@ int bench_check(const jobs::Benchmark& benchmark) {
     fmt::print("{:<28} {}\n", task.id, wrong.empty() ? "ok" : fmt::format("FAULT {}", fmt::join(wrong, "; ")));
   }
   fmt::print("{} tasks, {} with a fault\n", benchmark.tasks.size(), failed);
-  return failed == 0 ? 0 : 1;
+  return failed == 0 ? ExitCode::done : ExitCode::incomplete;
 }
 
 }  // namespace nkigrid::cli

@@ -15,7 +15,7 @@ Verb cancel_verb() {
   return {"cancel", "ends a run's Slurm jobs; what was logged stays, `resume` continues", [](CLI::App& app) -> Action {
             auto folder = std::make_shared<std::string>();
             app.add_option("run", *folder, "a submitted run")->required()->type_name("RUN");
-            return [folder]() -> int {
+            return [folder]() -> ExitCode {
               const auto run = jobs::load_run(*folder);
               const auto client = slurm::connect();
               const auto ids = slurm::cancel_run(run, *client);
@@ -23,7 +23,7 @@ Verb cancel_verb() {
                 fmt::print("no living job of '{}'\n", run.folder.native());
               else
                 fmt::print("cancelled {}\n", fmt::join(ids, ", "));
-              return 0;
+              return ExitCode::done;
             };
           }};
 }

@@ -9,6 +9,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast/forecast.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {
@@ -72,7 +73,7 @@ void print_text(const jobs::Grid& grid, const Sizes& sizes) {
   fmt::print("\n");
 }
 
-int check(const CheckOptions& options) {
+ExitCode check(const CheckOptions& options) {
   const bool is_run = jobs::is_run(options.grid);
   const auto file = is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
   const auto result = jobs::read_grid(file, jobs::configs_folder());
@@ -87,7 +88,7 @@ int check(const CheckOptions& options) {
                                                result.problems.size() == 1 ? "" : "s", file.native()));
   }
   if (!options.json && !options.quiet) print_text(*result.grid, *sizes);
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

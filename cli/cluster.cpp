@@ -49,7 +49,7 @@ void print_added(const jobs::Run& run, const slurm::SubmitReport& report,
 
 }  // namespace
 
-int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
+ExitCode submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
   std::set<std::uint32_t> shards;
   for (std::size_t i = 0; i < ledger.states.size(); ++i) {
@@ -60,11 +60,11 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   if (shards.empty()) {
     if (!options.quiet)
       fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
-    return ledger.outstanding() == 0 ? 0 : 1;
+    return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
   }
   const auto bad = ledger.bad_nodes();
   const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path(), bad);
-  if (options.quiet) return 0;
+  if (options.quiet) return ExitCode::done;
   for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
@@ -72,7 +72,7 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
     if (report.aggregation_added)
       fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
     print_added(run, report, options.added);
-    return 0;
+    return ExitCode::done;
   }
   for (const auto& array : report.submission.arrays)
     fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
@@ -81,7 +81,7 @@ int submit_outstanding(const jobs::Run& run, slurm::Client& client, const Outsta
   if (!report.busy_shards.empty())
     fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
   print_added(run, report, options.added);
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace nkigrid::cli

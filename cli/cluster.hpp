@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "slurm/pace.hpp"
 #include "slurm/slurm.hpp"
@@ -18,7 +19,7 @@ struct OutstandingOptions {
 
 /// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns
 /// the exit code.
-int submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
+ExitCode submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
 
 /// Says how many elements work at once where that is not what slurm.throttle says.
 void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to);

@@ -166,13 +166,13 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   };
   for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (!model.endpoint.empty())
-      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(model.endpoint); }));
+    if (const auto* remote = jobs::remote_of(model.api))
+      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(remote->endpoint); }));
   }
   return findings;
 }
 
-int doctor(const DoctorOptions& options) {
+ExitCode doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
   if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
   auto findings = look_at_everything(grid);
@@ -180,11 +180,11 @@ int doctor(const DoctorOptions& options) {
     for (auto& finding : probe_slurm(grid.value_or(jobs::Grid{}), Seconds(options.patience)))
       findings.push_back(std::move(finding));
   }
-  int code = 0;
+  auto code = ExitCode::done;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& finding : findings) {
     const bool needed = finding.need == Need::needed;
-    if (!finding.ok && needed) code = exit_code(ErrorCode::external);
+    if (!finding.ok && needed) code = ExitCode::external;
     if (options.json)
       list.push_back({{"what", finding.what},
                       {"ok", finding.ok},

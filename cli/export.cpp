@@ -184,7 +184,7 @@ void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledg
   turns.finish();
 }
 
-int export_run(const ExportOptions& options) {
+ExitCode export_run(const ExportOptions& options) {
   const auto format = parse_format(options.format);
   if (options.texts && !options.turns)
     throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
@@ -197,7 +197,7 @@ int export_run(const ExportOptions& options) {
   else
     export_episodes(rows, run.plan, ledger);
   rows.close();
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

@@ -123,9 +123,9 @@ void print_text(const Verdict& verdict) {
   fmt::print("outcome: {}\n", to_string(verdict.outcome));
 }
 
-int exit_code_of(const Verdict& verdict) {
-  if (verdict.outcome == Outcome::pass) return 0;
-  if (is_scored(verdict.outcome)) return 1;
+ExitCode exit_code_of(const Verdict& verdict) {
+  if (verdict.outcome == Outcome::pass) return ExitCode::done;
+  if (is_scored(verdict.outcome)) return ExitCode::incomplete;
   const auto& diagnostic = verdict.verify ? verdict.verify->diagnostic : verdict.compile.diagnostic;
   throw Error(ErrorCode::external, fmt::format("the check itself failed: {}", diagnostic.message));
 }
@@ -147,7 +147,7 @@ void look_inside(device::Device& device, const jobs::Task& task, const KernelOpt
   }
 }
 
-int check_kernel(const KernelOptions& options) {
+ExitCode check_kernel(const KernelOptions& options) {
   jobs::CheckSpec check;
   check.strict_sandbox = !options.relaxed;
   const auto source = read_file(options.file);

@@ -60,7 +60,7 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
   for (const auto& note : notes) fmt::print("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
-int check(const LogOptions& options) {
+ExitCode check(const LogOptions& options) {
   if (!jobs::is_run(options.run)) {
     throw Error(ErrorCode::config,
                 fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
@@ -81,7 +81,7 @@ int check(const LogOptions& options) {
                                                 "`resume` runs again what was lost",
                                                 damaged, checks.size(), options.run, options.run));
   }
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

@@ -42,19 +42,19 @@ std::string spelling_hint(const CLI::App& app, const std::vector<Verb>& verbs, i
   return {};
 }
 
-int report(const Error& error) {
+ExitCode report(const Error& error) {
   fmt::print(stderr, "nkigrid: {}\n", error.what());
   return exit_code(error.code());
 }
 
 /// What was printed must have arrived: a full disk or a broken device behind stdout is an I/O error.
-int finished(int code) {
+ExitCode finished(ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   if (errno == EPIPE) return code;  // the reader has seen enough
   return report(Error(ErrorCode::io, "cannot write to standard output; look at the disk or the pipe behind it"));
 }
 
-int run_program(ProgramArguments arguments) {
+ExitCode run_program(ProgramArguments arguments) {
   CLI::App app("Measures how well language models write kernels for AWS Trainium: grids, logs, tables.", "nkigrid");
   app.set_version_flag("--version", std::string("nkigrid ") + kVersion);
   app.require_subcommand(1);
@@ -68,9 +68,9 @@ int run_program(ProgramArguments arguments) {
   try {
     app.parse(*arguments.argc, *arguments.argv);
   } catch (const CLI::CallForHelp&) {
-    return fmt::print("{}", app.help()), 0;  // of the verb, where one was named
+    return fmt::print("{}", app.help()), ExitCode::done;  // of the verb, where one was named
   } catch (const CLI::CallForVersion&) {
-    return fmt::print("nkigrid {}\n", kVersion), 0;
+    return fmt::print("nkigrid {}\n", kVersion), ExitCode::done;
   } catch (const CLI::ParseError& error) {
     const auto hint = spelling_hint(app, verbs, *arguments.argc, *arguments.argv);
     std::string text = hint.empty() ? std::string(error.what()) : hint;
@@ -79,19 +79,20 @@ int run_program(ProgramArguments arguments) {
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) return action();
   }
-  return exit_code(ErrorCode::usage);
+  return ExitCode::usage;
 }
 
 }  // namespace
 }  // namespace nkigrid::cli
 
 int main(int argc, char** argv) {
+  auto code = nkigrid::ExitCode::internal;
   try {
-    return nkigrid::cli::finished(nkigrid::cli::run_program({&argc, &argv}));
+    code = nkigrid::cli::finished(nkigrid::cli::run_program({&argc, &argv}));
   } catch (const nkigrid::Error& error) {
-    return nkigrid::cli::report(error);
+    code = nkigrid::cli::report(error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "nkigrid: internal error: {}; please report it\n", error.what());
-    return nkigrid::exit_code(nkigrid::ErrorCode::internal);
   }
+  return static_cast<int>(code);
 }

@@ -13,6 +13,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast/forecast.hpp"
+#include "jobs/make_plan.hpp"
 #include "runner/log/costs.hpp"
 
 namespace nkigrid::cli {
@@ -105,7 +106,7 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
       basis_text(schedule.model));
 }
 
-int plan(const PlanOptions& options) {
+ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
                 fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
@@ -113,7 +114,7 @@ int plan(const PlanOptions& options) {
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
                                                                                          : options.schedule.costs);
-  const auto plan = jobs::make_plan(grid, benchmark, {}, &costs);
+  const auto plan = jobs::make_plan(grid, benchmark, {}, costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
   const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
   const auto pilot = read_pilot(options.pilot);
@@ -127,7 +128,7 @@ int plan(const PlanOptions& options) {
     print_schedule(schedule);
     print_power(power, wanted);
   }
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

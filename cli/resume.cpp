@@ -29,7 +29,7 @@ Verb resume_verb(ProgramArguments arguments) {
         app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
         app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
         app.add_flag("-q,--quiet", options->quiet, "no progress");
-        return [options, arguments]() -> int {
+        return [options, arguments]() -> ExitCode {
           if (!options->local) {
             const auto run = jobs::load_run(options->run);
             slurm::check_submittable(run.grid, run.folder);

@@ -33,7 +33,7 @@ std::optional<ShardId> shard_of(const RunOptions& options) {
   return ShardId{static_cast<std::uint32_t>(number)};
 }
 
-int run(const RunOptions& options, ProgramArguments arguments) {
+ExitCode run(const RunOptions& options, ProgramArguments arguments) {
   SessionOptions session{.lanes = options.lanes, .elements_at_once = options.elements_at_once, .quiet = options.quiet};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty())

@@ -32,7 +32,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void on_stop_signal(int signal) {
   if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT)
-    std::_Exit(130);  // a second Ctrl-C does not wait for the drain
+    std::_Exit(static_cast<int>(ExitCode::interrupted));  // a second Ctrl-C does not wait for the drain
 }
 
 void catch_stop_signals() {
@@ -64,7 +64,7 @@ jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
   return run ? std::move(*run) : jobs::load_run(options.run);
 }
 
-int finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
+ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
   if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
     fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n",
@@ -92,8 +92,8 @@ void note_refusal(const jobs::Run& run, const std::string& reason) {
   }
 }
 
-int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers,
-             const device::DevicePaths& paths, std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
+ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers,
+                  const device::DevicePaths& paths, std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device;
   try {
@@ -115,7 +115,7 @@ int run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<dev
 
 }  // namespace
 
-int run_session(const SessionOptions& options, ProgramArguments arguments) {
+ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) {
   catch_stop_signals();
   const auto grid = options.grid ? *options.grid : jobs::load_run(options.run).grid;
   const auto check = grid.check;
@@ -134,7 +134,7 @@ int run_session(const SessionOptions& options, ProgramArguments arguments) {
   } catch (const std::exception& error) {
     if (comm->size() == 1) throw;
     fmt::print(stderr, "nkigrid: rank {}: internal error: {}; please report it\n", comm->rank(), error.what());
-    comm->abort(exit_code(ErrorCode::internal));
+    comm->abort(ExitCode::internal);
   }
   std::abort();  // not reached: abort() of a communicator does not return
 }

@@ -27,6 +27,6 @@ struct SessionOptions {
 /// 0 writes RUN/tables when the whole run was asked for. Prints why it stopped as the last line of stderr.
 /// @returns the exit code of the contract. Never returns on a rank whose error would leave the others waiting: it
 /// aborts the job.
-int run_session(const SessionOptions& options, ProgramArguments arguments);
+ExitCode run_session(const SessionOptions& options, ProgramArguments arguments);
 
 }  // namespace nkigrid::cli

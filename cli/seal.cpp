@@ -46,7 +46,7 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
          std::any_of(salvaged.begin(), salvaged.end(), [](const log::Salvaged& file) { return file.lost; });
 }
 
-int seal(const SealOptions& options) {
+ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   if (!jobs::is_run(options.run)) {
     throw Error(ErrorCode::config,
@@ -78,7 +78,7 @@ int seal(const SealOptions& options) {
   for (const auto& file : log::check_log(folder)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);
   }
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/openai_server.hpp"
 #include "runner/model/synthetic/synthetic.hpp"
 
 namespace nkigrid::cli {
@@ -151,7 +151,7 @@ int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
   return 0;
 }
 
-int serve(const ServeOptions& options) {
+ExitCode serve(const ServeOptions& options) {
   Service service(open_benchmark(options.benchmark),
                   options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
@@ -184,7 +184,7 @@ int serve(const ServeOptions& options) {
           "nkigrid: this is the synthetic model, not a language model; the request's `model` names the profile\n");
     server.listen_after_bind();
   }
-  return caught == SIGINT ? exit_code(ErrorCode::interrupted) : 0;
+  return caught == SIGINT ? ExitCode::interrupted : ExitCode::done;
 }
 
 }  // namespace

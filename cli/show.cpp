@@ -71,7 +71,7 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   return transcript;
 }
 
-int show_episode(const ShowOptions& options) {
+ExitCode show_episode(const ShowOptions& options) {
   if (!jobs::is_run(options.source)) {
     throw Error(ErrorCode::usage,
                 fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
@@ -81,7 +81,7 @@ int show_episode(const ShowOptions& options) {
   const std::string text =
       options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
   fmt::print("{}", text);
-  return 0;
+  return ExitCode::done;
 }
 
 struct Source {
@@ -108,7 +108,7 @@ const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wante
   throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
 }
 
-int show_prompt(const ShowOptions& options) {
+ExitCode show_prompt(const ShowOptions& options) {
   const Source source = open_source(options.source);
   const jobs::CellSpec& cell = find_cell(source.grid, options.cell);
   const jobs::Task* task = source.benchmark.find(options.prompt_task);
@@ -122,10 +122,10 @@ int show_prompt(const ShowOptions& options) {
   const auto tools = mode.kind == jobs::ModeKind::tool_agent ? agent::tool_specs() : std::vector<model::ToolSpec>();
   fmt::print("{}",
              render_prompt(agent::first_messages(*task, source.grid.prompt(cell.prompt), mode), tools, options.json));
-  return 0;
+  return ExitCode::done;
 }
 
-int show(const ShowOptions& options) {
+ExitCode show(const ShowOptions& options) {
   if (!options.prompt_task.empty()) return show_prompt(options);
   if (options.episode.empty())
     throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");

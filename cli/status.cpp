@@ -85,12 +85,12 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
   return report;
 }
 
-int once(const StatusOptions& options) {
+ExitCode once(const StatusOptions& options) {
   Cluster cluster;
   const auto report = look_at(jobs::load_run(options.run), cluster);
   if (!report.cluster_warning.empty()) fmt::print(stderr, "nkigrid: warning: {}\n", report.cluster_warning);
   if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
-  return report.outstanding == 0 ? 0 : 1;
+  return report.outstanding == 0 ? ExitCode::done : ExitCode::incomplete;
 }
 
 FollowStyle style_of(const StatusOptions& options) {
@@ -99,7 +99,7 @@ FollowStyle style_of(const StatusOptions& options) {
   return runner::is_terminal(STDOUT_FILENO) ? FollowStyle::redraw : FollowStyle::lines;
 }
 
-int follow_run(const StatusOptions& options) {
+ExitCode follow_run(const StatusOptions& options) {
   Cluster cluster;
   std::string told;
   const auto style = style_of(options);

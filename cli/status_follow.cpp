@@ -81,7 +81,7 @@ std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime
 
 }  // namespace
 
-int follow(FollowStyle style, const std::function<StatusReport()>& look) {
+ExitCode follow(FollowStyle style, const std::function<StatusReport()>& look) {
   const SystemClock clock;
   const Interrupts interrupts;
   Seconds worked_at = clock.monotonic();  // when something was last seen to work on the run
@@ -102,8 +102,8 @@ int follow(FollowStyle style, const std::function<StatusReport()>& look) {
       if (over) fmt::print("\n{}", to_text(report));
     }
     std::fflush(stdout);
-    if (over) return report.outstanding == 0 ? 0 : 1;
-    if (!interrupts.wait(std::clamp(3 * (now - started), kLookEvery, kLookAtLeastEvery))) return 130;
+    if (over) return report.outstanding == 0 ? ExitCode::done : ExitCode::incomplete;
+    if (!interrupts.wait(std::clamp(3 * (now - started), kLookEvery, kLookAtLeastEvery))) return ExitCode::interrupted;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "cli/status_report.hpp"
+#include "jobs/base/error.hpp"
 
 namespace nkigrid::cli {
 
@@ -16,6 +17,6 @@ enum class FollowStyle {
 /// Looks every two seconds (up to ten where a look takes long) and shows what it sees on stdout, until nothing is
 /// outstanding or nothing has worked on the run for ten seconds. @returns 0: nothing is outstanding; 1: the run is over
 /// all the same; 130: SIGINT
-int follow(FollowStyle style, const std::function<StatusReport()>& look);
+ExitCode follow(FollowStyle style, const std::function<StatusReport()>& look);
 
 }  // namespace nkigrid::cli

@@ -80,7 +80,7 @@ std::map<std::uint32_t, std::uint64_t> episodes_before(const std::filesystem::pa
   }
 }
 
-int submit(const SubmitOptions& options) {
+ExitCode submit(const SubmitOptions& options) {
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   slurm::check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
@@ -99,7 +99,7 @@ int submit(const SubmitOptions& options) {
         {.with_parked = false, .quiet = options.quiet, .added = before.empty() ? decltype(added){} : added});
   }
   dry_run(run, options.quiet);
-  return 0;
+  return ExitCode::done;
 }
 
 }  // namespace

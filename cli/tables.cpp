@@ -95,19 +95,20 @@ void print_tables(const aggregate::Tables& tables, const Request& request, bool 
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
-int conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage, const TablesOptions& options) {
+ExitCode conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage,
+                  const TablesOptions& options) {
   for (const auto& line : options.quiet ? std::vector<std::string>{} : damage)
     fmt::print(stderr, "nkigrid: {}\n", line);
-  if (tables.outstanding == 0) return 0;
+  if (tables.outstanding == 0) return ExitCode::done;
   // Only a run that was submitted goes on by a submit.
   const bool here =
       options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
   fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n", tables.outstanding,
              options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
-  return 1;
+  return ExitCode::incomplete;
 }
 
-int tables_of_run(const TablesOptions& options, const Request& request) {
+ExitCode tables_of_run(const TablesOptions& options, const Request& request) {
   const auto run = jobs::load_run(options.runs.front());
   if (options.write) aggregate::write_tables(run, run.folder / "tables");
   const auto ledger = log::read_ledger(run);
@@ -118,7 +119,7 @@ int tables_of_run(const TablesOptions& options, const Request& request) {
   return conclude(tables, ledger.warnings, options);
 }
 
-int tables_of_runs(const TablesOptions& options, const Request& request) {
+ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
   std::vector<aggregate::ReadRun> sources;
   for (const auto& folder : options.runs) {
     auto run = jobs::load_run(folder);
@@ -133,7 +134,7 @@ int tables_of_runs(const TablesOptions& options, const Request& request) {
   return conclude(tables, population.ledger.warnings, options);
 }
 
-int tables(const TablesOptions& options) {
+ExitCode tables(const TablesOptions& options) {
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
@@ -147,7 +148,7 @@ int tables(const TablesOptions& options) {
     print_tables(
         aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level, options.against),
         request, options.quiet);
-    return 0;
+    return ExitCode::done;
   }
   if (options.runs.size() == 1) return tables_of_run(options, request);
   if (options.write) throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/base/error.hpp"
+
 namespace CLI {
 class App;
 }
@@ -11,7 +13,7 @@ class App;
 namespace nkigrid::cli {
 
 /// Runs a parsed verb. @returns the exit code; errors are thrown and mapped by main.
-using Action = std::function<int()>;
+using Action = std::function<ExitCode()>;
 
 /// One verb of the command line. `declare` adds options to `app`, does no work, and returns what to run after parsing
 /// (option values live in what the action holds on to).

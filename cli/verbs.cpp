@@ -11,7 +11,7 @@ namespace nkigrid::cli {
 Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
   return {name, help + " (not in this version)", [name, what_to_do](CLI::App& app) -> Action {
             app.allow_extras();
-            return [name, what_to_do]() -> int {
+            return [name, what_to_do]() -> ExitCode {
               throw Error(ErrorCode::usage, fmt::format("`{}` is not in this version; {}", name, what_to_do));
             };
           }};

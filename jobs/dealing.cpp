@@ -7,7 +7,6 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/forecast/costs.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -107,10 +106,6 @@ std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const doubl
   auto order = longest_first(plan, seconds, "deal");
   if (shard) std::erase_if(order, [&](std::uint32_t i) { return plan.episodes[i].shard != shard->value; });
   return order;
-}
-
-std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard) {
-  return dealing_order(plan, expected_seconds(grid, plan, CostModel{}), shard);
 }
 
 }  // namespace nkigrid::jobs

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "jobs/plan.hpp"
@@ -21,16 +24,20 @@ class ShardSpreader {
   explicit ShardSpreader(std::uint32_t shards);
   /// @returns the shard of the next episode, of `seconds` expected
   std::uint32_t next(double seconds);
-  /// Work given to each shard so far [s].
-  const std::vector<double>& loads() const noexcept { return loads_; }
 
  private:
-  std::vector<double> loads_;
+  std::vector<double> loads_;         ///< work given to each shard so far [s]
   std::vector<std::uint32_t> round_;  ///< shards of this round, most work first; the last is next
 };
 
 /// Gives every episode its shard, balanced by expected seconds; what an earlier extent held is spread first, so that it
 /// stays where it was while shard count and costs do.
 void deal_shards(Plan& plan, std::span<const double> seconds, std::span<const PlanExtent> grown_from);
+
+/// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first,
+/// ties by a keyed hash.
+/// @param seconds expected seconds of (cell, task), {cells x tasks}: expected_seconds()
+std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds,
+                                         std::optional<ShardId> shard);
 
 }  // namespace nkigrid::jobs

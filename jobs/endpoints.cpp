@@ -11,8 +11,10 @@ bool is_limited(const Grid& grid, const ModelSpec& model) {
 }
 
 bool same_endpoint(const ModelSpec& a, const ModelSpec& b) {
-  return a.api == b.api && a.endpoint == b.endpoint && a.key.kind == b.key.kind && a.key.value == b.key.value &&
-         a.key.command == b.key.command;
+  if (a.api.index() != b.api.index()) return false;
+  const auto* of_a = remote_of(a.api);
+  const auto* of_b = remote_of(b.api);
+  return of_a == nullptr || (of_a->endpoint == of_b->endpoint && of_a->key == of_b->key);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/hash.hpp"
+#include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/parts.hpp"
 
 namespace nkigrid::jobs {
@@ -13,8 +14,6 @@ std::string optional_text(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
 
-std::string flag_text(bool value) { return value ? "true" : "false"; }
-
 }  // namespace
 
 std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
@@ -23,35 +22,34 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
   const auto& prompt = grid.prompt(cell.prompt);
   const auto& check = grid.check;
   const auto& device = grid.device;
-  const auto of = [](const char* section, const std::string& name, const char* field) {
+  const auto of = [](const char* section, const std::string& name, const std::string& field) {
     return fmt::format("{}.{}.{}", section, name, field);
   };
   std::vector<KeyField> fields = {{"key format", "nkigrid-key-1"},
-                                  {of("models", model.name, "api"), model.api},
-                                  {of("models", model.name, "model"), model.model},
-                                  {of("models", model.name, "profile"), model.profile_hash},
-                                  {of("models", model.name, "temperature"), optional_text(model.temperature)},
-                                  {of("models", model.name, "top_p"), optional_text(model.top_p)},
-                                  {of("models", model.name, "max_tokens"), optional_text(model.max_tokens)},
-                                  {of("models", model.name, "call_recovery"), flag_text(model.call_recovery)},
-                                  {of("modes", mode.name, "kind"), std::string(to_string(mode.kind))},
-                                  {of("modes", mode.name, "turns"), std::to_string(mode.turns)},
-                                  {of("modes", mode.name, "feedback"), mode.feedback_verify ? "verify" : "compile"},
-                                  {of("modes", mode.name, "stop_on_pass"), flag_text(mode.stop_on_pass)},
-                                  {of("modes", mode.name, "nudge"), mode.nudge},
-                                  {of("modes", mode.name, "context.on_full"), mode.trim_on_full ? "trim" : "stop"},
-                                  {fmt::format("prompts.{}", prompt.name), sha256_hex(prompt.text)},
-                                  {"check.atol", fmt::format("{}", check.atol)},
-                                  {"check.rtol", fmt::format("{}", check.rtol)},
-                                  {"check.trials", std::to_string(check.trials)},
-                                  {"check.tool_trials", std::to_string(check.tool_trials)},
-                                  {"check.compile_timeout", fmt::format("{}", check.compile_timeout.count())},
-                                  {"check.run_timeout", fmt::format("{}", check.run_timeout.count())},
-                                  {"check.sandbox", check.strict_sandbox ? "strict" : "relaxed"},
-                                  {"device.backend", device.backend},
-                                  {"device.sdk", device.sdk},
-                                  {"device.target", device.target},
-                                  {"device.strict_paper_names", flag_text(device.strict_paper_names)}};
+                                  {of("models", model.name, "api"), std::string(name_of(model.api))}};
+  for (auto& own : own_key_fields(model.api)) fields.push_back({of("models", model.name, own.name), own.value});
+  fields.insert(fields.end(), {{of("models", model.name, "temperature"), optional_text(model.temperature)},
+                               {of("models", model.name, "top_p"), optional_text(model.top_p)},
+                               {of("models", model.name, "max_tokens"), optional_text(model.max_tokens)},
+                               {of("models", model.name, "call_recovery"), flag_text(model.call_recovery)},
+                               {of("modes", mode.name, "kind"), std::string(to_string(mode.kind))},
+                               {of("modes", mode.name, "turns"), std::to_string(mode.turns)},
+                               {of("modes", mode.name, "feedback"), mode.feedback_verify ? "verify" : "compile"},
+                               {of("modes", mode.name, "stop_on_pass"), flag_text(mode.stop_on_pass)},
+                               {of("modes", mode.name, "nudge"), mode.nudge},
+                               {of("modes", mode.name, "context.on_full"), mode.trim_on_full ? "trim" : "stop"},
+                               {fmt::format("prompts.{}", prompt.name), sha256_hex(prompt.text)},
+                               {"check.atol", fmt::format("{}", check.atol)},
+                               {"check.rtol", fmt::format("{}", check.rtol)},
+                               {"check.trials", std::to_string(check.trials)},
+                               {"check.tool_trials", std::to_string(check.tool_trials)},
+                               {"check.compile_timeout", fmt::format("{}", check.compile_timeout.count())},
+                               {"check.run_timeout", fmt::format("{}", check.run_timeout.count())},
+                               {"check.sandbox", check.strict_sandbox ? "strict" : "relaxed"},
+                               {"device.backend", device.backend},
+                               {"device.sdk", device.sdk},
+                               {"device.target", device.target},
+                               {"device.strict_paper_names", flag_text(device.strict_paper_names)}});
   // Only where they mean something: keys of simulator runs do not depend on what other backends know.
   if (device.backend == "neuron") fields.push_back({"device.compiler_flags", flow_list(device.compiler_flags)});
   if (device.backend == "command") fields.push_back({"device.name", device.name});

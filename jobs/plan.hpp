@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "jobs/base/ids.hpp"
-#include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
 
 namespace nkigrid::jobs {
@@ -53,24 +50,7 @@ struct PlanExtent {
 };
 PlanExtent extent_of(const Plan& plan);
 
-struct CostModel;
-
-/// The episodes of a grid with their shards: balanced in count (within one episode) and in expected seconds, the same
-/// for the same grid and costs whatever the order in its file, and decorrelated from the order of tasks and replicates.
-/// @param grown_from earlier extents of the same run, oldest first: their episodes keep the shards they had
-/// @param costs what shards are balanced by; null: the prior
-Plan make_plan(const Grid& grid, const Benchmark& benchmark, std::span<const PlanExtent> grown_from = {},
-               const CostModel* costs = nullptr);
-
 /// SHA-256 (hex) of all keys, sorted, as length-prefixed fields.
 std::string grid_hash(const Plan& plan);
-
-/// Episodes of one shard, or all, as indices into plan.episodes, in the order to deal them: expected longest first,
-/// ties by a keyed hash.
-/// @param seconds expected seconds of (cell, task), {cells x tasks}: expected_seconds()
-std::vector<std::uint32_t> dealing_order(const Plan& plan, std::span<const double> seconds,
-                                         std::optional<ShardId> shard);
-/// The same by the prior.
-std::vector<std::uint32_t> dealing_order(const Plan& plan, const Grid& grid, std::optional<ShardId> shard);
 
 }  // namespace nkigrid::jobs

@@ -23,7 +23,8 @@ std::string shown_change(const std::string& was, const std::string& now) {
 }
 
 std::string kernel_hash(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
-  return side.grid.model(cell.model).api == "synthetic" ? sha256_hex(side.benchmark.known_kernel(task)) : std::string();
+  return needs_known_kernels(side.grid.model(cell.model).api) ? sha256_hex(side.benchmark.known_kernel(task))
+                                                              : std::string();
 }
 
 std::vector<KeyField> all_fields(const PlannedGrid& side, const CellSpec& cell, const std::string& task) {
@@ -37,15 +38,23 @@ std::vector<KeyField> all_fields(const PlannedGrid& side, const CellSpec& cell, 
 class FieldDifferences {
  public:
   void add(const std::vector<KeyField>& was, const std::vector<KeyField>& now) {
-    for (std::size_t i = 0; i < was.size(); ++i) {
-      if (was[i].value == now[i].value) continue;
-      auto line = fmt::format("{}: {}", was[i].name, shown_change(was[i].value, now[i].value));
-      if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(std::move(line));
-    }
+    for (const auto& field : was) add(field.name, field.value, value_of(field.name, now));
+    // Another api or backend has fields of its own.
+    for (const auto& field : now) add(field.name, value_of(field.name, was), field.value);
   }
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
+  static std::string value_of(const std::string& name, const std::vector<KeyField>& fields) {
+    const auto at = std::find_if(fields.begin(), fields.end(), [&](const KeyField& f) { return f.name == name; });
+    return at == fields.end() ? std::string() : at->value;
+  }
+  void add(const std::string& name, const std::string& was, const std::string& now) {
+    if (was == now) return;
+    auto line = fmt::format("{}: {}", name, shown_change(was, now));
+    if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(std::move(line));
+  }
+
   std::vector<std::string> lines_;
 };
 

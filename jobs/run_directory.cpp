@@ -15,6 +15,7 @@
 #include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/grid/parts.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/run_difference.hpp"
 #include "jobs/run_inputs.hpp"
 #include "jobs/run_secret.hpp"
@@ -121,7 +122,7 @@ OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   std::string plan_text;
   open.grown_from = read_grown_from(folder, lost, plan_text);
   open.run.costs = frozen_costs(folder);
-  open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from, &open.run.costs);
+  open.run.plan = make_plan(open.run.grid, open.run.benchmark, open.grown_from, open.run.costs);
   if (grid_hash(open.run.plan) != resolved.grid_hash || open.run.grid.seed != resolved.seed) {
     if (!plan_text.empty()) verify_plan_json(plan_text, open.run.plan, plan_file(folder));
     throw Error(ErrorCode::corrupt, fmt::format("'{}' was changed after the freeze (its {} differs from the "
@@ -209,11 +210,11 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     make_directories(folder / "plan");
     fs::remove(costs_file(folder), ignored);  // of a freeze that did not come to its end
     if (costs.learnt()) write_file_atomic(costs_file(folder), to_json(costs));
-    write_run(grid, benchmark, make_plan(grid, benchmark, {}, &costs), new_run_id(), make_secret(folder), {}, folder);
+    write_run(grid, benchmark, make_plan(grid, benchmark, {}, costs), new_run_id(), make_secret(folder), {}, folder);
     return load_run(folder);
   }
   auto open = open_run(folder, LostPlan::made_anew);
-  const auto* frozen = &open.run.costs;
+  const auto& frozen = open.run.costs;
   auto plan = make_plan(grid, benchmark, open.grown_from, frozen);
   refuse_other_grid(open.run, grid, benchmark, plan);
   if (const auto before = extent_of(open.run.plan); before != extent_of(plan)) {

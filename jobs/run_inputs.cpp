@@ -82,16 +82,17 @@ json extent_json(const PlanExtent& extent) {
 std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   std::map<std::string, std::string> files;
   files[kIndexInput] = frozen_index(benchmark, plan);
-  const bool synthetic = std::any_of(grid.cells.begin(), grid.cells.end(),
-                                     [&](const CellSpec& cell) { return grid.model(cell.model).api == "synthetic"; });
+  const bool wants_kernels = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
+    return needs_known_kernels(grid.model(cell.model).api);
+  });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
   for (const auto& model : grid.models) {
-    if (model.api == "synthetic") files[fmt::format("profiles/{}.yaml", model.profile)] = read_file(model.profile_file);
+    for (const auto& [name, file] : own_input_files(model.api)) files[name] = read_file(file);
   }
   for (const auto& task : plan.tasks) {
     files[fmt::format("benchmark/tasks/{}.py", task.id)] = benchmark.find(task.id)->source;
-    if (!synthetic) continue;
+    if (!wants_kernels) continue;
     if (auto kernel = benchmark.known_kernel(task.id); !kernel.empty())
       files[fmt::format("benchmark/kernels/{}.py", task.id)] = std::move(kernel);
   }
@@ -102,7 +103,7 @@ std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::ma
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
-    used.insert(fmt::format("profiles/{}.yaml", grid.model(cell.model).profile));
+    for (const auto& [name, file] : own_input_files(grid.model(cell.model).api)) used.insert(name);
   }
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {

@@ -6,12 +6,6 @@
 
 namespace nkigrid::runner {
 
-int worse_exit_code(int a, int b) noexcept {
-  constexpr std::array<int, 7> kOrder = {70, 3, 4, 130, 2, 1, 0};
-  const auto place = [&](int code) { return std::find(kOrder.begin(), kOrder.end(), code) - kOrder.begin(); };
-  return place(a) <= place(b) ? a : b;
-}
-
 Coordinator::Coordinator(mpi::Comm& comm, Dealer dealer, PermitOffice permits, Progress progress, const Clock& clock)
     : comm_(comm),
       dealer_(std::move(dealer)),
@@ -60,7 +54,7 @@ void Coordinator::tick() {
 }
 
 void Coordinator::take_trouble(const Trouble& trouble) {
-  exit_code_ = worse_exit_code(exit_code_, trouble.exit_code);
+  exit_code_ = worse(exit_code_, trouble.exit_code);
   if (stopped_by_.empty()) stopped_by_ = trouble.reason;
   if (!trouble.model.empty()) {
     dealer_.stop_model(trouble.model, trouble.reason);
@@ -72,7 +66,7 @@ void Coordinator::take_trouble(const Trouble& trouble) {
   }
 }
 
-void Coordinator::stop(const std::string& reason, int exit_code) {
+void Coordinator::stop(const std::string& reason, ExitCode exit_code) {
   take_trouble({.exit_code = exit_code, .reason = reason, .model = {}});
 }
 

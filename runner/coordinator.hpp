@@ -21,14 +21,14 @@ class Coordinator {
   void handle(const mpi::Incoming& message);
   /// What time brings: budgets, the progress line.
   void tick();
-  void stop(const std::string& reason, int exit_code);  ///< drain everything
+  void stop(const std::string& reason, ExitCode exit_code);  ///< drain everything
   /// What every rank must know before its first episode; sent once.
   void start(double seconds_left);
 
   /// True once every rank has sealed its journal.
   bool all_sealed() const noexcept { return sealed_ == comm_.size(); }
   /// What rank 0 knows of why the run stopped.
-  int exit_code() const noexcept { return exit_code_; }
+  ExitCode exit_code() const noexcept { return exit_code_; }
   std::string stopped_by() const { return stopped_by_.empty() ? dealer_.stopped_by() : stopped_by_; }
   const std::string& last_failure() const noexcept { return dealer_.last_failure(); }
   void finish_progress();
@@ -57,11 +57,8 @@ class Coordinator {
   std::map<int, Desk> desks_;  ///< by rank
   int sealed_ = 0;
   bool draining_ = false, at_once_ = false, finishing_ = false;
-  int exit_code_ = 0;
+  ExitCode exit_code_ = ExitCode::done;
   std::string stopped_by_;
 };
-
-/// The exit code that wins of two: 70, 130, 3, 4, 2, 1, 0.
-int worse_exit_code(int a, int b) noexcept;
 
 }  // namespace nkigrid::runner

@@ -182,7 +182,7 @@ void LanePool::work(std::stop_token stop) {
 bool LanePool::may_begin(const jobs::CellSpec& cell) {
   if (closed_) return false;
   if (context_.turns.fits(cell, context_.clock.monotonic())) return true;
-  report(Trouble{.exit_code = 1,
+  report(Trouble{.exit_code = ExitCode::incomplete,
                  .reason = fmt::format("time limit: no turn of cell {} can end in the time left", cell.id),
                  .cell = cell.id});
   return false;
@@ -200,12 +200,12 @@ void LanePool::run_one(const Assignment& assignment) {
     run_attempt(assignment, done);
   } catch (const model::ChatError& error) {
     if (error.failure != model::ChatFailure::interrupted)
-      report(Trouble{.exit_code = 4, .reason = error.what(), .model = cell.model});
+      report(Trouble{.exit_code = ExitCode::external, .reason = error.what(), .model = cell.model});
   } catch (const Error& error) {
     report(Trouble{.exit_code = exit_code(error.code()), .reason = error.what()});
   } catch (const std::exception& error) {
     report(Trouble{
-        .exit_code = 70,
+        .exit_code = ExitCode::internal,
         .reason = fmt::format("internal error in {}: {}", to_string(context_.run.plan.id_of(planned)), error.what())});
   }
   report(std::move(done));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jobs/base/error.hpp"
 #include "jobs/base/outcome.hpp"
 
 /// What ranks say to each other (tags of mpi::Comm). Workers speak to rank 0 only; rank 0 is a worker too.
@@ -77,7 +78,7 @@ struct Done {
 
 /// Something that stops the run or, where `model` or `cell` is named, that model's or cell's episodes.
 struct Trouble {
-  int exit_code = 0;
+  ExitCode exit_code = ExitCode::done;
   std::string reason;
   std::string model = {};
   std::string cell = {};
@@ -87,7 +88,7 @@ struct Trouble {
 struct Result {
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::string stopped_by;
-  int exit_code = 0;
+  ExitCode exit_code = ExitCode::done;
 };
 
 std::string encode(const Want&);

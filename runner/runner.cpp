@@ -13,6 +13,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/version.hpp"
+#include "jobs/dealing.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
@@ -164,7 +165,9 @@ class Stopper {
     if (signal != std::exchange(seen_, signal)) {
       plan_.signal(signal, now);
       reason_ = signal_text(signal);
-      news = Trouble{.exit_code = signal == SIGINT ? 130 : 1, .reason = reason_, .at_once = signal != SIGUSR1};
+      news = Trouble{.exit_code = signal == SIGINT ? ExitCode::interrupted : ExitCode::incomplete,
+                     .reason = reason_,
+                     .at_once = signal != SIGUSR1};
     }
     const auto stage = plan_.stage(now);
     if (stage == StopStage::abandon) abandon();
@@ -174,7 +177,7 @@ class Stopper {
     }
     if (stage == StopStage::last_call && reason_.empty()) {
       reason_ = "time limit";
-      news = Trouble{.exit_code = 1, .reason = reason_};
+      news = Trouble{.exit_code = ExitCode::incomplete, .reason = reason_};
     }
     return news;
   }
@@ -192,7 +195,7 @@ class Stopper {
     } catch (const Error& error) {
       fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
     }
-    std::_Exit(1);
+    std::_Exit(static_cast<int>(ExitCode::incomplete));
   }
 
   const jobs::Run& run_;
@@ -212,7 +215,7 @@ Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& orde
   for (const auto episode : order) result.scored += ledger.states[episode].counted_attempt > 0 ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
   if (result.outstanding > 0) {
-    result.exit_code = worse_exit_code(result.exit_code, 1);
+    result.exit_code = worse(result.exit_code, ExitCode::incomplete);
     if (result.stopped_by.empty()) {
       result.stopped_by = "parked: infrastructure failures used up every attempt";
       if (!coordinator.last_failure().empty())
@@ -262,7 +265,7 @@ void give_up(const jobs::Run& run, const RunOptions& options, mpi::Comm& comm, i
       fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost, Pulse::kSilent.count());
   fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", comm.rank(), reason);
   if (comm.rank() == 0) log::note_failure(run.log_folder(), options.shard, reason);
-  comm.abort(4);
+  comm.abort(ExitCode::external);
 }
 
 /// The run of one rank. @param owned set once the shard is known to be this run's: rank 0 has begun it

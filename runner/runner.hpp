@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
 #include "runner/end_watch.hpp"
@@ -37,8 +38,8 @@ struct RunResult {
   std::uint64_t episodes = 0;  ///< planned in this shard
   std::uint64_t scored = 0;
   std::uint64_t outstanding = 0;
-  std::string stopped_by;  ///< "" or why it stopped early (signal, endpoint, ...)
-  int exit_code = 0;       ///< by the contract
+  std::string stopped_by;               ///< "" or why it stopped early (signal, endpoint, ...)
+  ExitCode exit_code = ExitCode::done;  ///< by the contract
 };
 
 /// Runs the outstanding episodes of a frozen run: rank 0 deals, every rank's lanes work, each rank journals and seals.

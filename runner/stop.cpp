@@ -67,7 +67,7 @@ Seconds TurnClock::timeouts(const jobs::CellSpec& cell) const {
   const auto& check = grid_.check;
   const Seconds tools = check.compile_timeout + check.run_timeout * static_cast<double>(check.tool_trials);
   const Seconds judge = check.compile_timeout + check.run_timeout * static_cast<double>(check.trials + 1);
-  return (model.api == "synthetic" ? Seconds(0) : model.request_timeout + model.retry_limit) + tools + judge;
+  return (has_endpoint(model.api) ? model.request_timeout + model.retry_limit : Seconds(0)) + tools + judge;
 }
 
 Seconds TurnClock::bound(const jobs::CellSpec& cell) const {

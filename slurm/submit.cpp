@@ -291,11 +291,12 @@ void check_submittable(const jobs::Grid& grid, const std::filesystem::path& fold
                                                path));
   }
   for (const auto& model : grid.models) {
-    if (model.key.kind != jobs::KeySource::Kind::env) continue;
+    const auto* remote = jobs::remote_of(model.api);
+    if (remote == nullptr || remote->key.kind != jobs::KeySource::Kind::env) continue;
     throw Error(ErrorCode::config,
                 fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
                             "use {{file: PATH}} with mode 0600, or {{command: [...]}}",
-                            model.name, model.key.value));
+                            model.name, remote->key.value));
   }
 }
 

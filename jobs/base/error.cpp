@@ -1,5 +1,7 @@
 #include "jobs/base/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -15,23 +17,30 @@ Error& Error::add_context(std::string_view context) {
   return *this;
 }
 
-int exit_code(ErrorCode code) noexcept {
+ExitCode exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::usage:
     case ErrorCode::config:
-      return 2;
+      return ExitCode::usage;
     case ErrorCode::io:
     case ErrorCode::corrupt:
-      return 3;
+      return ExitCode::damaged;
     case ErrorCode::external:
     case ErrorCode::timeout:
-      return 4;
+      return ExitCode::external;
     case ErrorCode::interrupted:
-      return 130;
+      return ExitCode::interrupted;
     case ErrorCode::internal:
-      return 70;
+      return ExitCode::internal;
   }
-  return 70;
+  return ExitCode::internal;
+}
+
+ExitCode worse(ExitCode a, ExitCode b) noexcept {
+  using enum ExitCode;
+  constexpr std::array kWorstFirst = {internal, damaged, external, interrupted, usage, incomplete, done};
+  const auto place = [&](ExitCode code) { return std::find(kWorstFirst.begin(), kWorstFirst.end(), code); };
+  return place(a) <= place(b) ? a : b;
 }
 
 std::string_view to_string(ErrorCode code) noexcept {

@@ -6,7 +6,7 @@
 
 namespace nkigrid {
 
-/// What kind of trouble stopped us; maps one to one onto the exit codes of the command line.
+/// What kind of trouble stopped us; exit_code() maps it onto the exit codes of the command line.
 enum class ErrorCode { usage, config, io, corrupt, external, timeout, interrupted, internal };
 
 /// The one exception type of nkigrid. `what()` is the message with its context chain, outermost first:
@@ -30,9 +30,22 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// Exit codes of the contract: usage and config 2; io and corrupt 3; external and timeout 4; internal 70; interrupted
-/// 130.
-int exit_code(ErrorCode code) noexcept;
+/// What the program tells its caller: the exit codes of the command line.
+enum class ExitCode : int {
+  done = 0,           ///< all of it, and well
+  incomplete = 1,     ///< outstanding after a clean stop, or what was checked does not pass
+  usage = 2,          ///< usage or configuration
+  damaged = 3,        ///< I/O failed, or data is corrupt
+  external = 4,       ///< something outside stopped us: quota, authentication, endpoint, device, Slurm, MPI, a timeout
+  internal = 70,      ///< our fault
+  interrupted = 130,  ///< SIGINT
+};
+
+/// What an error that nobody handled ends the program with.
+ExitCode exit_code(ErrorCode code) noexcept;
+
+/// The one of two that the caller is told: what needs somebody most (internal, damaged, external) stands first.
+ExitCode worse(ExitCode a, ExitCode b) noexcept;
 
 std::string_view to_string(ErrorCode code) noexcept;
 

@@ -46,10 +46,4 @@ bool is_task_id(std::string_view text) noexcept {
   return slash != std::string_view::npos && is_word(text.substr(0, slash), 24) && is_word(text.substr(slash + 1), 64);
 }
 
-std::string file_name_of(std::string_view id) {
-  std::string name(id);
-  std::replace(name.begin(), name.end(), '/', '~');
-  return name;
-}
-
 }  // namespace nkigrid

@@ -40,9 +40,6 @@ bool is_name(std::string_view text) noexcept;
 /// True for `[A-Za-z0-9_-]{1,24}/[A-Za-z0-9_-]{1,64}`.
 bool is_task_id(std::string_view text) noexcept;
 
-/// An id as a part of a file name: every `/` becomes `~`.
-std::string file_name_of(std::string_view id);
-
 }  // namespace nkigrid
 
 template <class Tag>

@@ -80,10 +80,6 @@ CostEffects effects_from_json(const nlohmann::json& json) {
 
 }  // namespace
 
-double CostEffects::log_effect(const CellSpec& cell, const PlannedTask& task) const {
-  return cell_effect(*this, cell) + task_effect(*this, task);
-}
-
 double CostEffects::mean_factor() const {
   if (noise.empty()) return 1;
   double sum = 0;
@@ -93,8 +89,8 @@ double CostEffects::mean_factor() const {
 
 double prior_seconds(const ModelSpec& model, const ModeSpec& mode, std::string_view level, const TimePrior& prior) {
   const double weight = !level.empty() && level.back() >= '1' && level.back() <= '9' ? level.back() - '0' : 1;
-  const double turn = model.api == "synthetic" ? prior.synthetic_seconds
-                                               : reply_tokens(model) / prior.tokens_per_second + prior.check_seconds;
+  const double turn = has_endpoint(model.api) ? reply_tokens(model) / prior.tokens_per_second + prior.check_seconds
+                                              : prior.synthetic_seconds;
   return mode.turns * weight * turn;
 }
 
@@ -146,7 +142,7 @@ CostTable expected_costs(const Grid& grid, const Benchmark& benchmark, const Pla
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     const auto& spec = grid.model(plan.cells[c].model);
     const auto share = model.endpoint_share.find(spec.name);
-    table.endpoint_share.push_back(spec.api == "synthetic"               ? 0
+    table.endpoint_share.push_back(!has_endpoint(spec.api)               ? 0
                                    : share != model.endpoint_share.end() ? share->second
                                                                          : prior.endpoint_share);
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) {

@@ -27,7 +27,6 @@ struct CostEffects {
   /// bins
   std::vector<double> noise;
 
-  double log_effect(const CellSpec& cell, const PlannedTask& task) const;
   double mean_factor() const;  ///< mean of exp(noise); 1 without noise
 };
 

@@ -40,7 +40,7 @@ double slowdown_of(const Layout& layout, std::uint32_t cpus_per_rank, double com
 
 std::uint32_t auto_lanes(const Grid& grid, std::uint32_t cores, std::uint32_t ranks_here) noexcept {
   const bool waits =
-      std::any_of(grid.models.begin(), grid.models.end(), [](const auto& model) { return model.api != "synthetic"; });
+      std::any_of(grid.models.begin(), grid.models.end(), [](const auto& model) { return has_endpoint(model.api); });
   return std::max(1U, cores * (waits ? 8U : 2U) / std::max(1U, ranks_here));
 }
 

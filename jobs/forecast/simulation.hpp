@@ -17,7 +17,6 @@ struct Layout {
   std::uint32_t lanes = 1;  ///< a rank
 
   std::uint32_t elements_at_once() const noexcept { return throttle == 0 || throttle > shards ? shards : throttle; }
-  std::uint64_t lanes_of_element() const noexcept { return std::uint64_t{nodes} * ranks_per_node * lanes; }
   bool operator==(const Layout&) const = default;
 };
 

@@ -8,20 +8,14 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
+#include "jobs/grid/apis.hpp"
+#include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
 
 struct Price {
   double input_usd = 0;   ///< USD per 1e6 input tokens
   double output_usd = 0;  ///< USD per 1e6 output tokens
-};
-
-/// Where a key comes from; never the key itself.
-struct KeySource {
-  enum class Kind { none, env, file, command };
-  Kind kind = Kind::none;
-  std::string value;                 ///< variable or path
-  std::vector<std::string> command;  ///< argv
 };
 
 struct Budget {
@@ -32,12 +26,7 @@ struct Budget {
 
 struct ModelSpec {
   std::string name;
-  std::string api;      ///< synthetic | openai (anthropic, bedrock, replay are refused until they exist)
-  std::string profile;  ///< synthetic: name of the profile, configs/profiles/<name>.yaml; default: the model's name
-  std::filesystem::path profile_file;  ///< synthetic: where the profile was found
-  std::string profile_hash;            ///< synthetic: SHA-256 (hex) of the profile file
-  std::string endpoint;                ///< openai: base URL, e.g. http://gpu01:8000/v1
-  std::string model;                   ///< openai: the request's `model`; default: the model's name in the grid
+  ModelApi api;
   std::optional<double> temperature;
   std::optional<double> top_p;
   std::optional<std::uint32_t> max_tokens;
@@ -45,7 +34,6 @@ struct ModelSpec {
   std::uint32_t concurrency = 0;  ///< requests in flight at the endpoint, all ranks together; 0: no limit
   Seconds request_timeout{600};
   Seconds retry_limit{900};  ///< longest total wait for one reply's retries
-  KeySource key;
   std::optional<Price> price;
   std::optional<std::string> method;
   Budget budget;
@@ -153,16 +141,6 @@ struct Grid {
   const ModeSpec& mode(std::string_view name) const;
   const PromptSpec& prompt(std::string_view name) const;
 };
-
-/// One thing that is wrong with a grid file. line and col count from 1; 0 when there is no place.
-struct Problem {
-  std::string file;
-  std::uint32_t line = 0, col = 0;
-  std::string message;
-};
-
-/// "file:line:col: message" a line.
-std::string to_text(const std::vector<Problem>& problems);
 
 struct GridResult {
   std::optional<Grid> grid;       ///< absent when there are problems

@@ -26,6 +26,8 @@ struct Message {
   std::vector<ToolCall> tool_calls;  ///< assistant only
   std::string tool_call_id;          ///< tool only: the call it answers
   bool is_error = false;             ///< tool only
+  std::string opaque;  ///< assistant only: what its api wants back as it came (signed thoughts), in its wire's form,
+                       ///< read by nobody else; "" for most
 };
 
 struct ToolSpec {

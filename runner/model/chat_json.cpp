@@ -35,6 +35,7 @@ Json message_json(const Message& message) {
   }
   if (!message.tool_call_id.empty()) json["tool_call_id"] = to_valid_utf8(message.tool_call_id);
   if (message.is_error) json["is_error"] = true;
+  if (!message.opaque.empty()) json["opaque"] = to_valid_utf8(message.opaque);
   return json;
 }
 
@@ -48,6 +49,7 @@ Message message_of(const Json& json) {
   }
   message.tool_call_id = json.value("tool_call_id", "");
   message.is_error = json.value("is_error", false);
+  message.opaque = json.value("opaque", "");
   return message;
 }
 

@@ -104,7 +104,7 @@ struct HttpClient::Handle {
   }
   Handle(const Handle&) = delete;
 
-  void set_up(const HttpRequest& request, curl_slist* headers, Received& received) const {
+  void set_up(const HttpRequest& request, const HttpOptions& options, curl_slist* headers, Received& received) const {
     curl_easy_reset(easy);
     set(easy, CURLOPT_URL, request.url.c_str());
     set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -114,9 +114,9 @@ struct HttpClient::Handle {
     set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
     set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     set(easy, CURLOPT_HTTPHEADER, headers);
-    set(easy, CURLOPT_TIMEOUT_MS, milliseconds(request.timeout));
-    set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.connect_timeout, request.timeout)));
-    set(easy, CURLOPT_FRESH_CONNECT, request.fresh_connection ? 1L : 0L);
+    set(easy, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
+    set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(options.connect_timeout, options.timeout)));
+    set(easy, CURLOPT_FRESH_CONNECT, options.fresh_connection ? 1L : 0L);
     set(easy, CURLOPT_WRITEFUNCTION, on_body);
     set(easy, CURLOPT_WRITEDATA, &received);
     set(easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -134,7 +134,7 @@ struct HttpClient::Handle {
 
   /// Moves bytes until the transfer ends, stands still or is stopped. A plain reply is silent until it is ready, so
   /// silence counts only after its first byte; libcurl's own low-speed watchdog cannot tell the two apart.
-  void drive(const HttpRequest& request, const std::stop_token& stop, Received& received) const {
+  void drive(const HttpOptions& options, const std::stop_token& stop, Received& received) const {
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi); });
     std::optional<Steady::time_point> stopped;
     for (;;) {
@@ -146,13 +146,13 @@ struct HttpClient::Handle {
         return;
       }
       const auto now = Steady::now();
-      if (received.begun && now - received.last_byte > request.idle_timeout) {
+      if (received.begun && now - received.last_byte > options.idle_timeout) {
         received.answer.transport = Transport::timed_out;
-        received.answer.problem = fmt::format("the answer stood still for {:.1f} s", request.idle_timeout.count());
+        received.answer.problem = fmt::format("the answer stood still for {:.1f} s", options.idle_timeout.count());
         return;
       }
       if (stop.stop_requested() && !stopped) stopped = now;
-      if (stopped && now - *stopped >= request.stop_grace) {
+      if (stopped && now - *stopped >= options.stop_grace) {
         received.answer.transport = Transport::interrupted;
         return;
       }
@@ -177,15 +177,17 @@ void HttpClient::give_back(std::unique_ptr<Handle> handle) {
   idle_.push_back(std::move(handle));
 }
 
-HttpAnswer HttpClient::post(const HttpRequest& request, const std::stop_token& stop) {
+HttpAnswer HttpClient::post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) {
   auto handle = take();
   Received received;
-  curl_slist* list = nullptr;
-  for (const std::string& header : request.headers) list = curl_slist_append(list, header.c_str());
+  // "expect:" takes away curl's own: a server that does not know 100-continue would cost a second a request.
+  curl_slist* list = curl_slist_append(nullptr, "expect:");
+  for (const HeaderLine& header : request.headers)
+    list = curl_slist_append(list, fmt::format("{}: {}", header.name, header.value).c_str());
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
-  handle->set_up(request, headers.get(), received);
+  handle->set_up(request, options, headers.get(), received);
   check(curl_multi_add_handle(handle->multi, handle->easy), "cannot start a request");
-  handle->drive(request, stop, received);
+  handle->drive(options, stop, received);
   check(curl_easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &received.answer.status), "cannot read a status");
   check(curl_multi_remove_handle(handle->multi, handle->easy), "cannot end a request");
   give_back(std::move(handle));

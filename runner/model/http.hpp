@@ -29,15 +29,23 @@ struct HttpAnswer {
   std::string body;
 };
 
+struct HeaderLine {
+  std::string name, value;
+};
+
+/// What is POSTed.
 struct HttpRequest {
   std::string url;
-  std::vector<std::string> headers;  ///< "name: value"
-  std::string body;                  ///< posted as it is
-  Seconds timeout{600};              ///< from the first connect to the last byte
+  std::vector<HeaderLine> headers;
+  std::string body;
+};
+
+struct HttpOptions {
+  Seconds timeout{600};  ///< from the first connect to the last byte
   Seconds connect_timeout{10};
-  Seconds idle_timeout{60};  ///< longest silence once the answer has begun
-  Seconds stop_grace{20};    ///< what a request in flight may still take after a stop: its reply is paid for
-  bool fresh_connection = false;
+  Seconds idle_timeout{60};       ///< longest silence once the answer has begun
+  Seconds stop_grace{20};         ///< what a request in flight may still take after a stop: its reply is paid for
+  bool fresh_connection = false;  ///< not over one that was kept
 };
 
 /// Posts over libcurl with kept-alive connections. @threads post() from any number of threads; each call takes a handle
@@ -49,7 +57,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
 
   /// Never throws for what the network does. @throws Error{internal} when libcurl cannot be set up
-  HttpAnswer post(const HttpRequest& request, const std::stop_token& stop);
+  HttpAnswer post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop);
 
  private:
   struct Handle;

@@ -33,7 +33,7 @@ class Permits {
 /// @param benchmark tasks and known kernels, for the synthetic model
 /// @param profiles folder of profile files (RUN/inputs/profiles or configs/profiles)
 /// @param permits outlives the model; null: no limit
-/// @throws Error{config} for an api that does not exist yet, an unreadable key, a missing profile or known kernel.
+/// @throws Error{config} for an unreadable key, a missing profile or known kernel.
 std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
                                       const std::filesystem::path& profiles, Permits* permits);
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "jobs/base/error.hpp"
+
 namespace nkigrid::mpi {
 
 struct Incoming {
@@ -31,7 +33,7 @@ class Comm {
   /// Waits for all sends to complete and all ranks to arrive, sleeping between polls.
   virtual void barrier(std::string_view hint) = 0;
   /// Ends every rank of the job at once.
-  [[noreturn]] virtual void abort(int exit_code) = 0;
+  [[noreturn]] virtual void abort(ExitCode code) = 0;
 };
 
 /// True when this process was started by an MPI launcher (OMPI_COMM_WORLD_SIZE, PMI_SIZE, PMIX_RANK).

@@ -49,7 +49,7 @@ class ThreadRank final : public Comm {
       world_.all_arrived.wait(lock, [&] { return world_.generation != generation; });
     }
   }
-  void abort(int exit_code) override { std::_Exit(exit_code); }
+  void abort(ExitCode code) override { std::_Exit(static_cast<int>(code)); }
 
  private:
   World& world_;

@@ -22,7 +22,7 @@ class Loopback final : public Comm {
     return message;
   }
   void barrier(std::string_view) override {}
-  void abort(int exit_code) override { std::_Exit(exit_code); }
+  void abort(ExitCode code) override { std::_Exit(static_cast<int>(code)); }
 
  private:
   std::deque<Incoming> queue_;

@@ -87,9 +87,9 @@ class RealComm final : public Comm {
     }
   }
 
-  void abort(int exit_code) override {
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
-    std::_Exit(exit_code);
+  void abort(ExitCode code) override {
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    std::_Exit(static_cast<int>(code));
   }
 
  private:

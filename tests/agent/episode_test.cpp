@@ -4,7 +4,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/openai.hpp"
 #include "tests/agent/fakes.hpp"
 
 namespace nkigrid::agent {

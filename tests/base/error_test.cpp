@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 
 namespace nkigrid {
@@ -14,15 +15,30 @@ TEST(Error, ContextStandsInFrontOutermostFirst) {
   EXPECT_EQ(error.code(), ErrorCode::io);
 }
 
+int number(ExitCode code) { return static_cast<int>(code); }
+
 TEST(Error, ExitCodesAreTheContracts) {
-  EXPECT_EQ(exit_code(ErrorCode::usage), 2);
-  EXPECT_EQ(exit_code(ErrorCode::config), 2);
-  EXPECT_EQ(exit_code(ErrorCode::io), 3);
-  EXPECT_EQ(exit_code(ErrorCode::corrupt), 3);
-  EXPECT_EQ(exit_code(ErrorCode::external), 4);
-  EXPECT_EQ(exit_code(ErrorCode::timeout), 4);
-  EXPECT_EQ(exit_code(ErrorCode::internal), 70);
-  EXPECT_EQ(exit_code(ErrorCode::interrupted), 130);
+  EXPECT_EQ(number(ExitCode::done), 0);
+  EXPECT_EQ(number(ExitCode::incomplete), 1);
+  EXPECT_EQ(number(exit_code(ErrorCode::usage)), 2);
+  EXPECT_EQ(number(exit_code(ErrorCode::config)), 2);
+  EXPECT_EQ(number(exit_code(ErrorCode::io)), 3);
+  EXPECT_EQ(number(exit_code(ErrorCode::corrupt)), 3);
+  EXPECT_EQ(number(exit_code(ErrorCode::external)), 4);
+  EXPECT_EQ(number(exit_code(ErrorCode::timeout)), 4);
+  EXPECT_EQ(number(exit_code(ErrorCode::internal)), 70);
+  EXPECT_EQ(number(exit_code(ErrorCode::interrupted)), 130);
+}
+
+TEST(Error, OfTwoExitCodesTheOneThatNeedsSomebodyMostIsTold) {
+  using enum ExitCode;
+  constexpr std::array kWorstFirst = {internal, damaged, external, interrupted, usage, incomplete, done};
+  for (std::size_t i = 0; i < kWorstFirst.size(); ++i) {
+    for (std::size_t j = i; j < kWorstFirst.size(); ++j) {
+      EXPECT_EQ(worse(kWorstFirst[i], kWorstFirst[j]), kWorstFirst[i]);
+      EXPECT_EQ(worse(kWorstFirst[j], kWorstFirst[i]), kWorstFirst[i]);
+    }
+  }
 }
 
 TEST(Error, ErrnoBecomesCallObjectAndReason) {

@@ -53,7 +53,5 @@ TEST(Ids, TheLongestLegalIdFitsTheLimit) {
   EXPECT_LE(to_string(id).size(), kMaxEpisodeIdBytes);
 }
 
-TEST(Ids, SlashesBecomeTildesInFileNames) { EXPECT_EQ(file_name_of("a.b.c/L1/x#1"), "a.b.c~L1~x#1"); }
-
 }  // namespace
 }  // namespace nkigrid

@@ -16,6 +16,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/dealing.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
@@ -37,7 +38,7 @@ struct Work {
     constexpr std::uint32_t kCells = 10, kTasks = 15;
     auto& plan = run.plan;
     for (std::uint32_t c = 0; c < kCells; ++c) {
-      run.grid.models.push_back({.name = fmt::format("m{}", c), .api = "synthetic"});
+      run.grid.models.push_back({.name = fmt::format("m{}", c), .api = jobs::Synthetic{}});
       plan.cells.push_back(
           {.id = fmt::format("m{}.ss.p", c), .model = fmt::format("m{}", c), .mode = "ss", .prompt = "p"});
     }

@@ -13,6 +13,7 @@
 #include "jobs/forecast/costs.hpp"
 #include "jobs/forecast/layouts.hpp"
 #include "jobs/forecast/simulation.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::jobs {
@@ -26,7 +27,7 @@ struct Work {
   CostTable costs;
 
   Work(std::uint32_t cells, std::uint32_t tasks, std::uint32_t replicates, double sigma = 1.0) {
-    grid.models.push_back({.name = "m", .api = "openai"});
+    grid.models.push_back({.name = "m", .api = OpenAi{}});
     for (std::uint32_t c = 0; c < cells; ++c)
       plan.cells.push_back({.id = "m.s.p" + std::to_string(c), .model = "m", .mode = "s", .prompt = "p"});
     grid.cells = plan.cells;
@@ -79,7 +80,7 @@ TEST(Dealing, LearntCostsComeBeforeThePrior) {
   CostModel costs;
   costs.seconds.task["L1/001_add"] = 9;  // far above what its level promises
   costs.episodes = 1;
-  const auto plan = make_plan(grid, load_benchmark(grid.benchmark), {}, &costs);
+  const auto plan = make_plan(grid, load_benchmark(grid.benchmark), {}, costs);
   const auto order = dealing_order(plan, expected_seconds(grid, plan, costs), std::nullopt);
   EXPECT_EQ(plan.tasks[plan.episodes[order[0]].task].id, "L1/001_add");
 }

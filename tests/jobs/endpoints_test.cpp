@@ -16,6 +16,13 @@ Grid grid_of(std::vector<ModelSpec> models) {
   return grid;
 }
 
+ModelApi served_by(const std::string& endpoint, const std::string& key_file = "") {
+  OpenAi api;
+  api.remote.endpoint = endpoint;
+  if (!key_file.empty()) api.remote.key = {.kind = KeySource::Kind::file, .value = key_file};
+  return api;
+}
+
 TEST(EndpointPart, AnyElementsThatWorkAtOnceKeepToTheLimitAndNoneGetsNothing) {
   for (std::uint32_t limit = 1; limit < 20; ++limit) {
     for (std::uint32_t at_once = 1; at_once <= limit; ++at_once) {
@@ -31,15 +38,11 @@ TEST(EndpointPart, AnyElementsThatWorkAtOnceKeepToTheLimitAndNoneGetsNothing) {
 }
 
 TEST(Endpoints, AreModelsOfOneServerAndKeyThatACellUses) {
-  auto grid = grid_of({{.name = "a", .api = "openai", .endpoint = "http://h", .concurrency = 4},
-                       {.name = "b", .api = "openai", .endpoint = "http://h", .concurrency = 9},
-                       {.name = "other-key",
-                        .api = "openai",
-                        .endpoint = "http://h",
-                        .concurrency = 2,
-                        .key = {.kind = KeySource::Kind::file, .value = "k"}},
-                       {.name = "free", .api = "openai", .endpoint = "http://h"},
-                       {.name = "unused", .api = "openai", .endpoint = "http://h2", .concurrency = 1}});
+  auto grid = grid_of({{.name = "a", .api = served_by("http://h"), .concurrency = 4},
+                       {.name = "b", .api = served_by("http://h"), .concurrency = 9},
+                       {.name = "other-key", .api = served_by("http://h", "k"), .concurrency = 2},
+                       {.name = "free", .api = served_by("http://h")},
+                       {.name = "unused", .api = served_by("http://h2"), .concurrency = 1}});
   grid.cells.pop_back();
   const auto endpoints = limited_endpoints(grid);
   ASSERT_EQ(endpoints.size(), 2U);
@@ -50,12 +53,12 @@ TEST(Endpoints, AreModelsOfOneServerAndKeyThatACellUses) {
 }
 
 TEST(Endpoints, LowerTheThrottleOnlyWhereItIsAboveThem) {
-  const auto grid = grid_of({{.name = "a", .api = "openai", .concurrency = 4}});
+  const auto grid = grid_of({{.name = "a", .api = OpenAi{}, .concurrency = 4}});
   EXPECT_EQ(throttle_within_limits(grid, 8, 0), 4U);
   EXPECT_EQ(throttle_within_limits(grid, 8, 6), 4U);
   EXPECT_EQ(throttle_within_limits(grid, 8, 3), 3U);
   EXPECT_EQ(throttle_within_limits(grid, 4, 0), 0U);
-  EXPECT_EQ(throttle_within_limits(grid_of({{.name = "a", .api = "openai"}}), 8, 0), 0U);
+  EXPECT_EQ(throttle_within_limits(grid_of({{.name = "a", .api = OpenAi{}}}), 8, 0), 0U);
 }
 
 }  // namespace

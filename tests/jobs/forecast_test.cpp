@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
+#include "jobs/make_plan.hpp"
 
 namespace nkigrid::jobs {
 namespace {

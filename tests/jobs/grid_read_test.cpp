@@ -134,7 +134,7 @@ TEST(Grid, PathsAreLookedForBesideTheFileThenInConfigs) {
   configs.write("prompts/careful.md", "from configs\n");
   const auto grid = load_grid(box.grid(), configs.path());
   EXPECT_EQ(grid.benchmark, configs.path() / "bench");
-  EXPECT_EQ(grid.model("weak").profile_file, configs.path() / "profiles/weak.yaml");
+  EXPECT_EQ(std::get<Synthetic>(grid.model("weak").api).profile_file, configs.path() / "profiles/weak.yaml");
   EXPECT_EQ(grid.prompt("careful").text, "Write an NKI kernel. Store every element of the output.\n");
 }
 
@@ -161,6 +161,15 @@ TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
                   "endpoint"));
 }
 
+TEST(Grid, ApisThatDoNotExistYetAreRefusedWithTheirKeysUnjudged) {
+  for (const std::string api : {"anthropic", "bedrock", "replay"}) {
+    const Sandbox box;
+    EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}",
+                                         "weak: {api: " + api + ", endpoint: e, profile: p, region: r, run: x}")),
+                ElementsAre("8:15 api '" + api + "' is not in this version; use openai or synthetic"));
+  }
+}
+
 TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
   const Sandbox box;
   const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
@@ -169,11 +178,12 @@ TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
                                       "price: {input: 5.0, output: 25.0}, budget: {usd: 3, wall: 2 h}}");
   ASSERT_TRUE(result.grid) << to_text(result.problems);
   const auto& model = result.grid->model("strong");
-  EXPECT_EQ(model.model, "strong");
+  const auto& remote = *remote_of(model.api);
+  EXPECT_EQ(remote.model, "strong");
   EXPECT_EQ(model.temperature, 0.7);
   EXPECT_EQ(model.concurrency, 32U);
-  EXPECT_EQ(model.key.kind, KeySource::Kind::file);
-  EXPECT_EQ(model.key.value, (box.path() / "k/my.key").native());
+  EXPECT_EQ(remote.key.kind, KeySource::Kind::file);
+  EXPECT_EQ(remote.key.value, (box.path() / "k/my.key").native());
   EXPECT_EQ(model.price->output_usd, 25.0);
   EXPECT_EQ(model.budget.wall, Seconds(7200));
 }
@@ -192,6 +202,10 @@ TEST(Grid, KeysOfAnotherApiMeanNothing) {
   const Sandbox box;
   EXPECT_THAT(lines_of(box.read_edited("profile: weak}", "profile: weak, endpoint: \"http://h\"}")),
               ElementsAre("8:43 models.weak.endpoint means nothing for api synthetic; leave it out"));
+  const Sandbox other;
+  EXPECT_THAT(lines_of(other.read_edited("strong: {api: synthetic, profile: strong}",
+                                         "strong: {api: openai, endpoint: \"http://h\", profile: strong}")),
+              ElementsAre("9:47 models.strong.profile means nothing for api openai; leave it out"));
 }
 
 /// One spoilt line: the grid is refused with these words, at a place.

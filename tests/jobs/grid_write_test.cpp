@@ -30,9 +30,9 @@ TEST(GridWriter, ReadsBackToTheSameText) {
   const auto again = load_grid(box.path() / "again.yaml", {});
   EXPECT_EQ(to_yaml(again), text);
   EXPECT_EQ(again.mode("agent").nudge, "say \"it\"\nagain: \t\\ #x");
-  EXPECT_EQ(again.model("strong").model, "Org/M: 7B");
+  EXPECT_EQ(remote_of(again.model("strong").api)->model, "Org/M: 7B");
   EXPECT_EQ(again.model("strong").method, "yes");
-  EXPECT_EQ(again.model("strong").key.command, (std::vector<std::string>{"sh", "-c", "echo 'x y'"}));
+  EXPECT_EQ(remote_of(again.model("strong").api)->key.command, (std::vector<std::string>{"sh", "-c", "echo 'x y'"}));
   EXPECT_EQ(again.slurm.mem, "65536M");
   EXPECT_EQ(again.slurm.gres, "neuron:4");
   EXPECT_EQ(again.check.atol, 1e-5);

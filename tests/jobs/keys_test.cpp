@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fixture.hpp"
+#include "jobs/make_plan.hpp"
 #include "jobs/plan.hpp"
 
 namespace nkigrid::jobs {

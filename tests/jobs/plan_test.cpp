@@ -7,6 +7,8 @@
 #include <set>
 
 #include "fixture.hpp"
+#include "jobs/dealing.hpp"
+#include "jobs/make_plan.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -112,7 +114,7 @@ TEST(Dealing, LongestFirstThenAKeyedOrder) {
   const Sandbox box;
   const auto grid = load_grid(box.grid(), {});
   const auto plan = make_plan(grid, load_benchmark(grid.benchmark));
-  const auto order = dealing_order(plan, grid, std::nullopt);
+  const auto order = dealing_order(plan, expected_seconds(grid, plan, {}), std::nullopt);
   ASSERT_EQ(order.size(), plan.episodes.size());
   EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), order.size());
   std::uint32_t last = 1000;
@@ -133,7 +135,7 @@ TEST(Dealing, AShardsOrderHoldsItsEpisodesOnly) {
   const auto plan = make_plan(grid, load_benchmark(grid.benchmark));
   std::set<std::uint32_t> all;
   for (std::uint32_t shard = 0; shard < 3; ++shard) {
-    for (const auto i : dealing_order(plan, grid, ShardId{shard})) {
+    for (const auto i : dealing_order(plan, expected_seconds(grid, plan, {}), ShardId{shard})) {
       EXPECT_EQ(plan.episodes[i].shard, shard);
       all.insert(i);
     }

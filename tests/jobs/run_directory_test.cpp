@@ -44,7 +44,8 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   EXPECT_EQ(again.grid.tasks, "all-four");
   EXPECT_EQ(again.grid.cells[0].subset, "all-four");
   EXPECT_EQ(again.plan.episodes.size(), 32U);
-  EXPECT_EQ(again.grid.model("weak").profile_file, box.path() / "RUN/inputs/profiles/weak.yaml");
+  EXPECT_EQ(std::get<Synthetic>(again.grid.model("weak").api).profile_file,
+            box.path() / "RUN/inputs/profiles/weak.yaml");
   EXPECT_EQ(again.benchmark.folder, box.path() / "RUN/inputs/benchmark");
   EXPECT_THAT(again.benchmark.known_kernel("L2/001_add_relu"), HasSubstr("known kernel of L2/001_add_relu"));
   EXPECT_EQ(again.grid.prompt("plain").text, "Write an NKI kernel.\n");
@@ -165,6 +166,22 @@ TEST(RunDirectory, RefusesAnotherSeedOrKeyWithTheDifference) {
                          "\n  modes.agent.turns: '4' in the run, '5' in the grid"
                          "\n  16 (cell, task) pairs have another key through this");
   EXPECT_EQ(box.read("RUN/grid.yaml"), text);
+}
+
+TEST(RunDirectory, ToldOfAnotherBackendAndApiWithKeyFieldsThatOneSideAloneHas) {
+  const Sandbox box;
+  box.edit("grid.yaml", "seed: 11", "seed: 11\ndevice: {backend: neuron, compiler_flags: [\"-O1\"]}");
+  freeze(box);
+  box.edit("grid.yaml", "backend: neuron, compiler_flags: [\"-O1\"]", "backend: sim");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
+           "strong: {api: openai, endpoint: \"http://h\", model: m}");
+  const auto message = error_of([&] { freeze(box); }).second;
+  for (const auto* line :
+       {"\n  device.backend: 'neuron' in the run, 'sim' in the grid",
+        "\n  device.compiler_flags: '[\"-O1\"]' in the run, (none) in the grid",
+        "\n  models.strong.api: 'synthetic' in the run, 'openai' in the grid",
+        "\n  models.strong.model: (none) in the run, 'm' in the grid", "\n  models.strong.profile: another content"})
+    EXPECT_THAT(message, HasSubstr(line));
 }
 
 TEST(RunDirectory, RefusesToShrink) {

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "fixture.hpp"
+#include "jobs/dealing.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::jobs {
@@ -52,7 +53,7 @@ TEST(Scale, AHundredThousandEpisodesFreezeAndLoadWithinTwoSecondsAnd300MiB) {
   const double start = cpu_seconds();  // not the wall: other tests may run beside this one
   const auto grid = load_grid(box.grid(), {});
   const auto run = freeze_run(grid, load_benchmark(grid.benchmark), box.path() / "RUN");
-  const auto order = dealing_order(run.plan, run.grid, std::nullopt);
+  const auto order = dealing_order(run.plan, expected_seconds(run.grid, run.plan, {}), std::nullopt);
   const double took = cpu_seconds() - start;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

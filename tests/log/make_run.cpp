@@ -39,6 +39,6 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return exit_code(error.code());
+    return static_cast<int>(exit_code(error.code()));
   }
 }

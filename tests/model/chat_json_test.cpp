@@ -25,6 +25,13 @@ TEST(ChatJson, ToolMessageKeepsItsCallAndItsError) {
   EXPECT_TRUE(back.is_error);
 }
 
+TEST(ChatJson, WhatItsApiWantsBackComesBackAsItCame) {
+  Message message = sample();
+  message.opaque = R"([{"type":"thinking","signature":"EqQB+/=="}])";
+  EXPECT_EQ(parse_message(to_json(message)).opaque, message.opaque);
+  EXPECT_EQ(to_json(sample()).find("opaque"), std::string::npos);
+}
+
 TEST(ChatJson, NulAndControlBytesSurvive) {
   const Message message{Role::user, "a\0b\x07"s, {}, "", false};
   EXPECT_EQ(parse_message(to_json(message)).content, "a\0b\x07"s);

@@ -14,10 +14,8 @@ TEST(Faults, HaveDistinctNamesAndCodesOrWords) {
   for (const Fault& fault : all_faults()) {
     EXPECT_TRUE(names.insert(fault.name).second) << fault.name;
     EXPECT_FALSE(fault.words.empty()) << fault.name;
-    EXPECT_EQ(find_fault(fault.name), &fault);
   }
   EXPECT_GE(names.size(), 15u);
-  EXPECT_EQ(find_fault("nothing"), nullptr);
 }
 
 TEST(Faults, EachChangesSomeKnownKernelAndEachKernelHasManyHolds) {
@@ -42,7 +40,12 @@ TEST(Faults, EditTheTextWhereTheySay) {
       "from neuronxcc import nki\n@nki.jit\ndef kernel(x):\n    for t in nl.affine_range(4):\n"
       "        a = nl.load(x[t, i], mask=(t < 3))\n        acc += nl.sum(a, axis=1)\n"
       "    nl.store(out[0], value=acc)\n";
-  const auto broken = [&](std::string_view name) { return find_fault(name)->apply(source, 0).value_or("(no hold)"); };
+  const auto broken = [&](std::string_view name) {
+    for (const Fault& fault : all_faults()) {
+      if (fault.name == name) return fault.apply(source, 0).value_or("(no hold)");
+    }
+    return std::string("(no such fault)");
+  };
   EXPECT_NE(broken("later_era").find("import nki\n@nki.jit"), std::string::npos);
   EXPECT_EQ(broken("no_decorator").find("nki.jit"), std::string::npos);
   EXPECT_NE(broken("hbm_operand").find("a = x[t, i]\n"), std::string::npos);

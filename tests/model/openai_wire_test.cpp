@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/model/call_recovery.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/faults.hpp"
+#include "runner/model/wire/openai.hpp"
+#include "runner/model/wire/openai_server.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {
@@ -21,27 +23,55 @@ Headers headers_of(const Json& json) {
   return headers;
 }
 
+jobs::ModelSpec spec_of(const std::string& model, std::optional<double> temperature = {},
+                        std::optional<double> top_p = {}, std::optional<std::uint32_t> max_tokens = {}) {
+  return {.api = jobs::OpenAi{.remote = {.endpoint = "http://h/v1/", .model = model}},
+          .temperature = temperature,
+          .top_p = top_p,
+          .max_tokens = max_tokens};
+}
+
+/// With a retry limit of 900 s.
+WireVerdict verdict_of(long status, const Headers& headers, const std::string& body) {
+  return within(wire_of(jobs::OpenAi{}).verdict({.status = status, .headers = headers, .body = body}), Seconds(900));
+}
+
 std::string body_of(const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
 
 TEST(OpenAiRequest, HoldsOnlyTheParametersThatAreSet) {
   ChatRequest request;
   request.messages = {{Role::system, "s", {}, "", false}, {Role::user, "u", {}, "", false}};
-  const Json bare = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  const Json bare = Json::parse(chat_request_body(request, spec_of("m")));
   EXPECT_EQ(bare,
             Json::parse(R"({"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}]})"));
   request.seed = 7;
-  const Json full = Json::parse(chat_request_body(request, {"m", 0.7, 0.9, 100}));
+  const Json full = Json::parse(chat_request_body(request, spec_of("m", 0.7, 0.9, 100)));
   EXPECT_EQ(full["seed"], 7);
   EXPECT_EQ(full["temperature"], 0.7);
   EXPECT_EQ(full["top_p"], 0.9);
   EXPECT_EQ(full["max_tokens"], 100);
 }
 
+TEST(OpenAiRequest, IsPostedBelowTheEndpointAndCarriesTheKeyOnlyWhenSigned) {
+  const Wire wire = wire_of(jobs::OpenAi{});
+  ChatRequest chat;
+  chat.messages = {{Role::user, "u", {}, "", false}};
+  HttpRequest request = wire.request(chat, spec_of("m"));
+  EXPECT_EQ(request.url, "http://h/v1/chat/completions");
+  EXPECT_EQ(request.body, chat_request_body(chat, spec_of("m")));
+  const std::size_t plain = request.headers.size();
+  wire.sign(request, spec_of("m"), "", 0);
+  EXPECT_EQ(request.headers.size(), plain);
+  wire.sign(request, spec_of("m"), "sk-1", 0);
+  EXPECT_EQ(request.headers.back().name, "authorization");
+  EXPECT_EQ(request.headers.back().value, "Bearer sk-1");
+}
+
 TEST(OpenAiRequest, ToolsAndTheirAnswersHaveTheWireForm) {
   ChatRequest request;
   request.messages = {{Role::assistant, "", {{"c1", "f", "{}"}}, "", false}, {Role::tool, "done", {}, "c1", false}};
   request.tools = {{"f", "does f", R"({"type":"object"})"}};
-  const Json body = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  const Json body = Json::parse(chat_request_body(request, spec_of("m")));
   EXPECT_TRUE(body["messages"][0]["content"].is_null());
   EXPECT_EQ(body["messages"][0]["tool_calls"][0],
             Json::parse(R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}})"));
@@ -57,7 +87,7 @@ TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
   EXPECT_EQ(reply.finish, Finish::length);
   ChatRequest request;
   request.messages = {reply.message};
-  const Json body = Json::parse(chat_request_body(request, {"m", {}, {}, {}}));
+  const Json body = Json::parse(chat_request_body(request, spec_of("m")));
   const Json sent = Json::parse(body["messages"][0]["tool_calls"][0]["function"]["arguments"].get<std::string>());
   EXPECT_EQ(sent["_invalid"], reply.message.tool_calls[0].arguments);
 }
@@ -139,8 +169,7 @@ TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
   std::vector<double> waits;
   std::vector<WireFault> faults;
   for (const Json& item : cases) {
-    const WireVerdict verdict =
-        classify_error(item["status"], headers_of(item["headers"]), body_of(item["body"]), Seconds(900));
+    const WireVerdict verdict = verdict_of(item["status"], headers_of(item["headers"]), body_of(item["body"]));
     waits.push_back(verdict.server_wait.value_or(Seconds(-1)).count());
     faults.push_back(verdict.fault);
   }
@@ -150,7 +179,7 @@ TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
 
 TEST(RetryAfter, MillisecondsStandFirstAndADayIsAQuotaByItself) {
   EXPECT_EQ(server_wait({{"retry-after-ms", "1500"}, {"retry-after", "9"}})->count(), 1.5);
-  EXPECT_EQ(classify_error(429, {{"retry-after", "86400"}}, "", Seconds(900)).fault, WireFault::fatal);
+  EXPECT_EQ(verdict_of(429, {{"retry-after", "86400"}}, "").fault, WireFault::fatal);
   EXPECT_FALSE(server_wait({{"retry-after", "soon"}}).has_value());
   EXPECT_FALSE(parse_span("-5").has_value());
   EXPECT_EQ(parse_span("1h2m3.5s")->count(), 3723.5);
@@ -164,24 +193,22 @@ TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {
   const Json cases = test::case_json("13_context_overflow_shapes.json");
   ASSERT_EQ(cases.size(), 5u);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const WireVerdict verdict = classify_error(cases[i]["status"], {}, cases[i]["body"].dump(), Seconds(900));
+    const WireVerdict verdict = verdict_of(cases[i]["status"], {}, cases[i]["body"].dump());
     EXPECT_EQ(verdict.fault, i < 4 ? WireFault::context_full : WireFault::fatal) << i;
   }
-  EXPECT_EQ(classify_error(400, {}, cases[4]["body"].dump(), Seconds(900)).message,
+  EXPECT_EQ(verdict_of(400, {}, cases[4]["body"].dump()).message,
             "HTTP 400: Expecting ',' delimiter: line 1 column 9 (char 8)");
 }
 
 TEST(ClassifyError, WhatMayPassIsRetriedAndWhatCannotIsFatal) {
   for (const long status : {408L, 409L, 425L, 429L, 500L, 503L, 529L})
-    EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::retry) << status;
+    EXPECT_EQ(verdict_of(status, {}, "").fault, WireFault::retry) << status;
   for (const long status : {401L, 402L, 403L, 404L, 422L})
-    EXPECT_EQ(classify_error(status, {}, "", Seconds(900)).fault, WireFault::fatal) << status;
-  EXPECT_EQ(
-      classify_error(200, {}, R"({"error":{"message":"overloaded","type":"overloaded_error"}})", Seconds(900)).fault,
-      WireFault::retry);
-  EXPECT_EQ(
-      classify_error(400, {}, R"({"error":{"message":"not valid JSON: unexpected end of data"}})", Seconds(900)).fault,
-      WireFault::retry_once);
+    EXPECT_EQ(verdict_of(status, {}, "").fault, WireFault::fatal) << status;
+  EXPECT_EQ(verdict_of(200, {}, R"({"error":{"message":"overloaded","type":"overloaded_error"}})").fault,
+            WireFault::retry);
+  EXPECT_EQ(verdict_of(400, {}, R"({"error":{"message":"not valid JSON: unexpected end of data"}})").fault,
+            WireFault::retry_once);
 }
 
 TEST(ServedWire, RequestAndReplyComeThroughTheWireEqual) {
@@ -192,7 +219,7 @@ TEST(ServedWire, RequestAndReplyComeThroughTheWireEqual) {
                       {Role::tool, "{}", {}, "c1", false}};
   request.tools = {{"f", "d", R"({"type":"object"})"}};
   request.seed = 2147483647;
-  const ServedRequest served = parse_chat_request(chat_request_body(request, {"novice", 0.5, {}, {}}));
+  const ServedRequest served = parse_chat_request(chat_request_body(request, spec_of("novice", 0.5)));
   EXPECT_EQ(served.model, "novice");
   EXPECT_EQ(served.request.seed, request.seed);
   ASSERT_EQ(served.request.messages.size(), 4u);
@@ -211,7 +238,7 @@ TEST(ServedWire, BadRequestsAreToldWhatIsWrong) {
   EXPECT_THROW(parse_chat_request("{"), Error);
   EXPECT_THROW(parse_chat_request(R"({"model":"m","messages":[]})"), Error);
   EXPECT_THROW(parse_chat_request(R"({"model":"m","messages":[{"role":"wizard","content":"x"}]})"), Error);
-  EXPECT_EQ(error_message(error_body("bad", "invalid_request_error", "x")), "bad");
+  EXPECT_EQ(read_error(error_body("bad", "invalid_request_error", "x")).message, "bad");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ BELOW = {
     "mpi": ["base"],
     "nkisim": ["base"],
     "log": ["jobs"],
-    "model": ["jobs", "proc", "log"],
+    "model": ["jobs", "proc"],
     "device": ["jobs", "proc", "nkisim"],
     "agent": ["log", "model", "device"],
     "runner": ["agent", "mpi"],

@@ -12,7 +12,7 @@ struct EndWatched : testing::Test {
   static constexpr Seconds kLimit{3600};
 
   void begin() {
-    grid.models.push_back({.name = "m", .api = "synthetic"});
+    grid.models.push_back({.name = "m", .api = jobs::Synthetic{}});
     grid.check.compile_timeout = Seconds(120);
     turns.emplace(grid);
     turns->set_end(clock.monotonic(), kLimit);
@@ -95,7 +95,7 @@ TEST_F(EndWatched, WithoutALimitOrAnybodyToAskNothingIsAsked) {
 
 TEST(TurnClock, AMovedEndKeepsTheAllowanceOfTheFirst) {
   jobs::Grid grid;
-  grid.models.push_back({.name = "m", .api = "synthetic"});
+  grid.models.push_back({.name = "m", .api = jobs::Synthetic{}});
   grid.check.compile_timeout = Seconds(1200);
   TurnClock turns(grid);
   turns.set_end(Seconds(0), Seconds(400));

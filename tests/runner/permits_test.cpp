@@ -10,17 +10,19 @@ namespace {
 
 jobs::Grid grid_with(std::uint32_t concurrency) {
   jobs::Grid grid;
-  grid.models.push_back({.name = "m", .api = "openai", .concurrency = concurrency});
+  grid.models.push_back({.name = "m", .api = jobs::OpenAi{}, .concurrency = concurrency});
   grid.cells.push_back({.id = "m.s.p", .model = "m"});
   return grid;
 }
 
+jobs::ModelApi served_by(const std::string& endpoint) { return jobs::OpenAi{.remote = {.endpoint = endpoint}}; }
+
 /// Two models of one server and key, and one elsewhere.
 jobs::Grid grid_of_neighbours() {
   jobs::Grid grid;
-  grid.models = {{.name = "a", .api = "openai", .endpoint = "http://h/v1", .concurrency = 3},
-                 {.name = "b", .api = "openai", .endpoint = "http://h/v1", .concurrency = 1},
-                 {.name = "c", .api = "openai", .endpoint = "http://h2/v1", .concurrency = 1}};
+  grid.models = {{.name = "a", .api = served_by("http://h/v1"), .concurrency = 3},
+                 {.name = "b", .api = served_by("http://h/v1"), .concurrency = 1},
+                 {.name = "c", .api = served_by("http://h2/v1"), .concurrency = 1}};
   for (const char* name : {"a", "b", "c"}) grid.cells.push_back({.id = std::string(name) + ".s.p", .model = name});
   return grid;
 }

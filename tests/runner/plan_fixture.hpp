@@ -19,7 +19,7 @@ struct PlanFixture {
   explicit PlanFixture(std::uint32_t tasks) {
     grid.infra_retries = 2;
     for (const char* model : {"a", "b"}) {
-      grid.models.push_back({.name = model, .api = "synthetic"});
+      grid.models.push_back({.name = model, .api = jobs::Synthetic{}});
       plan.cells.push_back({.id = std::string(model) + ".ss.naive", .model = model, .mode = "ss", .prompt = "naive"});
     }
     for (std::uint32_t t = 0; t < tasks; ++t) plan.tasks.push_back({"L1/" + std::to_string(t), "L1", "elementwise"});

@@ -18,7 +18,7 @@ class Wire final : public mpi::Comm {
   }
   std::optional<mpi::Incoming> poll(std::string_view) override { return std::nullopt; }
   void barrier(std::string_view) override {}
-  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+  [[noreturn]] void abort(ExitCode code) override { std::_Exit(static_cast<int>(code)); }
 
   std::vector<std::pair<int, Tag>> sent;
 

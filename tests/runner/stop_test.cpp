@@ -11,7 +11,7 @@ constexpr Seconds kNow{1000};
 
 jobs::Grid some_grid() {
   jobs::Grid grid;
-  grid.models.push_back({.name = "m", .api = "synthetic"});
+  grid.models.push_back({.name = "m", .api = jobs::Synthetic{}});
   grid.check.compile_timeout = Seconds(120);
   grid.check.run_timeout = Seconds(60);
   return grid;
@@ -97,7 +97,7 @@ TEST(TurnClock, NoBoundIsLongerThanTheTimeouts) {
   clock.set_end(Seconds(0), Seconds(1e6));
   // Compile and three tool trials, then compile and six trials of the final check; a synthetic model answers at once.
   EXPECT_EQ(clock.bound(kCell), Seconds(120 + 3 * 60 + 120 + 6 * 60));
-  grid.models[0].api = "openai";
+  grid.models[0].api = jobs::OpenAi{};
   EXPECT_EQ(clock.bound(kCell), Seconds(780 + 600 + 900));
 }
 

@@ -28,7 +28,7 @@ class Inboxes final : public mpi::Comm {
   }
   std::optional<mpi::Incoming> poll(std::string_view) override { return std::nullopt; }
   void barrier(std::string_view) override {}
-  [[noreturn]] void abort(int) override { std::abort(); }
+  [[noreturn]] void abort(ExitCode) override { std::abort(); }
   std::optional<mpi::Incoming> take(int rank) {
     auto& inbox = inboxes_[static_cast<std::size_t>(rank)];
     if (inbox.empty()) return std::nullopt;

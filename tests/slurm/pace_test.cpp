@@ -9,7 +9,7 @@ namespace {
 
 jobs::Grid grid_with(std::uint32_t concurrency, std::uint32_t throttle) {
   jobs::Grid grid;
-  grid.models.push_back({.name = "m", .api = "openai", .concurrency = concurrency});
+  grid.models.push_back({.name = "m", .api = jobs::OpenAi{}, .concurrency = concurrency});
   grid.cells.push_back({.id = "m.s.p", .model = "m"});
   grid.slurm.throttle = throttle;
   return grid;

@@ -165,7 +165,7 @@ TEST(Scripts, ElementsRunOneMpirunOverTheirNodes) {
 
 TEST(Scripts, ElementsThatShareAnEndpointAreToldHowManyTheyAre) {
   auto run = some_run();
-  run.grid.models.push_back({.name = "m", .api = "openai", .concurrency = 9});
+  run.grid.models.push_back({.name = "m", .api = jobs::OpenAi{}, .concurrency = 9});
   run.grid.cells.push_back({.id = "m.s.p", .model = "m"});
   EXPECT_THAT(elements_of_chunk(run, {.offset = 0, .elements = {0, 1}}, {.throttle = 0, .at_once = 2}).script,
               HasSubstr(" --elements-at-once 2 --quiet"));

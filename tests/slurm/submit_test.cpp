@@ -301,7 +301,9 @@ TEST(Submittable, AFolderThatSlurmWouldReadAsAPatternIsRefused) {
 
 TEST(Submittable, AKeyFromTheEnvironmentIsRefusedByModel) {
   jobs::Grid grid;
-  grid.models.push_back({.name = "opus", .api = "openai", .key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"}});
+  jobs::OpenAi api;
+  api.remote.key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"};
+  grid.models.push_back({.name = "opus", .api = api});
   try {
     check_submittable(grid, "/run");
     FAIL() << "accepted";

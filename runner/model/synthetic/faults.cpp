@@ -1,7 +1,5 @@
 #include "runner/model/synthetic/faults.hpp"
 
-#include <algorithm>
-
 namespace nkigrid::model {
 namespace {
 
@@ -18,11 +16,5 @@ const std::vector<Fault>& catalogue() {
 }  // namespace
 
 std::span<const Fault> all_faults() { return catalogue(); }
-
-const Fault* find_fault(std::string_view name) {
-  const auto faults = all_faults();
-  const auto it = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) { return fault.name == name; });
-  return it == faults.end() ? nullptr : &*it;
-}
 
 }  // namespace nkigrid::model

@@ -27,9 +27,6 @@ struct Fault {
 /// Every fault, in the order in which several are applied.
 std::span<const Fault> all_faults();
 
-/// @returns null when there is no fault of that name
-const Fault* find_fault(std::string_view name);
-
 // The groups that all_faults() puts together, one file each.
 std::vector<Fault> name_faults();    ///< what exists and how it is called
 std::vector<Fault> tile_faults();    ///< sizes, memories, layout, edges

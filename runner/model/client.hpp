@@ -7,12 +7,12 @@
 
 #include "runner/model/http.hpp"
 #include "runner/model/model.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
 
 /// Times of the client that no grid states; tests shorten them.
-struct OpenAiTuning {
+struct ClientTuning {
   Seconds first_backoff{1};  ///< doubles with each retry
   Seconds longest_backoff{60};
   Seconds first_answer_limit{10};  ///< an endpoint that never answered is given up after this
@@ -20,30 +20,34 @@ struct OpenAiTuning {
   Seconds stop_grace{20};
 };
 
-/// A chat-completions endpoint (OpenAI, vLLM, `nkigrid serve`), plain replies over libcurl.
+/// A model behind an endpoint, whatever wire it speaks: plain replies over libcurl.
 ///
-/// Retries what may pass (classify_error) with exponential backoff, never earlier than the server asks, jitter on top
+/// Retries what may pass (WireFault) with exponential backoff, never earlier than the server asks, jitter on top
 /// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an
 /// endpoint that has never answered is fatal after `first_answer_limit`.
-class OpenAiModel final : public ChatModel {
+class ChatClient final : public ChatModel {
  public:
+  /// @param spec of an api with an endpoint
+  /// @param key what the wire signs with
   /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to
   /// retry.
-  OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning = {});
+  ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning = {});
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 
  private:
   struct Attempts;
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
+  std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
   [[noreturn]] void fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const;
   void unreachable(const std::string& problem, const Attempts& attempts);
 
   jobs::ModelSpec spec_;
+  Wire wire_;
   std::string key_;
   Permits* permits_;
-  OpenAiTuning tuning_;
+  ClientTuning tuning_;
   SystemClock clock_;
   HttpClient http_;
   std::atomic<bool> answered_{false};

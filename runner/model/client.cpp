@@ -1,4 +1,4 @@
-#include "runner/model/openai.hpp"
+#include "runner/model/client.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,12 @@
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
 #include "runner/model/permit.hpp"
+#include "runner/model/wire/faults.hpp"
 
 namespace nkigrid::model {
 
-struct OpenAiModel::Attempts {
-  std::string body;
+struct ChatClient::Attempts {
+  HttpRequest request;  ///< not yet signed
   std::uint32_t retries = 0;
   std::uint32_t cut_uploads = 0;
   Seconds wait_s{0}, llm_s{0};
@@ -34,39 +35,35 @@ bool sleep_for(Seconds time, const std::stop_token& stop) {
 
 }  // namespace
 
-OpenAiModel::OpenAiModel(jobs::ModelSpec spec, std::string key, Permits* permits, OpenAiTuning tuning)
-    : spec_(std::move(spec)), key_(std::move(key)), permits_(permits), tuning_(tuning) {
-  while (spec_.endpoint.ends_with('/')) spec_.endpoint.pop_back();
-  if (spec_.model.empty()) spec_.model = spec_.name;
-}
+ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning)
+    : spec_(std::move(spec)), wire_(wire), key_(std::move(key)), permits_(permits), tuning_(tuning) {}
 
-void OpenAiModel::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
-  ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name, spec_.endpoint, message));
+void ChatClient::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
+  ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name,
+                                       url_below(remote_of(spec_.api)->endpoint, ""), message));
   error.api_retries = attempts.retries;
   throw error;
 }
 
-HttpAnswer OpenAiModel::post(Attempts& attempts, const std::stop_token& stop) {
+HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
   const Seconds asked = clock_.monotonic();
   const PermitLease lease(permits_, spec_.name, stop);
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
-  HttpRequest http;
-  http.url = spec_.endpoint + "/chat/completions";
-  http.headers = {"content-type: application/json", "accept: application/json", "expect:"};
-  if (!key_.empty()) http.headers.push_back("authorization: Bearer " + key_);
-  http.body = attempts.body;
-  http.timeout = spec_.request_timeout;
-  http.idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout);
-  http.stop_grace = tuning_.stop_grace;
-  http.fresh_connection = attempts.retries == 1;  // the kept-alive one may be what failed
-  HttpAnswer answer = http_.post(http, stop);
+  HttpRequest request = attempts.request;
+  wire_.sign(request, spec_, key_, clock_.unix_seconds());
+  const HttpOptions options = {.timeout = spec_.request_timeout,
+                               .idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout),
+                               .stop_grace = tuning_.stop_grace,
+                               // The kept-alive one may be what failed.
+                               .fresh_connection = attempts.retries == 1};
+  HttpAnswer answer = http_.post(request, options, stop);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
 }
 
 /// Gives up on an endpoint that has never answered; one that has is retried like any other fault.
-void OpenAiModel::unreachable(const std::string& problem, const Attempts& attempts) {
+void ChatClient::unreachable(const std::string& problem, const Attempts& attempts) {
   if (answered_) return;
   const Seconds now = clock_.monotonic();
   const std::lock_guard lock(mutex_);
@@ -79,7 +76,7 @@ void OpenAiModel::unreachable(const std::string& problem, const Attempts& attemp
 }
 
 /// @returns the reply, or nothing when the request is to be sent again
-std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& attempts) {
+std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& attempts) {
   attempts.server_wait.reset();
   if (answer.transport == Transport::interrupted)
     fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
@@ -89,15 +86,20 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
     return std::nullopt;
   }
   answered_ = true;
-  if (answer.status == 200 && !error_message(answer.body)) {
-    try {
-      return parse_chat_response(answer.body);
-    } catch (const Error& error) {
-      attempts.problem = error.what();
-      return std::nullopt;
+  try {
+    if (answer.status == 200) {
+      if (auto reply = wire_.reply(answer.body)) return reply;
     }
+  } catch (const Error& error) {
+    attempts.problem = error.what();
+    return std::nullopt;
   }
-  const WireVerdict verdict = classify_error(answer.status, answer.headers, answer.body, spec_.retry_limit);
+  return judge_fault(answer, attempts);
+}
+
+/// @returns a refusal's reply, or nothing when the request is to be sent again
+std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attempts& attempts) {
+  const WireVerdict verdict = within(wire_.verdict(answer), spec_.retry_limit);
   attempts.problem = verdict.message;
   attempts.server_wait = verdict.server_wait;
   switch (verdict.fault) {
@@ -110,7 +112,7 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
       fail(ChatFailure::context_full, verdict.message, attempts);
     case WireFault::refused: {
       ChatReply reply;
-      reply.message = {Role::assistant, error_message(answer.body).value_or(""), {}, "", false};
+      reply.message = {.role = Role::assistant, .content = verdict.refusal};
       reply.finish = Finish::refused;
       reply.raw = answer.body;
       return reply;
@@ -120,12 +122,14 @@ std::optional<ChatReply> OpenAiModel::judge(const HttpAnswer& answer, Attempts& 
   }
   std::string help;
   if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
-  if (answer.status == 404)
-    help = fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, spec_.model);
+  if (answer.status == 404) {
+    help =
+        fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, remote_of(spec_.api)->model);
+  }
   fail(ChatFailure::fatal, verdict.message + help, attempts);
 }
 
-void OpenAiModel::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
+void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
   const double doubled =
       tuning_.first_backoff.count() * std::ldexp(1.0, static_cast<int>(std::min(attempts.retries, 20U)));
   Seconds wait = std::min(Seconds(doubled), tuning_.longest_backoff);
@@ -145,9 +149,9 @@ void OpenAiModel::wait_to_retry(const ChatRequest& request, Attempts& attempts, 
   attempts.wait_s += wait;
 }
 
-ChatReply OpenAiModel::complete(const ChatRequest& request, std::stop_token stop) {
+ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
   Attempts attempts;
-  attempts.body = chat_request_body(request, {spec_.model, spec_.temperature, spec_.top_p, spec_.max_tokens});
+  attempts.request = wire_.request(request, spec_);
   for (;;) {
     const HttpAnswer answer = post(attempts, stop);
     if (auto reply = judge(answer, attempts)) {

@@ -2,7 +2,8 @@
 
 #include <atomic>
 
-#include "runner/model/openai.hpp"
+#include "runner/model/client.hpp"
+#include "runner/model/wire/faults.hpp"
 #include "tests/model/fixtures.hpp"
 #include "tests/model/scripted_server.hpp"
 
@@ -16,13 +17,12 @@ using test::Step;
 const std::string kGood = R"({"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],)"
                           R"("usage":{"prompt_tokens":3,"completion_tokens":1}})";
 
-constexpr OpenAiTuning kQuick{Seconds(0.002), Seconds(0.01), Seconds(0.2), Seconds(0.15), Seconds(0)};
+constexpr ClientTuning kQuick{Seconds(0.002), Seconds(0.01), Seconds(0.2), Seconds(0.15), Seconds(0)};
 
 jobs::ModelSpec spec(const std::string& endpoint) {
   jobs::ModelSpec model;
   model.name = "qwen";
-  model.api = "openai";
-  model.endpoint = endpoint;
+  model.api = jobs::OpenAi{.remote = {.endpoint = endpoint, .model = "qwen"}};
   model.request_timeout = Seconds(5);
   model.retry_limit = Seconds(20);
   return model;
@@ -39,7 +39,7 @@ struct Failure {
   std::string text;
 };
 
-Failure failure_of(OpenAiModel& model, std::stop_token stop = {}) {
+Failure failure_of(ChatClient& model, std::stop_token stop = {}) {
   try {
     model.complete(hello(), stop);
   } catch (const ChatError& error) {
@@ -49,9 +49,9 @@ Failure failure_of(OpenAiModel& model, std::stop_token stop = {}) {
   return {};
 }
 
-TEST(OpenAiModel, PostsAndReadsAReplyOnOneKeptConnection) {
+TEST(ChatClient, PostsAndReadsAReplyOnOneKeptConnection) {
   ScriptedServer server({{http(200, kGood)}});
-  OpenAiModel model(spec(server.url() + "/"), "sk-1", nullptr, kQuick);
+  ChatClient model(spec(server.url() + "/"), wire_of(jobs::OpenAi{}), "sk-1", nullptr, kQuick);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   EXPECT_EQ(server.connections(), 1u);
   const std::string request = server.requests().front();
@@ -60,7 +60,7 @@ TEST(OpenAiModel, PostsAndReadsAReplyOnOneKeptConnection) {
   EXPECT_NE(request.find(R"({"messages":[{"content":"hello","role":"user"}],"model":"qwen"})"), std::string::npos);
 }
 
-TEST(OpenAiModel, RetriesLoadFaultsCutBodiesGarbageAndResets) {
+TEST(ChatClient, RetriesLoadFaultsCutBodiesGarbageAndResets) {
   const std::string cut = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"choices\":";
   ScriptedServer server({{http(429, "{}")},
                          {http(503, "busy")},
@@ -69,7 +69,7 @@ TEST(OpenAiModel, RetriesLoadFaultsCutBodiesGarbageAndResets) {
                          {"", Step::After::close},
                          {http(200, R"({"error":{"message":"overloaded"}})")},
                          {http(200, kGood)}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
   EXPECT_EQ(reply.api_retries, 6u);
@@ -77,28 +77,28 @@ TEST(OpenAiModel, RetriesLoadFaultsCutBodiesGarbageAndResets) {
   EXPECT_EQ(server.requests().size(), 7u);
 }
 
-TEST(OpenAiModel, ABodyThatStandsStillIsGivenUpAndSentAgain) {
+TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   ScriptedServer server({{"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", Step::After::hang}, {http(200, kGood)}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
 }
 
-TEST(OpenAiModel, ASilentServerIsTransientAfterTheRetryLimit) {
+TEST(ChatClient, ASilentServerIsTransientAfterTheRetryLimit) {
   ScriptedServer server({{"", Step::After::hang}});
   jobs::ModelSpec slow = spec(server.url());
   slow.request_timeout = Seconds(0.05);
   slow.retry_limit = Seconds(0.2);
-  OpenAiModel model(slow, "", nullptr, kQuick);
+  ChatClient model(slow, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::transient);
   EXPECT_NE(failure.text.find("retry_limit"), std::string::npos);
 }
 
-TEST(OpenAiModel, AuthenticationAndBadRequestsAreFatalAtOnce) {
+TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
                          {http(404, R"({"message":"no such model"})")},
                          {http(400, R"({"error":{"message":"bad"}})")}});
-  OpenAiModel model(spec(server.url()), "sk-secret", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "sk-secret", nullptr, kQuick);
   Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find("HTTP 401: bad key; check models.qwen.key"), std::string::npos);
@@ -109,49 +109,49 @@ TEST(OpenAiModel, AuthenticationAndBadRequestsAreFatalAtOnce) {
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
-TEST(OpenAiModel, TooLongIsAModelOutcomeAndIsNotRetried) {
+TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
   ScriptedServer server({{http(413, "")}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::context_full);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-TEST(OpenAiModel, AContentFilterIsARefusal) {
+TEST(ChatClient, AContentFilterIsARefusal) {
   ScriptedServer server({{http(400, R"({"error":{"message":"filtered","code":"content_filter"}})")}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).finish, Finish::refused);
 }
 
-TEST(OpenAiModel, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
+TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   std::string dead;
   { dead = ScriptedServer({{""}}).url(); }  // a port that was just closed
-  OpenAiModel model(spec(dead), "", nullptr, kQuick);
+  ChatClient model(spec(dead), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find(dead), std::string::npos);
   EXPECT_NE(failure.text.find("start the server, or correct models.qwen.endpoint"), std::string::npos);
 }
 
-TEST(OpenAiModel, AnEndpointThatIsNoUrlIsFatal) {
+TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {
   for (const std::string endpoint : {"http://h:99999/v1", "gopher://127.0.0.1/v1"}) {
-    OpenAiModel model(spec(endpoint), "", nullptr, kQuick);
+    ChatClient model(spec(endpoint), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
     EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal) << endpoint;
   }
 }
 
-TEST(OpenAiModel, AnEndpointThatDiedLaterIsTransient) {
+TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
   auto server = std::make_unique<ScriptedServer>(std::vector<Step>{{http(200, kGood), Step::After::close}});
   jobs::ModelSpec model_spec = spec(server->url());
   model_spec.retry_limit = Seconds(0.4);
-  OpenAiModel model(model_spec, "", nullptr, kQuick);
+  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   server.reset();
   EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
 }
 
-TEST(OpenAiModel, AStopInterruptsARequestInFlight) {
+TEST(ChatClient, AStopInterruptsARequestInFlight) {
   ScriptedServer server({{"", Step::After::hang}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -160,9 +160,9 @@ TEST(OpenAiModel, AStopInterruptsARequestInFlight) {
   EXPECT_EQ(failure_of(model, stop.get_token()).kind, ChatFailure::interrupted);
 }
 
-TEST(OpenAiModel, AStopInterruptsALongWait) {
+TEST(ChatClient, AStopInterruptsALongWait) {
   ScriptedServer server({{http(429, "", "retry-after: 15\r\n")}});
-  OpenAiModel model(spec(server.url()), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -182,37 +182,50 @@ class CountingPermits final : public Permits {
   std::atomic<int> acquired{0}, released{0};
 };
 
-TEST(OpenAiModel, HoldsAPermitForEachTryAndGivesItBack) {
+TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
   ScriptedServer server({{http(503, "")}, {http(200, kGood)}, {http(401, "")}});
   CountingPermits permits;
-  OpenAiModel model(spec(server.url()), "", &permits, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", &permits, kQuick);
   model.complete(hello(), {});
   EXPECT_EQ(permits.acquired, 2);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
   EXPECT_EQ(permits.acquired, permits.released);
 }
 
-TEST(MakeModel, RefusesWhatDoesNotExistYet) {
-  for (const std::string api : {"anthropic", "bedrock", "replay"}) {
-    jobs::ModelSpec model = spec("http://x");
-    model.api = api;
-    try {
-      make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
-      FAIL() << api;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::config);
-      EXPECT_EQ(std::string(error.what()),
-                "models.qwen.api '" + api +
-                    "' does not exist yet (legal: synthetic, openai); use an OpenAI-compatible endpoint for now");
-    }
+/// A wire of no provider: what is sent is the last message, and a signature that covers the body and the time.
+const Wire kToyWire = {
+    [](const ChatRequest& chat, const jobs::ModelSpec& model) -> HttpRequest {
+      return {url_below(remote_of(model.api)->endpoint, "/toy"), {{"x-form", "toy"}}, chat.messages.back().content};
+    },
+    [](HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double now) {
+      request.headers.push_back({"x-signed", key + "/" + request.body + "/" + (now > 1.7e9 ? "now" : "never")});
+    },
+    [](std::string_view body) -> std::optional<ChatReply> {
+      if (body.starts_with("sorry")) return std::nullopt;
+      ChatReply reply;
+      reply.message = {.role = Role::assistant, .content = std::string(body), .opaque = "[7]"};
+      return reply;
+    },
+    [](const HttpAnswer& answer) { return judge_error(answer, {.present = true, .message = answer.body}); }};
+
+TEST(ChatClient, AsksRetriesAndSignsOverAnyWire) {
+  ScriptedServer server({{http(529, "overloaded")}, {http(200, "sorry, too busy")}, {http(200, "hi")}});
+  ChatClient model(spec(server.url()), kToyWire, "k", nullptr, kQuick);
+  const ChatReply reply = model.complete(hello(), {});
+  EXPECT_EQ(reply.message.content, "hi");
+  EXPECT_EQ(reply.message.opaque, "[7]");
+  EXPECT_EQ(reply.api_retries, 2u);
+  for (const std::string& request : server.requests()) {
+    EXPECT_TRUE(request.starts_with("POST /v1/toy HTTP/1.1"));
+    EXPECT_NE(request.find("x-form: toy"), std::string::npos);
+    EXPECT_EQ(request.find("x-signed: k/hello/now"), request.rfind("x-signed: "));
   }
 }
 
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";
-  model.api = "synthetic";
-  model.profile = "novice";
+  model.api = jobs::Synthetic{.profile = "novice"};
   const auto made = make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
   ChatRequest request;
   request.messages = {{Role::user, "Task: L1/001_add", {}, "", false}};

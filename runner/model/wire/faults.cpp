@@ -1,3 +1,5 @@
+#include "runner/model/wire/faults.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,7 +9,7 @@
 
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/retry_after.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -36,22 +38,6 @@ std::string field(const Json& object, const char* key) {
   return object[key].is_string() ? object[key].get<std::string>() : object[key].is_null() ? "" : object[key].dump();
 }
 
-struct ErrorBody {
-  bool present = false;
-  std::string message, type, code;
-};
-
-/// `{"error": {...}}`, `{"error": "text"}` or `{"object": "error", "message": ...}`.
-ErrorBody read_error(std::string_view body) {
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
-  if (!json.is_object()) return {};
-  if (json.contains("error") && json["error"].is_string()) return {true, field(json, "error"), "", ""};
-  const bool nested = json.contains("error") && json["error"].is_object();
-  if (!nested && !json.contains("message")) return {};
-  const Json& error = nested ? json["error"] : json;
-  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
-}
-
 bool has_any(const std::string& text, const auto& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.find(word) != std::string::npos; });
@@ -78,17 +64,22 @@ bool is_transient(long status) {
 
 }  // namespace
 
-std::optional<std::string> error_message(std::string_view body) {
-  const ErrorBody error = read_error(body);
-  return error.present ? std::optional(error.message) : std::nullopt;
+ErrorBody read_error(std::string_view body) {
+  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  if (!json.is_object()) return {};
+  if (json.contains("error") && json["error"].is_string()) return {true, field(json, "error"), "", ""};
+  const bool nested = json.contains("error") && json["error"].is_object();
+  if (!nested && !json.contains("message")) return {};
+  const Json& error = nested ? json["error"] : json;
+  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
 }
 
-WireVerdict classify_error(long status, const Headers& headers, std::string_view body, Seconds longest_wait) {
-  const ErrorBody error = read_error(body);
+WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
+  const long status = answer.status;
   WireVerdict verdict;
-  const std::string words = error.present ? error.message : to_valid_utf8(body.substr(0, 1024));
+  const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
   verdict.message = fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024));
-  verdict.server_wait = server_wait(headers);
+  verdict.server_wait = server_wait(answer.headers);
   if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;
   } else if (is_quota(status, error)) {
@@ -96,15 +87,20 @@ WireVerdict classify_error(long status, const Headers& headers, std::string_view
     verdict.message += " (the quota is used up)";
   } else if (error.code == "content_filter") {
     verdict.fault = WireFault::refused;
+    verdict.refusal = error.message;
   } else if (is_cut_upload(status, error)) {
     verdict.fault = WireFault::retry_once;
   } else if (!is_transient(status)) {
     verdict.fault = WireFault::fatal;
-  } else if (verdict.server_wait && *verdict.server_wait > longest_wait) {
-    verdict.fault = WireFault::fatal;
-    verdict.message += fmt::format(" (asks for a wait of {:.0f} s, more than retry_limit {:.0f} s: a quota, not load)",
-                                   verdict.server_wait->count(), longest_wait.count());
   }
+  return verdict;
+}
+
+WireVerdict within(WireVerdict verdict, Seconds longest) {
+  if (verdict.fault != WireFault::retry || !verdict.server_wait || *verdict.server_wait <= longest) return verdict;
+  verdict.fault = WireFault::fatal;
+  verdict.message += fmt::format(" (asks for a wait of {:.0f} s, more than retry_limit {:.0f} s: a quota, not load)",
+                                 verdict.server_wait->count(), longest.count());
   return verdict;
 }
 

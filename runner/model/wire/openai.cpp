@@ -1,10 +1,12 @@
-#include "runner/model/openai_wire.hpp"
+#include "runner/model/wire/openai.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/wire/faults.hpp"
+#include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -116,21 +118,41 @@ ChatReply reply_of(const Json& body) {
   return reply;
 }
 
+Json tool_body(const ToolSpec& tool) {
+  return {{"type", "function"},
+          {"function",
+           {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}};
+}
+
+HttpRequest openai_request(const ChatRequest& chat, const jobs::ModelSpec& model) {
+  return {url_below(remote_of(model.api)->endpoint, "/chat/completions"),
+          {{"content-type", "application/json"}, {"accept", "application/json"}},
+          chat_request_body(chat, model)};
+}
+
+void openai_sign(HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double) {
+  if (!key.empty()) request.headers.push_back({"authorization", "Bearer " + key});
+}
+
+std::optional<ChatReply> openai_reply(std::string_view body) {
+  if (read_error(body).present) return std::nullopt;
+  return parse_chat_response(body);
+}
+
+WireVerdict openai_verdict(const HttpAnswer& answer) { return judge_error(answer, read_error(answer.body)); }
+
 }  // namespace
 
-std::string chat_request_body(const ChatRequest& request, const OpenAiParameters& parameters) {
-  Json body = {{"model", parameters.model}, {"messages", Json::array()}};
+Wire wire_of(const jobs::OpenAi&) { return {openai_request, openai_sign, openai_reply, openai_verdict}; }
+
+std::string chat_request_body(const ChatRequest& request, const jobs::ModelSpec& model) {
+  Json body = {{"model", remote_of(model.api)->model}, {"messages", Json::array()}};
   for (const Message& message : request.messages) body["messages"].push_back(message_body(message));
-  for (const ToolSpec& tool : request.tools) {
-    body["tools"].push_back(
-        {{"type", "function"},
-         {"function",
-          {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}});
-  }
+  for (const ToolSpec& tool : request.tools) body["tools"].push_back(tool_body(tool));
   if (request.seed) body["seed"] = *request.seed;
-  if (parameters.temperature) body["temperature"] = *parameters.temperature;
-  if (parameters.top_p) body["top_p"] = *parameters.top_p;
-  if (parameters.max_tokens) body["max_tokens"] = *parameters.max_tokens;
+  if (model.temperature) body["temperature"] = *model.temperature;
+  if (model.top_p) body["top_p"] = *model.top_p;
+  if (model.max_tokens) body["max_tokens"] = *model.max_tokens;
   return body.dump();
 }
 

@@ -1,9 +1,11 @@
+#include "runner/model/wire/openai_server.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
-#include "runner/model/openai_wire.hpp"
 
 namespace nkigrid::model {
 namespace {

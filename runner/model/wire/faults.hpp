@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runner/model/wire/wire.hpp"
+
+/// What providers' errors have in common; a wire adds what is its own.
+namespace nkigrid::model {
+
+/// The error in an answer's body.
+struct ErrorBody {
+  bool present = false;  ///< the body is an error's
+  std::string message;
+  std::string type, code;  ///< lower case
+};
+
+/// Reads `{"error": {...}}`, `{"error": "text"}` and `{"message": ...}`.
+ErrorBody read_error(std::string_view body);
+
+/// By status and words, as public reports and the providers' pages have them: retry what may pass (408, 409, 425, 429,
+/// 5xx, an error inside a 200).
+WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error);
+
+/// A wait that the server asks for and that is longer than `longest` is a quota, not load: fatal.
+WireVerdict within(WireVerdict verdict, Seconds longest);
+
+}  // namespace nkigrid::model
