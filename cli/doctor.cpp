@@ -53,7 +53,9 @@ std::string look_at_torch() {
 
 /// Whichever backend a grid uses: what of Neuron this machine has.
 std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
-  return device::describe_neuron(spec, check, device::default_device_paths());
+  const auto* own = std::get_if<jobs::NeuronSpec>(&spec.backend);
+  return device::describe_neuron(own == nullptr ? jobs::NeuronSpec{} : *own, spec.nki, check,
+                                 device::default_device_paths());
 }
 
 std::string look_at_mpirun() {
@@ -142,8 +144,8 @@ std::string look_at_endpoint(const std::string& endpoint) {
 /// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
 Finding look_at_neuron_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check,
                            const jobs::DeviceSpec& spec) {
-  if (grid && spec.backend != "neuron")
-    return not_needed("neuron", fmt::format("the grid's backend is {}", spec.backend));
+  if (grid && !std::holds_alternative<jobs::NeuronSpec>(spec.backend))
+    return not_needed("neuron", fmt::format("the grid's backend is {}", jobs::name_of(spec.backend)));
   return look("neuron", grid ? Need::needed : Need::optional, [&] { return look_at_neuron(check, spec); });
 }
 

@@ -5,13 +5,9 @@
 
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
+#include "jobs/grid/key_field.hpp"
 
 namespace nkigrid::jobs {
-
-/// One thing that a (cell, task) key depends on; the name is for people ("models.qwen.temperature").
-struct KeyField {
-  std::string name, value;
-};
 
 /// The fields of a cell, in the order in which they are hashed (docs/formats/run_directory.md). Model, mode
 /// and prompt enter by what they are, not by what the grid calls them; seed, replicates, endpoint, key, price

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
+#include "jobs/grid/device.hpp"
+#include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
 
@@ -67,22 +69,6 @@ struct PromptSpec {
   std::string name;
   std::filesystem::path file;
   std::string text;  ///< the system message, verbatim
-};
-
-struct DeviceSpec {
-  std::string backend = "sim";  ///< sim | neuron | command
-  std::string sdk = "2.24";
-  std::string target = "trn1";
-  bool strict_paper_names = false;
-
-  std::string python = "auto";              ///< neuron: absolute path of the interpreter that has neuronxcc, or "auto"
-  std::string libnrt = "auto";              ///< neuron: absolute path of libnrt.so, or "auto"
-  std::vector<std::uint32_t> cores;         ///< neuron: NeuronCores that may be used, each once; empty: auto
-  std::vector<std::string> compiler_flags;  ///< neuron: given to the compiler after our own, in this order
-
-  std::string name;                  ///< command: what compiles and its version; stands as `compiler` in the log
-  std::vector<std::string> compile;  ///< command: argv, run once a compile
-  std::vector<std::string> verify;   ///< command: argv, run once a session
 };
 
 struct CheckSpec {
@@ -153,16 +139,6 @@ struct Grid {
   const ModeSpec& mode(std::string_view name) const;
   const PromptSpec& prompt(std::string_view name) const;
 };
-
-/// One thing that is wrong with a grid file. line and col count from 1; 0 when there is no place.
-struct Problem {
-  std::string file;
-  std::uint32_t line = 0, col = 0;
-  std::string message;
-};
-
-/// "file:line:col: message" a line.
-std::string to_text(const std::vector<Problem>& problems);
 
 struct GridResult {
   std::optional<Grid> grid;       ///< absent when there are problems

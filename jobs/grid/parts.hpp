@@ -9,22 +9,11 @@
 #include <vector>
 
 #include "jobs/benchmark.hpp"
+#include "jobs/grid/folders.hpp"
 #include "jobs/grid/grid.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
-
-/// Where a grid's files are looked for.
-struct Folders {
-  std::filesystem::path base;  ///< first: the grid file's folder, or RUN/inputs of a frozen grid
-  std::filesystem::path
-      configs;  ///< then: what the project ships; empty for a frozen grid, which needs nothing from outside
-
-  /// The path of an existing file or folder, or nothing.
-  std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;
-  /// " (looked in A and B)", for messages.
-  std::string looked_in() const;
-};
 
 /// What stands under `resolved:` in RUN/grid.yaml.
 struct Resolved {
@@ -42,7 +31,6 @@ Resolved read_resolved(const YamlNode& node, Problems& problems);
 std::vector<ModelSpec> read_models(const YamlNode& node, const Folders& folders, Problems& problems);
 std::vector<ModeSpec> read_modes(const YamlNode& node, Problems& problems);
 std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folders, Problems& problems);
-DeviceSpec read_device(const YamlNode& node, const Folders& folders, Problems& problems);
 CheckSpec read_check(const YamlNode& node, Problems& problems);
 SlurmSpec read_slurm(const YamlNode& node, Problems& problems);
 Budget read_budget(const YamlNode& node, const std::string& path, Problems& problems);
@@ -79,9 +67,6 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> read_fact
 /// The nudge that a mode sends when the grid names none.
 std::string default_nudge(ModeKind kind);
 std::string_view to_string(ModeKind kind) noexcept;  ///< "single-shot", "multi-turn", "tool-agent"
-
-/// The words as YAML writes them on one line, e.g. `[a, "b c"]`; different words give different texts.
-std::string flow_list(const std::vector<std::string>& words);
 
 /// A grid file as read, with what a frozen one holds beside the grid.
 struct GridFile {

@@ -1,11 +1,22 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "jobs/grid/grid.hpp"
-
 namespace nkigrid::jobs {
+
+/// One thing that is wrong with a grid file. line and col count from 1; 0 when there is no place.
+struct Problem {
+  std::string file;
+  std::uint32_t line = 0, col = 0;
+  std::string message;
+};
+
+/// "file:line:col: message" a line.
+std::string to_text(const std::vector<Problem>& problems);
 
 /// A place in the file at hand; both count from 1, 0: no place.
 struct Place {

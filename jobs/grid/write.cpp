@@ -1,73 +1,10 @@
-#include <algorithm>
-#include <cctype>
-#include <set>
-#include <string_view>
-
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
+#include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/parts.hpp"
-#include "jobs/grid/units.hpp"
 
 namespace nkigrid::jobs {
 namespace {
-
-/// A scalar that reads back as the same text: plain where nothing could take it for another thing, else in
-/// double quotes.
-std::string scalar(std::string_view text) {
-  static const std::set<std::string_view> kWords = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  const bool plain = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
-                     kWords.count(lower) == 0 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
-                     });
-  if (plain) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-}  // namespace
-
-std::string flow_list(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + scalar(word);
-  return "[" + out + "]";
-}
-
-namespace {
-
-/// `{key: value, ...}` on one line.
-class FlowMap {
- public:
-  FlowMap& raw(std::string_view key, std::string_view value) {
-    text_ += fmt::format("{}{}: {}", text_.empty() ? "" : ", ", key, value);
-    return *this;
-  }
-  FlowMap& text(std::string_view key, std::string_view value) { return raw(key, scalar(value)); }
-  FlowMap& text_if(std::string_view key, std::string_view value) { return value.empty() ? *this : text(key, value); }
-  FlowMap& flag(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
-  FlowMap& number(std::string_view key, double value) { return raw(key, fmt::format("{}", value)); }
-  FlowMap& integer(std::string_view key, std::uint64_t value) { return raw(key, std::to_string(value)); }
-  FlowMap& duration(std::string_view key, Seconds value) { return raw(key, format_duration(value)); }
-  bool empty() const { return text_.empty(); }
-  std::string str() const { return "{" + text_ + "}"; }
-
- private:
-  std::string text_;
-};
 
 FlowMap budget_map(const Budget& budget) {
   FlowMap map;
@@ -116,16 +53,9 @@ FlowMap mode_map(const ModeSpec& mode) {
 
 FlowMap device_map(const DeviceSpec& device) {
   FlowMap map;
-  map.text("backend", device.backend).text("sdk", device.sdk).text("target", device.target);
-  map.flag("strict_paper_names", device.strict_paper_names);
-  if (device.backend == "neuron") {
-    map.text("python", device.python).text("libnrt", device.libnrt);
-    map.raw("cores", device.cores.empty() ? "auto" : fmt::format("[{}]", fmt::join(device.cores, ", ")));
-    map.raw("compiler_flags", flow_list(device.compiler_flags));
-  }
-  if (device.backend == "command") {
-    map.text("name", device.name).raw("compile", flow_list(device.compile)).raw("verify", flow_list(device.verify));
-  }
+  map.text("backend", name_of(device.backend)).text("sdk", device.nki.sdk).text("target", device.nki.target);
+  map.flag("strict_paper_names", device.nki.strict_paper_names);
+  write_backend(device.backend, map);
   return map;
 }
 
@@ -153,7 +83,7 @@ void write_products(const Grid& grid, bool frozen, std::string& out) {
   // not rest on what a subset's name meant; the other form keeps names.
   const auto* common = frozen && !grid.cells.empty() ? &grid.cells.front().tasks : nullptr;
   if (common != nullptr) out += fmt::format("tasks: {}\n", flow_list(*common));
-  if (common == nullptr && !grid.tasks.empty()) out += fmt::format("tasks: {}\n", scalar(grid.tasks));
+  if (common == nullptr && !grid.tasks.empty()) out += fmt::format("tasks: {}\n", yaml_scalar(grid.tasks));
   out += "cells:\n";
   for (const auto& cell : grid.cells) {
     FlowMap map;
@@ -161,7 +91,7 @@ void write_products(const Grid& grid, bool frozen, std::string& out) {
     if (frozen) {
       if (cell.tasks != *common) map.raw("tasks", flow_list(cell.tasks));
     } else if (cell.subset.empty() || cell.subset != grid.tasks) {
-      map.raw("tasks", cell.subset.empty() ? flow_list(cell.tasks) : scalar(cell.subset));
+      map.raw("tasks", cell.subset.empty() ? flow_list(cell.tasks) : yaml_scalar(cell.subset));
     }
     map.integer("replicates", cell.replicates);
     if (const auto budget = budget_map(cell.budget); !budget.empty()) map.raw("budget", budget.str());
@@ -181,23 +111,25 @@ void write_contrasts(const Grid& grid, std::string& out) {
   }
   if (grid.factors.empty()) return;
   FlowMap factors;
-  for (const auto& [name, dimension] : grid.factors) factors.raw(scalar(name), flow_list(dimension.begin()->second));
+  for (const auto& [name, dimension] : grid.factors)
+    factors.raw(yaml_scalar(name), flow_list(dimension.begin()->second));
   out += fmt::format("factors: {}\n", factors.str());
 }
 
 void write_resolved(const Resolved& resolved, std::string& out) {
   out += fmt::format("resolved:\n  format: {}\n  nkigrid_version: {}\n  run_id: {}\n  seed: {}\n  grid_hash: {}\n",
-                     resolved.format, scalar(resolved.nkigrid_version), scalar(resolved.run_id), resolved.seed,
-                     scalar(resolved.grid_hash));
-  if (!resolved.secret_hash.empty()) out += fmt::format("  secret: {}\n", scalar(resolved.secret_hash));
-  if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", scalar(resolved.subset));
+                     resolved.format, yaml_scalar(resolved.nkigrid_version), yaml_scalar(resolved.run_id),
+                     resolved.seed, yaml_scalar(resolved.grid_hash));
+  if (!resolved.secret_hash.empty()) out += fmt::format("  secret: {}\n", yaml_scalar(resolved.secret_hash));
+  if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", yaml_scalar(resolved.subset));
   if (!resolved.cell_subsets.empty()) {
     out += "  subsets:\n";
     for (const auto& [cell, subset] : resolved.cell_subsets)
-      out += fmt::format("    {}: {}\n", scalar(cell), scalar(subset));
+      out += fmt::format("    {}: {}\n", yaml_scalar(cell), yaml_scalar(subset));
   }
   out += resolved.inputs.empty() ? "  inputs: {}\n" : "  inputs:\n";
-  for (const auto& [path, hash] : resolved.inputs) out += fmt::format("    {}: {}\n", scalar(path), scalar(hash));
+  for (const auto& [path, hash] : resolved.inputs)
+    out += fmt::format("    {}: {}\n", yaml_scalar(path), yaml_scalar(hash));
 }
 
 }  // namespace
@@ -205,8 +137,8 @@ void write_resolved(const Resolved& resolved, std::string& out) {
 std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   const bool frozen = resolved != nullptr;
   std::string out;
-  out += fmt::format("name: {}\nbenchmark: {}\n", scalar(grid.name),
-                     frozen ? "benchmark" : scalar(grid.benchmark.native()));
+  out += fmt::format("name: {}\nbenchmark: {}\n", yaml_scalar(grid.name),
+                     frozen ? "benchmark" : yaml_scalar(grid.benchmark.native()));
   out += fmt::format("replicates: {}\nseed: {}\n", grid.replicates, grid.seed);
   out += fmt::format("device: {}\n", device_map(grid.device).str());
   const auto& check = grid.check;
@@ -223,13 +155,15 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
                      grid.lanes == 0 ? "auto" : std::to_string(grid.lanes));
   if (const auto budget = budget_map(grid.budget); !budget.empty()) out += fmt::format("budget: {}\n", budget.str());
   out += "models:\n";
-  for (const auto& model : grid.models) out += fmt::format("  {}: {}\n", scalar(model.name), model_map(model).str());
+  for (const auto& model : grid.models)
+    out += fmt::format("  {}: {}\n", yaml_scalar(model.name), model_map(model).str());
   out += "modes:\n";
-  for (const auto& mode : grid.modes) out += fmt::format("  {}: {}\n", scalar(mode.name), mode_map(mode).str());
+  for (const auto& mode : grid.modes) out += fmt::format("  {}: {}\n", yaml_scalar(mode.name), mode_map(mode).str());
   out += "prompts:\n";
   for (const auto& prompt : grid.prompts) {
-    out += fmt::format("  {}: {}\n", scalar(prompt.name),
-                       frozen ? scalar(fmt::format("prompts/{}.md", prompt.name)) : scalar(prompt.file.native()));
+    out += fmt::format(
+        "  {}: {}\n", yaml_scalar(prompt.name),
+        frozen ? yaml_scalar(fmt::format("prompts/{}.md", prompt.name)) : yaml_scalar(prompt.file.native()));
   }
   write_products(grid, frozen, out);
   write_contrasts(grid, out);

@@ -119,12 +119,16 @@ class CheckedDevice final : public Device {
 
 std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
                                       std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
-  if (spec.backend == "neuron") return make_neuron_backend(spec, check, paths);
-  if (spec.backend == "command") return make_command_backend(spec, paths.run_server.parent_path() / "nkigrid_confine");
-  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, neuron, "
-                                             "command); set device.backend to one of them",
-                                             spec.backend));
+  return std::visit(
+      [&]<class Spec>(const Spec& own) -> std::unique_ptr<Backend> {
+        if constexpr (std::is_same_v<Spec, jobs::SimSpec>)
+          return make_sim_backend(spec.nki, std::move(servers));
+        else if constexpr (std::is_same_v<Spec, jobs::NeuronSpec>)
+          return make_neuron_backend(own, spec.nki, check, paths);
+        else
+          return make_command_backend(own, spec.nki, paths.run_server.parent_path() / "nkigrid_confine");
+      },
+      spec.backend);
 }
 
 }  // namespace

@@ -32,9 +32,8 @@ namespace fs = std::filesystem;
 fs::path keeper() { return test_paths().run_server.parent_path() / "nkigrid_confine"; }
 
 /// Programs that are one line of shell.
-jobs::DeviceSpec shell(const std::string& compile, const std::string& verify = "exit 1") {
-  jobs::DeviceSpec spec;
-  spec.backend = "command";
+jobs::CommandSpec shell(const std::string& compile, const std::string& verify = "exit 1") {
+  jobs::CommandSpec spec;
   spec.name = "shell 1";
   spec.compile = {"sh", "-c", compile};
   spec.verify = {"sh", "-c", "echo '{\"ok\": true}'; " + verify};
@@ -42,7 +41,7 @@ jobs::DeviceSpec shell(const std::string& compile, const std::string& verify = "
 }
 
 CompileAttempt compile_by(const std::string& script, double seconds = 30) {
-  return make_command_backend(shell("read request; " + script), keeper())
+  return make_command_backend(shell("read request; " + script), {}, keeper())
       ->compile(small_task(), "source\n", std::nullopt, Seconds(seconds));
 }
 
@@ -64,7 +63,7 @@ struct Running {
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Session> session;
   explicit Running(const std::string& script)
-      : backend(make_command_backend(shell("exit 1", "read request; " + script), keeper())),
+      : backend(make_command_backend(shell("exit 1", "read request; " + script), {}, keeper())),
         session(backend->open(small_task(), Artifact{"made", "kernel", "", 0})) {}
   RunOutcome run(std::size_t slot = 0, double seconds = 30) {
     return session->run(arguments(), slot, {}, Seconds(seconds));
@@ -92,7 +91,7 @@ TEST(CommandCompile, TheReplysFileIsTheArtifact) {
 
 TEST(CommandCompile, AProgramMayReadItsInputToTheEndAndLeaveOutTheLastLineBreak) {
   const auto backend =
-      make_command_backend(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"), keeper());
+      make_command_backend(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"), {}, keeper());
   const auto attempt = backend->compile(small_task(), "source\n", "main", Seconds(30));
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
   EXPECT_THAT(attempt.result.artifact->bytes,
@@ -164,7 +163,7 @@ TEST(CommandCompile, WhatBreaksTheProtocolIsTheMachinesFaultInOneClearMessage) {
 TEST(CommandCompile, AProgramThatIsNotThereIsTheMachinesFault) {
   auto spec = shell("");
   spec.compile = {"no-such-program-anywhere"};
-  const auto attempt = make_command_backend(spec, keeper())->compile(small_task(), "x", std::nullopt, Seconds(30));
+  const auto attempt = make_command_backend(spec, {}, keeper())->compile(small_task(), "x", std::nullopt, Seconds(30));
   EXPECT_EQ(attempt.result.diagnostic.code, Code::infra);
   EXPECT_THAT(attempt.result.diagnostic.message,
               HasSubstr("cannot start no-such-program-anywhere: No such file or directory"));
@@ -268,7 +267,7 @@ TEST(CommandRun, WhatBreaksTheProtocolIsTheMachinesFault) {
 TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", "echo 'no runtime' >&2; exit 5"};
-  const auto backend = make_command_backend(spec, keeper());
+  const auto backend = make_command_backend(spec, {}, keeper());
   const auto outcome =
       backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
@@ -278,7 +277,7 @@ TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
 TEST(CommandRun, AProgramThatIsNotReadySaysWhy) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", R"(echo '{"ok": false, "code": "INFRA", "message": "no device is free"}'; read end)"};
-  const auto backend = make_command_backend(spec, keeper());
+  const auto backend = make_command_backend(spec, {}, keeper());
   const auto outcome =
       backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
@@ -322,10 +321,9 @@ TEST(CommandRun, AHangingOneIsLateAndLeavesNobodyBehind) {
 }
 
 /// The program that the project ships as an example, over the simulator.
-jobs::DeviceSpec example() {
+jobs::CommandSpec example() {
   ::setenv("NKIGRID_DEVICE_NKISIM", NKIGRID_BUILD_DIR "/nkisim", 1);
-  jobs::DeviceSpec spec;
-  spec.backend = "command";
+  jobs::CommandSpec spec;
   spec.name = "example 1";
   const std::string program = NKIGRID_SOURCE_DIR "/configs/command-example/site_device.py";
   spec.compile = {"/usr/bin/python3", program, "compile"};
@@ -333,8 +331,8 @@ jobs::DeviceSpec example() {
   return spec;
 }
 
-std::unique_ptr<Device> make(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check = {}) {
-  return make_device(spec, check, 7, nullptr, test_paths());
+std::unique_ptr<Device> make(const jobs::CommandSpec& spec, const jobs::CheckSpec& check = {}) {
+  return make_device({{}, spec}, check, 7, nullptr, test_paths());
 }
 
 TEST(CommandDevice, GivesTheVerdictsOfTheSimulatorItWraps) {

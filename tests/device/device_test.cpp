@@ -182,17 +182,17 @@ TEST(SimDevice, ManyLanesCheckAtOnce) {
 }
 
 TEST(SimDevice, BackendsAndTargetsThatAreNotThereAreRefused) {
-  const auto refused = [](jobs::DeviceSpec spec) {
+  const auto refused = [](const std::string& backend, const std::string& target) {
     try {
-      make_device(spec, {}, 1, nullptr, test_paths());
+      make_device({{.target = target}, jobs::backend_named(backend)}, {}, 1, nullptr, test_paths());
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::config);
       return std::string(error.what());
     }
     return std::string("no error");
   };
-  EXPECT_THAT(refused({.backend = "abacus"}), HasSubstr("'abacus' is not in this version"));
-  EXPECT_THAT(refused({.target = "trn2"}), HasSubstr("'trn2' is not simulated"));
+  EXPECT_THAT(refused("abacus", "trn1"), HasSubstr("'abacus' is not in this version"));
+  EXPECT_THAT(refused("sim", "trn2"), HasSubstr("'trn2' is not simulated"));
 }
 
 TEST(SimDevice, ServersThatDieAreStartedAgainAndGivenUpInTheEnd) {

@@ -30,9 +30,9 @@ constexpr std::array<int, 5> kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, S
 /// One compile: a folder, a process, a reply.
 class CommandCompile {
  public:
-  CommandCompile(const jobs::DeviceSpec& spec, const fs::path& keeper, const jobs::Task& task,
-                 const std::string& source)
-      : spec_(spec), task_(task), source_(source) {
+  CommandCompile(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const fs::path& keeper,
+                 const jobs::Task& task, const std::string& source)
+      : spec_(spec), options_(options), task_(task), source_(source) {
     write_private(scratch_.path() / "kernel.py", {reinterpret_cast<const std::byte*>(source.data()), source.size()});
     process_ = std::make_unique<CommandProcess>(
         CommandProcess::Spec{keeper, spec.compile, scratch_.path(), command_environment(scratch_.path())});
@@ -41,7 +41,7 @@ class CommandCompile {
   CompileAttempt attempt(const std::optional<std::string>& entry, Seconds timeout) {
     const auto deadline = proc::deadline_after(timeout.count());
     const auto answer = process_->ask(
-        to_line(CompileRequest{spec_, task_, scratch_.path(), scratch_.path() / "kernel.py", entry, timeout}),
+        to_line(CompileRequest{options_, task_, scratch_.path(), scratch_.path() / "kernel.py", entry, timeout}),
         CommandProcess::Then::close, deadline);
     if (answer.got == Got::flood) return infra("answered more than a line may hold");
     if (answer.got == Got::late) return late(timeout);
@@ -113,7 +113,8 @@ class CommandCompile {
     return attempt;
   }
 
-  const jobs::DeviceSpec& spec_;
+  const jobs::CommandSpec& spec_;
+  const jobs::NkiOptions& options_;
   const jobs::Task& task_;
   const std::string& source_;
   TemporaryDirectory scratch_{"nkigrid-command"};
@@ -122,12 +123,13 @@ class CommandCompile {
 
 class CommandBackend final : public Backend {
  public:
-  CommandBackend(jobs::DeviceSpec spec, fs::path keeper) : spec_(std::move(spec)), keeper_(std::move(keeper)) {}
+  CommandBackend(jobs::CommandSpec spec, jobs::NkiOptions options, fs::path keeper)
+      : spec_(std::move(spec)), options_(std::move(options)), keeper_(std::move(keeper)) {}
 
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
                          Seconds timeout) override {
     try {
-      return CommandCompile(spec_, keeper_, task, source).attempt(entry, timeout);
+      return CommandCompile(spec_, options_, keeper_, task, source).attempt(entry, timeout);
     } catch (const Error& error) {
       CompileAttempt attempt;
       attempt.result.diagnostic = {Code::infra, Stage::infra, 0,
@@ -137,7 +139,7 @@ class CommandBackend final : public Backend {
   }
 
   std::unique_ptr<Session> open(const jobs::Task& task, const Artifact& artifact) override {
-    return std::make_unique<CommandSession>(spec_, keeper_, task, artifact);
+    return std::make_unique<CommandSession>(spec_, options_, keeper_, task, artifact);
   }
 
   bool doubts_the_device() const override { return true; }
@@ -145,13 +147,15 @@ class CommandBackend final : public Backend {
   std::string compiler() const override { return spec_.name; }
 
  private:
-  jobs::DeviceSpec spec_;
+  jobs::CommandSpec spec_;
+  jobs::NkiOptions options_;
   fs::path keeper_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const fs::path& keeper) {
+std::unique_ptr<Backend> make_command_backend(const jobs::CommandSpec& spec, const jobs::NkiOptions& options,
+                                              const fs::path& keeper) {
   if (spec.compile.empty() || spec.verify.empty()) {
     throw Error(
         ErrorCode::config,
@@ -163,7 +167,7 @@ std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, cons
         ErrorCode::config,
         fmt::format("the helper program '{}' is not there; build or install the whole project", keeper.native()));
   }
-  return std::make_unique<CommandBackend>(spec, keeper);
+  return std::make_unique<CommandBackend>(spec, options, keeper);
 }
 
 }  // namespace nkigrid::device

@@ -12,6 +12,7 @@ namespace nkigrid::device {
 /// machinery's fault, one that dies or hangs is doubted: the canary decides.
 /// @param keeper the program nkigrid_confine
 /// @throws Error{config} when it is not there, or the spec names no programs
-std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const std::filesystem::path& keeper);
+std::unique_ptr<Backend> make_command_backend(const jobs::CommandSpec& spec, const jobs::NkiOptions& options,
+                                              const std::filesystem::path& keeper);
 
 }  // namespace nkigrid::device

@@ -95,15 +95,15 @@ json tensors(const std::vector<jobs::TensorSpec>& specs, bool named) {
   return list;
 }
 
-json common(const jobs::DeviceSpec& spec, const jobs::Task& task, const char* op, const std::filesystem::path& scratch,
-            Seconds timeout) {
+json common(const jobs::NkiOptions& options, const jobs::Task& task, const char* op,
+            const std::filesystem::path& scratch, Seconds timeout) {
   return {{"version", kVersion},
           {"op", op},
           {"task", task.id},
           {"scratch", scratch.native()},
-          {"sdk", spec.sdk},
-          {"target", spec.target},
-          {"strict_paper_names", spec.strict_paper_names},
+          {"sdk", options.sdk},
+          {"target", options.target},
+          {"strict_paper_names", options.strict_paper_names},
           {"timeout_s", timeout.count()}};
 }
 
@@ -143,7 +143,7 @@ CommandReply parse_command_reply(std::string_view line, CommandStep step) {
 }
 
 std::string to_line(const CompileRequest& request) {
-  auto out = common(request.spec, request.task, "compile", request.scratch, request.timeout);
+  auto out = common(request.options, request.task, "compile", request.scratch, request.timeout);
   out["source"] = request.source.native();
   out["entry"] = request.entry ? json(*request.entry) : json();
   out["inputs"] = tensors(request.task.inputs, true);
@@ -152,7 +152,7 @@ std::string to_line(const CompileRequest& request) {
 }
 
 std::string to_line(const RunRequest& request) {
-  auto out = common(request.spec, request.task, "run", request.scratch, request.timeout);
+  auto out = common(request.options, request.task, "run", request.scratch, request.timeout);
   out["artifact"] = request.artifact.native();
   out["entry"] = request.entry;
   out["poison"] = {{"float32_bits", request.poison.nan_bits}, {"integer_byte", request.poison.int_byte}};

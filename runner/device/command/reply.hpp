@@ -36,7 +36,7 @@ struct CommandReply {
 CommandReply parse_command_reply(std::string_view line, CommandStep step);
 
 struct CompileRequest {
-  const jobs::DeviceSpec& spec;
+  const jobs::NkiOptions& options;
   const jobs::Task& task;
   std::filesystem::path scratch, source;
   std::optional<std::string> entry;
@@ -49,7 +49,7 @@ struct RunInput {
   std::size_t offset = 0, bytes = 0;
 };
 struct RunRequest {
-  const jobs::DeviceSpec& spec;
+  const jobs::NkiOptions& options;
   const jobs::Task& task;
   std::filesystem::path scratch, artifact, inputs;
   std::string entry;

@@ -44,9 +44,9 @@ class RunFiles {
 
 }  // namespace
 
-CommandSession::CommandSession(const jobs::DeviceSpec& spec, const fs::path& keeper, const jobs::Task& task,
-                               const Artifact& artifact)
-    : spec_(spec), task_(task), entry_(artifact.entry) {
+CommandSession::CommandSession(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const fs::path& keeper,
+                               const jobs::Task& task, const Artifact& artifact)
+    : spec_(spec), options_(options), task_(task), entry_(artifact.entry) {
   write_private(scratch_.path() / "artifact", bytes_of_text(artifact.bytes));
   for (auto& slot : slots_) {
     for (const auto& output : task_.outputs) slot.emplace_back(device::bytes_of(output));
@@ -134,7 +134,7 @@ std::string CommandSession::request(const TensorFile& arguments, const nkisim::P
     const auto& spec = task_.outputs[i];
     write_private(outputs[i], poisoned(spec.dtype, device::bytes_of(spec), poison));
   }
-  return to_line(RunRequest{spec_, task_, scratch_.path(), scratch_.path() / "artifact", inputs, entry_,
+  return to_line(RunRequest{options_, task_, scratch_.path(), scratch_.path() / "artifact", inputs, entry_,
                             std::move(places), outputs, timeout, poison});
 }
 

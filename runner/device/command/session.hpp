@@ -16,8 +16,8 @@ namespace nkigrid::device {
 class CommandSession final : public Session {
  public:
   /// @throws Error{io} when the folder or the program cannot be made
-  CommandSession(const jobs::DeviceSpec& spec, const std::filesystem::path& keeper, const jobs::Task& task,
-                 const Artifact& artifact);
+  CommandSession(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const std::filesystem::path& keeper,
+                 const jobs::Task& task, const Artifact& artifact);
 
   RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) override;
   std::span<const std::byte> output(std::size_t slot, std::size_t output) const override {
@@ -33,7 +33,8 @@ class CommandSession final : public Session {
   RunOutcome ended();
   std::string in_words(std::string_view what) const;
 
-  const jobs::DeviceSpec& spec_;
+  const jobs::CommandSpec& spec_;
+  const jobs::NkiOptions& options_;
   jobs::Task task_;
   TemporaryDirectory scratch_{"nkigrid-command"};
   std::string entry_;

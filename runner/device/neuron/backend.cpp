@@ -63,9 +63,10 @@ NeuronChild::Spec runner_spec(const fs::path& libexec, const fs::path& libnrt, c
 fs::path entry_rules_of(const DevicePaths& paths) { return paths.nkisim / "neuronxcc" / "nki" / "_entry.py"; }
 
 /// How long the compiler takes to be imported, which no time-out of a kernel holds, and to compile something small.
-std::string time_compiler(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const NeuronCompiler& compiler,
-                          const DevicePaths& paths) {
-  KernelToNeff to_neff(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths));
+std::string time_compiler(const jobs::NeuronSpec& spec, const jobs::NkiOptions& options, const jobs::CheckSpec& check,
+                          const NeuronCompiler& compiler, const DevicePaths& paths) {
+  KernelToNeff to_neff(options, spec.compiler_flags, check.strict_sandbox, compiler, libexec_of(paths),
+                       entry_rules_of(paths));
   const auto start = std::chrono::steady_clock::now();
   const auto result = to_neff.compile(canary_task(), canary_source(), std::nullopt, check.compile_timeout).result;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -78,10 +79,12 @@ std::string time_compiler(const jobs::DeviceSpec& spec, const jobs::CheckSpec& c
 
 class NeuronBackend final : public Backend {
  public:
-  NeuronBackend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
-                const NeuronCompiler& compiler, const fs::path& libnrt, const NeuronDevices& devices)
+  NeuronBackend(const jobs::NeuronSpec& spec, const jobs::NkiOptions& options, const jobs::CheckSpec& check,
+                const DevicePaths& paths, const NeuronCompiler& compiler, const fs::path& libnrt,
+                const NeuronDevices& devices)
       : compiler_name_("neuronx-cc " + compiler.version),
-        to_neff_(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths)),
+        to_neff_(options, spec.compiler_flags, check.strict_sandbox, compiler, libexec_of(paths),
+                 entry_rules_of(paths)),
         runner_(runner_spec(libexec_of(paths), libnrt, compiler, devices, check)),
         cores_(cores_folder(), cores_or_refuse(devices), [this](std::uint32_t core) { return prove(core); }) {}
 
@@ -135,18 +138,19 @@ class NeuronBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_neuron_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
-                                             const DevicePaths& paths, const NeuronRoots& roots) {
-  const auto compiler = find_neuron_compiler(spec, libexec_of(paths), roots);
-  const auto devices = find_neuron_devices(spec, roots);
+std::unique_ptr<Backend> make_neuron_backend(const jobs::NeuronSpec& spec, const jobs::NkiOptions& options,
+                                             const jobs::CheckSpec& check, const DevicePaths& paths,
+                                             const NeuronRoots& roots) {
+  const auto compiler = find_neuron_compiler(spec, options.sdk, libexec_of(paths), roots);
+  const auto devices = find_neuron_devices(spec, options.target, roots);
   static_cast<void>(cores_or_refuse(devices));
   const auto libnrt = find_libnrt(spec, roots);
   require_walls(libexec_of(paths) / "nkigrid_confine", check.strict_sandbox);
-  return std::make_unique<NeuronBackend>(spec, check, paths, compiler, libnrt, devices);
+  return std::make_unique<NeuronBackend>(spec, options, check, paths, compiler, libnrt, devices);
 }
 
-std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
-                            const NeuronRoots& roots) {
+std::string describe_neuron(const jobs::NeuronSpec& spec, const jobs::NkiOptions& options, const jobs::CheckSpec& check,
+                            const DevicePaths& paths, const NeuronRoots& roots) {
   std::vector<std::string> findings;
   bool whole = true;
   const auto look = [&](const auto& part) {
@@ -158,13 +162,13 @@ std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec&
     }
   };
   look([&] {
-    const auto compiler = find_neuron_compiler(spec, libexec_of(paths), roots);
+    const auto compiler = find_neuron_compiler(spec, options.sdk, libexec_of(paths), roots);
     return fmt::format("neuronx-cc {} (SDK {}) of {}, {}", compiler.version, compiler.sdk, compiler.python.native(),
-                       time_compiler(spec, check, compiler, paths));
+                       time_compiler(spec, options, check, compiler, paths));
   });
   look([&] { return "runtime " + find_libnrt(spec, roots).native(); });
   look([&] {
-    const auto devices = find_neuron_devices(spec, roots);
+    const auto devices = find_neuron_devices(spec, options.target, roots);
     const auto cores = cores_or_refuse(devices).size();
     return fmt::format("{} NeuronCores by {}", cores, devices.how);
   });

@@ -84,9 +84,10 @@ class KernelToNeff::Slot {
   KernelToNeff& owner_;
 };
 
-KernelToNeff::KernelToNeff(const jobs::DeviceSpec& spec, bool strict, NeuronCompiler compiler,
-                           std::filesystem::path libexec, std::filesystem::path entry_rules)
-    : spec_(spec),
+KernelToNeff::KernelToNeff(const jobs::NkiOptions& options, const std::vector<std::string>& flags, bool strict,
+                           NeuronCompiler compiler, std::filesystem::path libexec, std::filesystem::path entry_rules)
+    : options_(options),
+      flags_(fmt::format("{}", fmt::join(flags, " "))),
       strict_(strict),
       compiler_(std::move(compiler)),
       libexec_(std::move(libexec)),
@@ -114,15 +115,14 @@ double KernelToNeff::import_seconds() const {
 
 NeuronChild::Spec KernelToNeff::child_spec() const {
   const auto script = libexec_ / "neuron_compile.py";
-  const auto flags = fmt::format("{}", fmt::join(spec_.compiler_flags, " "));
   NeuronChild::Spec spec{libexec_ / "nkigrid_confine",        strict_, compiler_.folders, {}, {},
                          neuron_environment(compiler_.python)};
   for (const auto& file : {script, libexec_ / "child_frame.py", libexec_ / "neuron_diagnose.py", entry_rules_})
     spec.readable.push_back(file);
-  spec.argv = {compiler_.python, "-s", "-B", script, entry_rules_, "{scratch}", flags};
+  spec.argv = {compiler_.python, "-s", "-B", script, entry_rules_, "{scratch}", flags_};
   // fp32 stays fp32; nothing is shared with other attempts. NEURON_RT_VISIBLE_CORES is not there: no core is this
   // child's.
-  spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags.empty() ? "" : " " + flags));
+  spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags_.empty() ? "" : " " + flags_));
   spec.environment.emplace_back("NEURON_COMPILE_CACHE_URL={scratch}/cache");
   return spec;
 }
@@ -149,7 +149,7 @@ std::optional<CompileAttempt> KernelToNeff::compile_in_child(const jobs::Task& t
   NeuronChild child(child_spec());
   if (auto fault = import_fault(child); !fault.empty()) return failed(Code::infra, Stage::infra, std::move(fault));
   const auto deadline = proc::deadline_after(timeout.count());
-  static_cast<void>(proc::write_frame(child.work(), tracer_request(spec_, task, entry), source, {},
+  static_cast<void>(proc::write_frame(child.work(), tracer_request(options_, task, entry), source, {},
                                       deadline));  // a child that is gone shows at the read
   // Said before the kernel's first line runs, so this may be believed.
   if (const auto ready = proc::read_frame(child.work(), deadline); ready.end == proc::ReadEnd::frame) {

@@ -18,8 +18,8 @@ class KernelToNeff {
  public:
   /// @param libexec the folder of our helper programs; @param entry_rules the Python file with the rules of a kernel
   /// file
-  KernelToNeff(const jobs::DeviceSpec& spec, bool strict, NeuronCompiler compiler, std::filesystem::path libexec,
-               std::filesystem::path entry_rules);
+  KernelToNeff(const jobs::NkiOptions& options, const std::vector<std::string>& flags, bool strict,
+               NeuronCompiler compiler, std::filesystem::path libexec, std::filesystem::path entry_rules);
 
   /// @param timeout [s] from the end of the compiler's own import, which has a cap of its own
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
@@ -36,7 +36,8 @@ class KernelToNeff {
   std::optional<CompileAttempt> compile_in_child(const jobs::Task& task, const std::string& source,
                                                  const std::optional<std::string>& entry, Seconds timeout);
 
-  jobs::DeviceSpec spec_;
+  jobs::NkiOptions options_;
+  std::string flags_;
   bool strict_;
   NeuronCompiler compiler_;
   std::filesystem::path libexec_, entry_rules_;

@@ -185,7 +185,8 @@ std::string compiler_fault(const std::string& version, const std::string& packag
       version, found.empty() ? "(unknown)" : found, sdk);
 }
 
-NeuronCompiler find_neuron_compiler(const jobs::DeviceSpec& spec, const fs::path& libexec, const NeuronRoots& roots) {
+NeuronCompiler find_neuron_compiler(const jobs::NeuronSpec& spec, const std::string& sdk, const fs::path& libexec,
+                                    const NeuronRoots& roots) {
   fs::path python = spec.python;
   if (spec.python == "auto") {
     const auto newest = newest_python(roots.opt);
@@ -206,7 +207,7 @@ NeuronCompiler find_neuron_compiler(const jobs::DeviceSpec& spec, const fs::path
         fmt::format("the interpreter '{}' has no neuronx-cc{}; set device.python to one that has, or use backend sim",
                     python.native(), why.empty() ? "" : " that can be imported (" + why + ")"));
   }
-  if (const auto fault = compiler_fault(version, package, text_of(answer, "nki"), spec.sdk); !fault.empty()) {
+  if (const auto fault = compiler_fault(version, package, text_of(answer, "nki"), sdk); !fault.empty()) {
     throw Error(ErrorCode::config, fmt::format("the compiler of '{}' cannot be used: {}", python.native(), fault));
   }
   NeuronCompiler compiler{python, version, sdk_of(version), {python, python.parent_path()}};
@@ -214,16 +215,15 @@ NeuronCompiler find_neuron_compiler(const jobs::DeviceSpec& spec, const fs::path
   return compiler;
 }
 
-NeuronDevices find_neuron_devices(const jobs::DeviceSpec& spec, const NeuronRoots& roots) {
+NeuronDevices find_neuron_devices(const jobs::NeuronSpec& spec, const std::string& target, const NeuronRoots& roots) {
   NeuronDevices found;
   found.platform = platform_of(roots);
   found.nodes = device_nodes(roots.dev);
-  if (!found.platform.empty() && found.platform != spec.target &&
-      !(spec.target == "trn1" && found.platform == "trn1n")) {
+  if (!found.platform.empty() && found.platform != target && !(target == "trn1" && found.platform == "trn1n")) {
     throw Error(
         ErrorCode::config,
         fmt::format("this node is {}, the grid's device.target is {}; run on a node of that kind, or set device.target",
-                    found.platform, spec.target));
+                    found.platform, target));
   }
   const auto instance = instance_type(roots.sys);
   if (!spec.cores.empty()) {
@@ -242,7 +242,7 @@ NeuronDevices find_neuron_devices(const jobs::DeviceSpec& spec, const NeuronRoot
   return found;
 }
 
-fs::path find_libnrt(const jobs::DeviceSpec& spec, const NeuronRoots& roots) {
+fs::path find_libnrt(const jobs::NeuronSpec& spec, const NeuronRoots& roots) {
   const fs::path library = spec.libnrt == "auto" ? roots.opt / "aws/neuron/lib/libnrt.so.1" : fs::path(spec.libnrt);
   std::error_code ignored;
   if (fs::exists(library, ignored)) return library;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jobs/grid/grid.hpp"
+#include "jobs/grid/devices/neuron.hpp"
 
 namespace nkigrid::device {
 
@@ -46,16 +46,17 @@ std::string compiler_fault(const std::string& version, const std::string& packag
 /// @param libexec the folder of our helper programs
 /// @throws Error{config} when it is none we can drive, or of another SDK; Error{external} when there is none: each says
 /// what to do
-NeuronCompiler find_neuron_compiler(const jobs::DeviceSpec& spec, const std::filesystem::path& libexec,
-                                    const NeuronRoots& roots = {});
+NeuronCompiler find_neuron_compiler(const jobs::NeuronSpec& spec, const std::string& sdk,
+                                    const std::filesystem::path& libexec, const NeuronRoots& roots = {});
 
 /// Finds the cores: what the grid lists, else by neuron-ls, instance type, device files, in that order; the platform by
 /// NEURON_PLATFORM_TARGET_OVERRIDE first of all. @returns no cores when there is no device
 /// @throws Error{config} when the platform is known and is not the grid's target
-NeuronDevices find_neuron_devices(const jobs::DeviceSpec& spec, const NeuronRoots& roots = {});
+NeuronDevices find_neuron_devices(const jobs::NeuronSpec& spec, const std::string& target,
+                                  const NeuronRoots& roots = {});
 
 /// The runtime's library. @throws Error{external} when it is not there
-std::filesystem::path find_libnrt(const jobs::DeviceSpec& spec, const NeuronRoots& roots = {});
+std::filesystem::path find_libnrt(const jobs::NeuronSpec& spec, const NeuronRoots& roots = {});
 
 /// Variables of our own environment that the vendor's programs may see, and those that we set for all of them.
 std::vector<std::string> neuron_environment(const std::filesystem::path& python, const NeuronRoots& roots = {});

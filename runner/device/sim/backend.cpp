@@ -46,14 +46,14 @@ class MisfitSession final : public Session {
 
 class SimBackend final : public Backend {
  public:
-  SimBackend(jobs::DeviceSpec spec, std::shared_ptr<ForkServers> servers)
-      : spec_(std::move(spec)), servers_(std::move(servers)) {
+  SimBackend(jobs::NkiOptions options, std::shared_ptr<ForkServers> servers)
+      : options_(std::move(options)), servers_(std::move(servers)) {
     servers_->wait_ready();
   }
 
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
                          Seconds timeout) override {
-    return compile_for_simulator(*servers_, spec_, task, source, entry, timeout);
+    return compile_for_simulator(*servers_, options_, task, source, entry, timeout);
   }
 
   std::unique_ptr<Session> open(const jobs::Task& task, const Artifact& artifact) override {
@@ -65,23 +65,23 @@ class SimBackend final : public Backend {
   }
 
   std::string name() const override { return "sim"; }
-  std::string compiler() const override { return spec_.sdk + "+nkisim"; }
+  std::string compiler() const override { return options_.sdk + "+nkisim"; }
 
  private:
-  jobs::DeviceSpec spec_;
+  jobs::NkiOptions options_;
   std::shared_ptr<ForkServers> servers_;
   OutputPool pool_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_sim_backend(const jobs::DeviceSpec& spec, std::shared_ptr<ForkServers> servers) {
-  if (spec.target != "trn1") {
+std::unique_ptr<Backend> make_sim_backend(const jobs::NkiOptions& options, std::shared_ptr<ForkServers> servers) {
+  if (options.target != "trn1") {
     throw Error(
         ErrorCode::config,
-        fmt::format("device target '{}' is not simulated (there is: trn1); set device.target to trn1", spec.target));
+        fmt::format("device target '{}' is not simulated (there is: trn1); set device.target to trn1", options.target));
   }
-  return std::make_unique<SimBackend>(spec, std::move(servers));
+  return std::make_unique<SimBackend>(options, std::move(servers));
 }
 
 }  // namespace nkigrid::device

@@ -53,10 +53,10 @@ CompileResult accept(TracerReply reply, const jobs::Task& task, const std::strin
 
 }  // namespace
 
-CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                                      const std::string& source, const std::optional<std::string>& entry,
                                      Seconds timeout) {
-  auto traced = trace_in_child(servers, spec, task, source, entry, timeout);
+  auto traced = trace_in_child(servers, options, task, source, entry, timeout);
   auto warnings = std::move(traced.reply.warnings);
   CompileAttempt attempt;
   auto& result = attempt.result;

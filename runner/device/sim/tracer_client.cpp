@@ -68,13 +68,14 @@ TracerResult trace(proc::Job& job, const std::string& head, const std::string& s
 
 }  // namespace
 
-std::string tracer_request(const jobs::DeviceSpec& spec, const jobs::Task& task,
+std::string tracer_request(const jobs::NkiOptions& options, const jobs::Task& task,
                            const std::optional<std::string>& entry) {
   json request = {
       {"entry", entry ? json(*entry) : json()},
       {"params", json::array()},
       {"outputs", json::array()},
-      {"options", {{"sdk", spec.sdk}, {"target", spec.target}, {"strict_paper_names", spec.strict_paper_names}}}};
+      {"options",
+       {{"sdk", options.sdk}, {"target", options.target}, {"strict_paper_names", options.strict_paper_names}}}};
   for (const auto& input : task.inputs)
     request["params"].push_back({{"name", input.name}, {"shape", input.shape}, {"dtype", input.dtype}});
   for (const auto& output : task.outputs)
@@ -105,9 +106,9 @@ TracerReply parse_tracer_reply(proc::Frame frame) {
   return reply;
 }
 
-TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+TracerResult trace_in_child(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                             const std::string& source, const std::optional<std::string>& entry, Seconds timeout) {
-  const auto head = tracer_request(spec, task, entry);
+  const auto head = tracer_request(options, task, entry);
   TracerResult result;
   // A server that dies takes its jobs with it, whoever was to blame; the job is tried once more on the next one.
   for (int attempt = 0; attempt < 2; ++attempt) {

@@ -31,7 +31,7 @@ struct TracerResult {
 };
 
 /// The head of a request to a child that compiles: entry, arguments, outputs, options (docs/formats/child_protocol.md).
-std::string tracer_request(const jobs::DeviceSpec& spec, const jobs::Task& task,
+std::string tracer_request(const jobs::NkiOptions& options, const jobs::Task& task,
                            const std::optional<std::string>& entry);
 /// Its reply, with what it may not claim taken out: a code is a compiler's or COMPILER_INTERNAL, texts are valid and of
 /// bounded length.
@@ -40,7 +40,7 @@ TracerReply parse_tracer_reply(proc::Frame frame);
 
 /// Traces one kernel in a single-use child. @param timeout [s], from now. @throws ServerLost when there is no server
 /// any more
-TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+TracerResult trace_in_child(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                             const std::string& source, const std::optional<std::string>& entry, Seconds timeout);
 
 }  // namespace nkigrid::device

@@ -27,7 +27,6 @@ class FakeNode {
     write_python(std::string(NKIGRID_SOURCE_DIR) + "/tests/device/neuron/fake:" + NKIGRID_BUILD_DIR + "/nkisim");
     fs::create_symlink(NKIGRID_FAKE_NRT, path("libnrt.so.1"));
     ::setenv("NKIGRID_CORES", path("cores-parent/cores").c_str(), 1);
-    spec.backend = "neuron";
     spec.python = path("python");
     spec.libnrt = path("libnrt.so.1");
     spec.cores = {0};
@@ -49,10 +48,11 @@ class FakeNode {
     std::ofstream(path("control/" + whom)) << words << "\n";
   }
 
-  std::unique_ptr<Backend> backend() { return make_neuron_backend(spec, check, test_paths(), roots); }
+  std::unique_ptr<Backend> backend() { return make_neuron_backend(spec, options, check, test_paths(), roots); }
   std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, test_paths()); }
 
-  jobs::DeviceSpec spec;
+  jobs::NkiOptions options;
+  jobs::NeuronSpec spec;
   jobs::CheckSpec check;
   NeuronRoots roots;
 

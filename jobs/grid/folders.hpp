@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace nkigrid::jobs {
+
+/// Where a grid's files are looked for.
+struct Folders {
+  std::filesystem::path base;  ///< first: the grid file's folder, or RUN/inputs of a frozen grid
+  std::filesystem::path
+      configs;  ///< then: what the project ships; empty for a frozen grid, which needs nothing from outside
+
+  /// The path of an existing file or folder, or nothing.
+  std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;
+  /// " (looked in A and B)", for messages.
+  std::string looked_in() const;
+};
+
+}  // namespace nkigrid::jobs
