@@ -15,7 +15,7 @@
 #include "jobs/base/text.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/make_device.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -154,8 +154,9 @@ int check_kernel(const KernelOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto& task = task_of(benchmark, options.task);
   const auto paths = device::default_device_paths();
-  auto servers = device::start_fork_servers(paths, check, 1);
-  const auto device = device::make_device(device_of(options), check, options.seed, servers, paths);
+  const auto spec = device_of(options);
+  auto servers = device::start_servers(spec.backend, check, paths, 1);
+  const auto device = device::make_device(spec, check, options.seed, std::move(servers), paths);
   Verdict verdict;
   verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);

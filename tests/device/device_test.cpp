@@ -1,5 +1,3 @@
-#include "runner/device/device.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -199,13 +197,14 @@ TEST(SimDevice, ServersThatDieAreStartedAgainAndGivenUpInTheEnd) {
   TestDevice test;
   const auto compiled = test.compile(data_file("good.py"));
   const auto kill_server = [](KeptServer& server) { ASSERT_EQ(::kill(server.pid(), SIGKILL), 0); };
-  kill_server(test.servers->tracer());
-  kill_server(test.servers->run());
+  auto& servers = dynamic_cast<ForkServers&>(*test.servers);
+  kill_server(servers.tracer());
+  kill_server(servers.run());
   EXPECT_TRUE(test.compile(data_file("good.py") + "# again\n").ok());
   EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
   try {
     for (int i = 0; i < 10; ++i) {
-      kill_server(test.servers->tracer());
+      kill_server(servers.tracer());
       test.compile(data_file("good.py") + "# " + std::to_string(i) + "\n");
     }
     FAIL() << "a server that dies for ever should stop the run";

@@ -1,12 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 #include "fixture.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> problems_of_device(const std::string& device) {
   const Sandbox box;
@@ -21,6 +25,16 @@ DeviceSpec through_text(const Sandbox& box, const std::string& device) {
   const auto again = load_grid(box.path() / "elsewhere/again.yaml", box.path());
   EXPECT_EQ(to_yaml(again), text);
   return again.device;
+}
+
+TEST(GridDevice, EveryBackendIsFoundByItsNameAlone) {
+  std::set<std::string_view> names;
+  for (const auto& backend : all_backends()) {
+    EXPECT_TRUE(names.insert(name_of(backend)).second) << name_of(backend);
+    EXPECT_EQ(backend_named(name_of(backend)).index(), backend.index());
+  }
+  EXPECT_THAT(names, UnorderedElementsAre("sim", "neuron", "command"));
+  EXPECT_EQ(name_of(DeviceSpec{}.backend), "sim") << "the default";
 }
 
 TEST(GridDevice, NeuronFindsItsPartsItselfWhenNoneAreNamed) {

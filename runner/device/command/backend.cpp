@@ -1,9 +1,5 @@
 #include "runner/device/command/backend.hpp"
 
-#include <signal.h>
-
-#include <algorithm>
-#include <array>
 #include <utility>
 #include <variant>
 
@@ -15,6 +11,8 @@
 #include "runner/device/command/process.hpp"
 #include "runner/device/command/reply.hpp"
 #include "runner/device/command/session.hpp"
+#include "runner/device/shared/limits.hpp"
+#include "runner/device/shared/stop_signals.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -22,10 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Got = CommandProcess::Got;
 
-constexpr std::size_t kMostArtifactBytes = 256 << 20;
 constexpr int kCompilersOwnFault = 70;  // what neuronx-cc exits with; nki facts of the kernel interface
-// What a batch system sends to everybody: no compiler dies of these by a kernel.
-constexpr std::array<int, 5> kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
 
 /// One compile: a folder, a process, a reply.
 class CommandCompile {
@@ -54,41 +49,26 @@ class CommandCompile {
   }
 
  private:
-  std::string in_words(std::string_view what) const {
-    const auto said = process_->last_words();
-    return without_folder(fmt::format("the compile program '{}' {}{}", spec_.name, what,
-                                      said.empty() ? "" : fmt::format("; it last said: {}", said)),
-                          scratch_.path());
-  }
+  std::string in_words(std::string_view what) const { return process_->describe("compile program", spec_.name, what); }
 
-  CompileAttempt failed(Code code, Stage stage, std::string message) const {
-    CompileAttempt attempt;
-    attempt.result.diagnostic = {code, stage, 0, std::move(message)};
-    return attempt;
+  CompileAttempt infra(std::string_view what) const {
+    return failed_compile(Code::infra, Stage::infra, in_words(what));
   }
-
-  CompileAttempt infra(std::string_view what) const { return failed(Code::infra, Stage::infra, in_words(what)); }
 
   CompileAttempt late(Seconds timeout) const {
-    auto attempt = failed(Code::compile_timeout, Stage::backend,
-                          fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
-    attempt.doubt = in_words(fmt::format("did not answer within {:.0f} s", timeout.count()));
-    return attempt;
+    return failed_compile(Code::compile_timeout, Stage::backend,
+                          fmt::format("the kernel did not compile within {:.0f} s", timeout.count()),
+                          in_words(fmt::format("did not answer within {:.0f} s", timeout.count())));
   }
 
   /// A crash, or a compiler's own exit 70, may be the kernel's doing: the canary decides. Any other failure is the
   /// program's own.
   CompileAttempt died(const proc::ChildEnd& end) const {
     const auto words = in_words(proc::describe(end));
-    const auto* signaled = std::get_if<proc::Signaled>(&end);
     const auto* exited = std::get_if<proc::Exited>(&end);
-    const bool stopped = signaled != nullptr &&
-                         std::find(kStopSignals.begin(), kStopSignals.end(), signaled->signal) != kStopSignals.end();
-    if (stopped || (exited != nullptr && exited->status != kCompilersOwnFault))
-      return failed(Code::infra, Stage::infra, words);
-    auto attempt = failed(Code::compiler_internal, Stage::backend, words);
-    attempt.doubt = words;
-    return attempt;
+    if (was_stopped(end) || (exited != nullptr && exited->status != kCompilersOwnFault))
+      return failed_compile(Code::infra, Stage::infra, words);
+    return failed_compile(Code::compiler_internal, Stage::backend, words, words);
   }
 
   CompileAttempt believed(const std::string& line) const {
@@ -131,10 +111,7 @@ class CommandBackend final : public Backend {
     try {
       return CommandCompile(spec_, options_, keeper_, task, source).attempt(entry, timeout);
     } catch (const Error& error) {
-      CompileAttempt attempt;
-      attempt.result.diagnostic = {Code::infra, Stage::infra, 0,
-                                   fmt::format("a compile could not be made: {}", error.what())};
-      return attempt;
+      return failed_compile(Code::infra, Stage::infra, fmt::format("a compile could not be made: {}", error.what()));
     }
   }
 
@@ -142,7 +119,7 @@ class CommandBackend final : public Backend {
     return std::make_unique<CommandSession>(spec_, options_, keeper_, task, artifact);
   }
 
-  bool doubts_the_device() const override { return true; }
+  bool may_be_at_fault() const override { return true; }
   std::string name() const override { return "command"; }
   std::string compiler() const override { return spec_.name; }
 
@@ -154,20 +131,21 @@ class CommandBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_command_backend(const jobs::CommandSpec& spec, const jobs::NkiOptions& options,
-                                              const fs::path& keeper) {
+std::unique_ptr<Backend> make_backend(const jobs::CommandSpec& spec, const BackendSetup& setup,
+                                      std::shared_ptr<BackendServers>) {
   if (spec.compile.empty() || spec.verify.empty()) {
     throw Error(
         ErrorCode::config,
         "backend command needs the programs of a site; name a grid that has them (`kernel --device-grid GRID`)");
   }
+  const auto keeper = setup.paths.libexec / "nkigrid_confine";
   std::error_code ignored;
   if (!fs::exists(keeper, ignored)) {
     throw Error(
         ErrorCode::config,
         fmt::format("the helper program '{}' is not there; build or install the whole project", keeper.native()));
   }
-  return std::make_unique<CommandBackend>(spec, options, keeper);
+  return std::make_unique<CommandBackend>(spec, setup.options, keeper);
 }
 
 }  // namespace nkigrid::device

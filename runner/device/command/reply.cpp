@@ -5,6 +5,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/device/shared/texts.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr std::size_t kMostMessageBytes = 256 * 1024;
-constexpr std::size_t kMostTexts = 50;
-constexpr std::string_view kWarningPrefix = "warning (not blocking): ";
 
 [[noreturn]] void refuse(std::string words) { throw Error(ErrorCode::external, std::move(words)); }
 
@@ -28,7 +26,7 @@ std::string text_of(const json& reply, const char* key) {
   const auto* value = find(reply, key);
   if (value == nullptr) return {};
   if (!value->is_string()) refuse(fmt::format("gave a reply whose '{}' is no text", key));
-  return elide_middle(to_valid_utf8(value->get<std::string>()), kMostMessageBytes);
+  return shown_text(value->get<std::string>());
 }
 
 std::uint32_t count_of(const json& reply, const char* key) {
@@ -47,8 +45,7 @@ std::vector<std::string> texts_of(const json& reply, const char* key) {
   if (!value->is_array()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
   for (const auto& item : *value) {
     if (!item.is_string()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
-    if (texts.size() < kMostTexts)
-      texts.push_back(elide_middle(to_valid_utf8(item.get<std::string>()), kMostMessageBytes));
+    if (texts.size() < kMostTexts) texts.push_back(shown_text(item.get<std::string>()));
   }
   return texts;
 }
@@ -119,10 +116,7 @@ CommandReply parse_command_reply(std::string_view line, CommandStep step) {
   if (ok == nullptr || !ok->is_boolean()) refuse("gave a reply that has no 'ok' that is true or false");
   CommandReply out;
   out.ok = ok->get<bool>();
-  for (auto& warning : texts_of(reply, "warnings")) {
-    out.warnings.push_back(warning.starts_with(kWarningPrefix) ? std::move(warning)
-                                                               : std::string(kWarningPrefix) + warning);
-  }
+  for (auto& warning : texts_of(reply, "warnings")) out.warnings.push_back(as_warning(std::move(warning)));
   out.hints = texts_of(reply, "hints");
   if (!out.ok) {
     out.diagnostic = diagnostic_of(reply, step);

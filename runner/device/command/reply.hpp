@@ -11,8 +11,8 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/benchmark.hpp"
-#include "runner/device/device.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "jobs/grid/grid.hpp"
+#include "runner/device/values.hpp"
 
 namespace nkigrid::device {
 
@@ -56,7 +56,7 @@ struct RunRequest {
   std::vector<RunInput> places;  ///< one an input, in `inputs`
   std::vector<std::filesystem::path> outputs;
   Seconds timeout;
-  nkisim::Poison poison;  ///< what the outputs hold; a simulator may fill undefined memory with it
+  Poison poison;  ///< what the outputs hold; a simulator may fill undefined memory with it
 };
 std::string to_line(const RunRequest& request);
 

@@ -12,6 +12,7 @@
 
 #include "jobs/base/files.hpp"
 #include "runner/device/backend.hpp"
+#include "runner/device/check/checked_device.hpp"
 #include "runner/device/neuron/backend.hpp"
 #include "tests/device/small_task.hpp"
 
@@ -48,12 +49,14 @@ class FakeNode {
     std::ofstream(path("control/" + whom)) << words << "\n";
   }
 
-  std::unique_ptr<Backend> backend() { return make_neuron_backend(spec, options, check, test_paths(), roots); }
-  std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, test_paths()); }
+  BackendSetup setup() const { return {options, check, paths}; }
+  std::unique_ptr<Backend> backend() { return make_backend(spec, setup(), {}, roots); }
+  std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, paths); }
 
   jobs::NkiOptions options;
   jobs::NeuronSpec spec;
   jobs::CheckSpec check;
+  DevicePaths paths = test_paths();
   NeuronRoots roots;
 
  private:

@@ -1,4 +1,4 @@
-#include "runner/device/neuron/platform.hpp"
+#include "runner/device/neuron/vendor_compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
+#include "runner/device/neuron/node.hpp"
 #include "runner/device/neuron/nrt.hpp"
 #include "runner/device/neuron/status.hpp"
 #include "tests/device/neuron/fake_node.hpp"
@@ -69,9 +70,7 @@ TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
               HasSubstr("no Neuron virtual environment on this machine"));
   fs::create_directories(node.path("opt/aws_neuronx_venv_pytorch_2_7/bin"));
   fs::copy(node.path("python"), node.path("opt/aws_neuronx_venv_pytorch_2_7/bin/python"));
-  EXPECT_EQ(
-      find_neuron_compiler(node.spec, node.options.sdk, test_paths().run_server.parent_path(), node.roots).version,
-      "2.19.8089.0");
+  EXPECT_EQ(find_neuron_compiler(node.spec, node.options.sdk, test_paths().libexec, node.roots).version, "2.19.8089.0");
   node.spec.libnrt = "auto";
   EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }), HasSubstr("install aws-neuronx-runtime-lib"));
   node.spec.cores.clear();
@@ -84,12 +83,11 @@ TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
 
 TEST(NeuronPlatform, DoctorsWordsNameWhatIsThereAndWhatLacks) {
   FakeNode node;
-  EXPECT_THAT(describe_neuron(node.spec, node.options, node.check, test_paths(), node.roots),
+  EXPECT_THAT(describe_parts(node.spec, node.setup(), node.roots),
               AllOf(HasSubstr("neuronx-cc 2.19.8089.0 (SDK 2.24)"), HasSubstr("imported in"), HasSubstr("libnrt.so.1"),
                     HasSubstr("1 NeuronCores by the grid's device.cores")));
   node.spec.libnrt = "auto";
-  EXPECT_THAT(refused(ErrorCode::external,
-                      [&] { describe_neuron(node.spec, node.options, node.check, test_paths(), node.roots); }),
+  EXPECT_THAT(refused(ErrorCode::external, [&] { describe_parts(node.spec, node.setup(), node.roots); }),
               AllOf(HasSubstr("neuronx-cc 2.19.8089.0"), HasSubstr("install aws-neuronx-runtime-lib")));
 }
 
