@@ -13,7 +13,7 @@
 #include "cli/bench.hpp"
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
 extern char** environ;
@@ -109,9 +109,10 @@ void check_trivial_kernels(const jobs::Task& task, device::Device& device, std::
 ExitCode bench_check(const jobs::Benchmark& benchmark) {
   const jobs::CheckSpec check;
   const auto paths = device::default_device_paths();
-  auto servers = device::start_fork_servers(paths, check, 1);
-  auto faults = prove_index(benchmark, paths.reference_worker.parent_path() / "check_index.py");
-  const auto device = device::make_device(jobs::DeviceSpec{}, check, kSeed, std::move(servers), paths);
+  const jobs::DeviceSpec spec;
+  auto servers = device::start_servers(spec.backend, check, paths, 1);
+  auto faults = prove_index(benchmark, paths.libexec / "check_index.py");
+  const auto device = device::make_device(spec, check, kSeed, std::move(servers), paths);
   int failed = 0;
   for (const auto& task : benchmark.tasks) {
     const bool proved = faults.count(task.id) != 0;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/device/device.hpp"
-#include "runner/device/neuron/backend.hpp"
+#include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
 namespace nkigrid::cli {
@@ -51,11 +51,6 @@ std::string look_at_torch() {
   return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
 }
 
-/// Whichever backend a grid uses: what of Neuron this machine has.
-std::string look_at_neuron(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
-  return device::describe_neuron(spec, check, device::default_device_paths());
-}
-
 std::string look_at_mpirun() {
   for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
     const auto program = folder + "/mpirun";
@@ -70,7 +65,7 @@ std::string look_at_mpirun() {
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
   const auto paths = device::default_device_paths();
-  const auto device = device::make_device(spec, check, 1, device::start_fork_servers(paths, check, 1), paths);
+  const auto device = device::make_device(spec, check, 1, device::start_servers(spec.backend, check, paths, 1), paths);
   return fmt::format("{} backend, compiler {}; the canary kernel compiles and gives the right numbers in a {} sandbox",
                      device->backend(), device->compiler(), check.strict_sandbox ? "strict" : "relaxed");
 }
@@ -140,11 +135,16 @@ std::string look_at_endpoint(const std::string& endpoint) {
 }
 
 /// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
-Finding look_at_neuron_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check,
-                           const jobs::DeviceSpec& spec) {
-  if (grid && spec.backend != "neuron")
-    return not_needed("neuron", fmt::format("the grid's backend is {}", spec.backend));
-  return look("neuron", grid ? Need::needed : Need::optional, [&] { return look_at_neuron(check, spec); });
+std::vector<Finding> look_at_parts_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check,
+                                       const jobs::DeviceSpec& spec) {
+  const auto name = jobs::name_of(spec.backend);
+  std::vector<Finding> findings;
+  for (const auto& parts : device::machine_parts(spec, check)) {
+    findings.push_back(grid && parts.backend != name
+                           ? not_needed(parts.backend, fmt::format("the grid's backend is {}", name))
+                           : look(parts.backend, grid ? Need::needed : Need::optional, parts.look));
+  }
+  return findings;
 }
 
 Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
@@ -156,15 +156,15 @@ Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
 std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   const auto check = grid ? grid->check : jobs::CheckSpec{};
   const auto spec = grid ? grid->device : jobs::DeviceSpec{};
-  std::vector<Finding> findings = {
-      look("device", Need::needed, [&] { return look_at_device(check, spec); }),
-      look_at_neuron_for(grid, check, spec),
-      look("references", Need::needed, look_at_torch),
-      look("locks", Need::useful, look_at_locks),
-      look("disk", Need::useful, look_at_space),
-      look_at_mpi_for(grid),
+  std::vector<Finding> findings;
+  const auto add = [&findings](std::vector<Finding> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(findings));
   };
-  for (auto& finding : look_at_slurm(grid)) findings.push_back(std::move(finding));
+  add({look("device", Need::needed, [&] { return look_at_device(check, spec); })});
+  add(look_at_parts_for(grid, check, spec));
+  add({look("references", Need::needed, look_at_torch), look("locks", Need::useful, look_at_locks),
+       look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
+  add(look_at_slurm(grid));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
     if (const auto* remote = jobs::remote_of(model.api))
       findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(remote->endpoint); }));

@@ -15,7 +15,7 @@
 #include "jobs/base/text.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/make_device.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -25,8 +25,8 @@ using nlohmann::ordered_json;
 
 struct KernelOptions {
   std::string file, task, entry, device_grid;
+  std::string backend = std::string(jobs::name_of({}));
   std::string benchmark = "nkigen-bench";
-  jobs::DeviceSpec device;
   std::uint64_t seed = 1;
   std::uint64_t shuffle_seed = 1;
   bool relaxed = false, json = false, quiet = false, shuffle = false;
@@ -34,7 +34,7 @@ struct KernelOptions {
 
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
 jobs::DeviceSpec device_of(const KernelOptions& options) {
-  if (options.device_grid.empty()) return options.device;
+  if (options.device_grid.empty()) return {{}, jobs::backend_named(options.backend)};
   return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
 }
 
@@ -154,8 +154,9 @@ ExitCode check_kernel(const KernelOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto& task = task_of(benchmark, options.task);
   const auto paths = device::default_device_paths();
-  auto servers = device::start_fork_servers(paths, check, 1);
-  const auto device = device::make_device(device_of(options), check, options.seed, servers, paths);
+  const auto spec = device_of(options);
+  auto servers = device::start_servers(spec.backend, check, paths, 1);
+  const auto device = device::make_device(spec, check, options.seed, std::move(servers), paths);
   Verdict verdict;
   verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
@@ -179,7 +180,7 @@ Verb kernel_verb() {
         app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
         app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
         app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
-        app.add_option("--backend", options->device.backend, "device backend")->capture_default_str();
+        app.add_option("--backend", options->backend, "device backend")->capture_default_str();
         app.add_option("--device-grid", options->device_grid,
                        "a grid whose device section to use, e.g. one with backend command")
             ->type_name("GRID")

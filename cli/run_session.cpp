@@ -14,7 +14,7 @@
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/make_device.hpp"
 #include "runner/log/costs.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
@@ -92,7 +92,7 @@ void note_refusal(const jobs::Run& run, const std::string& reason) {
   }
 }
 
-ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::ForkServers> servers,
+ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::BackendServers> servers,
                   const device::DevicePaths& paths, std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device;
@@ -123,7 +123,8 @@ ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) 
   const auto allocation = ends_at ? std::make_unique<slurm::AllocationWatch>() : nullptr;
   const auto paths = device::default_device_paths();
   // Before MPI and before any thread: the servers' children must hold nothing of ours.
-  auto servers = device::start_fork_servers(paths, check, options.lanes > 0 ? options.lanes : grid.lanes);
+  const auto lanes = options.lanes > 0 ? options.lanes : grid.lanes;
+  auto servers = device::start_servers(grid.device.backend, check, paths, lanes);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
     return run_rank(options, *comm, std::move(servers), paths, ends_at, allocation.get());

@@ -46,13 +46,12 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {"check.compile_timeout", fmt::format("{}", check.compile_timeout.count())},
                                {"check.run_timeout", fmt::format("{}", check.run_timeout.count())},
                                {"check.sandbox", check.strict_sandbox ? "strict" : "relaxed"},
-                               {"device.backend", device.backend},
-                               {"device.sdk", device.sdk},
-                               {"device.target", device.target},
-                               {"device.strict_paper_names", flag_text(device.strict_paper_names)}});
+                               {"device.backend", std::string(name_of(device.backend))},
+                               {"device.sdk", device.nki.sdk},
+                               {"device.target", device.nki.target},
+                               {"device.strict_paper_names", flag_text(device.nki.strict_paper_names)}});
   // Only where they mean something: keys of simulator runs do not depend on what other backends know.
-  if (device.backend == "neuron") fields.push_back({"device.compiler_flags", flow_list(device.compiler_flags)});
-  if (device.backend == "command") fields.push_back({"device.name", device.name});
+  for (auto& own : backend_key_fields(device.backend)) fields.push_back(std::move(own));
   return fields;
 }
 

@@ -38,18 +38,19 @@ std::vector<KeyField> all_fields(const PlannedGrid& side, const CellSpec& cell, 
 class FieldDifferences {
  public:
   void add(const std::vector<KeyField>& was, const std::vector<KeyField>& now) {
-    for (const auto& field : was) add(field.name, field.value, value_of(field.name, now));
-    // Another api or backend has fields of its own.
-    for (const auto& field : now) add(field.name, value_of(field.name, was), field.value);
+    // Fields are matched by name: another backend has others, and another number of them.
+    for (const auto& field : was) compare(field.name, field.value, value_of(field.name, now));
+    for (const auto& field : now) compare(field.name, value_of(field.name, was), field.value);
   }
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
-  static std::string value_of(const std::string& name, const std::vector<KeyField>& fields) {
+  static std::string value_of(std::string_view name, const std::vector<KeyField>& fields) {
     const auto at = std::find_if(fields.begin(), fields.end(), [&](const KeyField& f) { return f.name == name; });
     return at == fields.end() ? std::string() : at->value;
   }
-  void add(const std::string& name, const std::string& was, const std::string& now) {
+
+  void compare(std::string_view name, const std::string& was, const std::string& now) {
     if (was == now) return;
     auto line = fmt::format("{}: {}", name, shown_change(was, now));
     if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(std::move(line));

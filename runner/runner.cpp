@@ -277,7 +277,7 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
   RankPermits permits([&] { bell.ring(); });
   log::Journal journal(
       run.log_folder(), journal_name(options, comm.rank()),
-      {run.grid_hash, run.run_id, kVersion, run.grid.device.sdk, device->backend(), device->compiler(), node});
+      {run.grid_hash, run.run_id, kVersion, run.grid.device.nki.sdk, device->backend(), device->compiler(), node});
   if (!journal.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal.warning());
   TurnClock turns(run.grid);
   Histories histories(run);

@@ -9,6 +9,7 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/grid/apis.hpp"
+#include "jobs/grid/device.hpp"
 #include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
@@ -55,22 +56,6 @@ struct PromptSpec {
   std::string name;
   std::filesystem::path file;
   std::string text;  ///< the system message, verbatim
-};
-
-struct DeviceSpec {
-  std::string backend = "sim";  ///< sim | neuron | command
-  std::string sdk = "2.24";
-  std::string target = "trn1";
-  bool strict_paper_names = false;
-
-  std::string python = "auto";              ///< neuron: absolute path of the interpreter that has neuronxcc, or "auto"
-  std::string libnrt = "auto";              ///< neuron: absolute path of libnrt.so, or "auto"
-  std::vector<std::uint32_t> cores;         ///< neuron: NeuronCores that may be used, each once; empty: auto
-  std::vector<std::string> compiler_flags;  ///< neuron: given to the compiler after our own, in this order
-
-  std::string name;                  ///< command: what compiles and its version; stands as `compiler` in the log
-  std::vector<std::string> compile;  ///< command: argv, run once a compile
-  std::vector<std::string> verify;   ///< command: argv, run once a session
 };
 
 struct CheckSpec {

@@ -31,7 +31,6 @@ Resolved read_resolved(const YamlNode& node, Problems& problems);
 std::vector<ModelSpec> read_models(const YamlNode& node, const Folders& folders, Problems& problems);
 std::vector<ModeSpec> read_modes(const YamlNode& node, Problems& problems);
 std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folders, Problems& problems);
-DeviceSpec read_device(const YamlNode& node, const Folders& folders, Problems& problems);
 CheckSpec read_check(const YamlNode& node, Problems& problems);
 SlurmSpec read_slurm(const YamlNode& node, Problems& problems);
 Budget read_budget(const YamlNode& node, const std::string& path, Problems& problems);

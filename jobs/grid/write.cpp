@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/parts.hpp"
@@ -43,16 +42,9 @@ FlowMap mode_map(const ModeSpec& mode) {
 
 FlowMap device_map(const DeviceSpec& device) {
   FlowMap map;
-  map.text("backend", device.backend).text("sdk", device.sdk).text("target", device.target);
-  map.flag("strict_paper_names", device.strict_paper_names);
-  if (device.backend == "neuron") {
-    map.text("python", device.python).text("libnrt", device.libnrt);
-    map.raw("cores", device.cores.empty() ? "auto" : fmt::format("[{}]", fmt::join(device.cores, ", ")));
-    map.raw("compiler_flags", flow_list(device.compiler_flags));
-  }
-  if (device.backend == "command") {
-    map.text("name", device.name).raw("compile", flow_list(device.compile)).raw("verify", flow_list(device.verify));
-  }
+  map.text("backend", name_of(device.backend)).text("sdk", device.nki.sdk).text("target", device.nki.target);
+  map.flag("strict_paper_names", device.nki.strict_paper_names);
+  write_backend(device.backend, map);
   return map;
 }
 

@@ -116,6 +116,14 @@ std::vector<PlacedText> read_texts(const YamlNode& node, std::string_view what, 
   return texts;
 }
 
+std::vector<PlacedText> read_words(const YamlNode& node, std::string_view what, std::string_view example,
+                                   Problems& problems) {
+  if (node.kind == YamlNode::Kind::list) return read_texts(node, what, problems);
+  problems.add(node.place,
+               fmt::format("{} is {} (a list of words is wanted); write e.g. {}", what, describe(node), example));
+  return {};
+}
+
 Fields::Fields(const YamlNode& node, std::string path, Problems& problems)
     : node_(node), path_(std::move(path)), problems_(problems) {
   if (node.kind != YamlNode::Kind::map) {

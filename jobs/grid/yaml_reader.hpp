@@ -31,6 +31,10 @@ struct PlacedText {
   Place place;
 };
 std::vector<PlacedText> read_texts(const YamlNode& node, std::string_view what, Problems& problems);
+/// The words of a list. A lone text is refused: `compile: python3 x.py` would be one word.
+/// @param example of a right one, for the message
+std::vector<PlacedText> read_words(const YamlNode& node, std::string_view what, std::string_view example,
+                                   Problems& problems);
 
 /// One map of the file. Every key that is asked for is known; finish() reports the rest with a "did you
 /// mean".

@@ -163,7 +163,7 @@ TurnEvent event_of(const Reading& reading) {
 }  // namespace
 
 InfraStop infra_stop(const device::Device& device, const device::Diagnostic& diagnostic) {
-  const bool hardware = diagnostic.stage == Stage::run && device.backend() != "sim";
+  const bool hardware = diagnostic.stage == Stage::run && device.may_be_at_fault();
   return {hardware ? Outcome::device_error : Outcome::verifier_error, diagnostic.message};
 }
 

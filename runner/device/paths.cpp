@@ -1,3 +1,5 @@
+#include "runner/device/paths.hpp"
+
 #include <unistd.h>
 
 #include <array>
@@ -7,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/device.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -48,12 +49,11 @@ fs::path cache_folder() {
 DevicePaths default_device_paths() {
   const auto libexec = find_libexec();
   DevicePaths paths;
-  paths.tracer_server = libexec / "tracer_server.py";
-  paths.run_server = libexec / "nkigrid_run_server";
-  paths.reference_worker = libexec / "reference_worker.py";
+  paths.libexec = libexec;
   // PREFIX/libexec/nkigrid and PREFIX/lib/nkigrid/nkisim, or build/libexec and build/nkisim.
   const auto installed = libexec.parent_path().parent_path() / "lib" / "nkigrid" / "nkisim";
   paths.nkisim = fs::exists(installed) ? installed : libexec.parent_path() / "nkisim";
+  paths.entry_rules = paths.nkisim / "neuronxcc" / "nki" / "_entry.py";
   paths.cache = cache_folder();
   return paths;
 }

@@ -13,7 +13,7 @@ import torch
 
 ROOT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
 BENCH = ROOT / "configs" / "nkigen-bench"
-CHECK = ROOT / "runner" / "device" / "check_index.py"
+CHECK = ROOT / "runner" / "device" / "check" / "check_index.py"
 INDEX = json.loads((BENCH / "index.json").read_text())
 TASKS = {task["id"]: task for task in INDEX["tasks"]}
 PRECISE = {"matmul", "matmul-epilogue", "attention", "mlp", "convolution"}  # bfloat16 inside must show here

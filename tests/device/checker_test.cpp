@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runner/device/backend.hpp"
+#include "runner/device/check/checked_device.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -21,7 +22,7 @@ class ToySession final : public Session {
  public:
   explicit ToySession(std::string manner) : manner_(std::move(manner)) {}
 
-  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds) override {
+  RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds) override {
     ++runs_;
     if (manner_ == "late") return {RunOutcome::Kind::late, {}, {}};
     auto& out = outputs_[slot] = arguments.tensors.size() == 3 ? matmul_add(arguments) : twice_and_add(arguments);
@@ -78,7 +79,7 @@ class ToyBackend final : public Backend {
   std::unique_ptr<Session> open(const jobs::Task&, const Artifact& artifact) override {
     return std::make_unique<ToySession>(artifact.bytes);
   }
-  bool doubts_the_device() const override { return doubts_; }
+  bool may_be_at_fault() const override { return doubts_; }
   std::string name() const override { return "toy"; }
   std::string compiler() const override { return "toy 1"; }
 

@@ -29,20 +29,23 @@ using testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-fs::path keeper() { return test_paths().run_server.parent_path() / "nkigrid_confine"; }
+fs::path keeper() { return test_paths().libexec / "nkigrid_confine"; }
 
 /// Programs that are one line of shell.
-jobs::DeviceSpec shell(const std::string& compile, const std::string& verify = "exit 1") {
-  jobs::DeviceSpec spec;
-  spec.backend = "command";
+jobs::CommandSpec shell(const std::string& compile, const std::string& verify = "exit 1") {
+  jobs::CommandSpec spec;
   spec.name = "shell 1";
   spec.compile = {"sh", "-c", compile};
   spec.verify = {"sh", "-c", "echo '{\"ok\": true}'; " + verify};
   return spec;
 }
 
+std::unique_ptr<Backend> backend_of(const jobs::CommandSpec& spec) {
+  return make_backend(spec, {jobs::NkiOptions{}, jobs::CheckSpec{}, test_paths()});
+}
+
 CompileAttempt compile_by(const std::string& script, double seconds = 30) {
-  return make_command_backend(shell("read request; " + script), keeper())
+  return backend_of(shell("read request; " + script))
       ->compile(small_task(), "source\n", std::nullopt, Seconds(seconds));
 }
 
@@ -64,7 +67,7 @@ struct Running {
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Session> session;
   explicit Running(const std::string& script)
-      : backend(make_command_backend(shell("exit 1", "read request; " + script), keeper())),
+      : backend(backend_of(shell("exit 1", "read request; " + script))),
         session(backend->open(small_task(), Artifact{"made", "kernel", "", 0})) {}
   RunOutcome run(std::size_t slot = 0, double seconds = 30) {
     return session->run(arguments(), slot, {}, Seconds(seconds));
@@ -92,8 +95,7 @@ TEST(CommandCompile, TheReplysFileIsTheArtifact) {
 }
 
 TEST(CommandCompile, AProgramMayReadItsInputToTheEndAndLeaveOutTheLastLineBreak) {
-  const auto backend =
-      make_command_backend(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"), keeper());
+  const auto backend = backend_of(shell(R"(cat > made; printf '{"ok": true, "artifact": "made"}')"));
   const auto attempt = backend->compile(small_task(), "source\n", "main", Seconds(30));
   ASSERT_TRUE(attempt.result.ok()) << attempt.result.diagnostic.message;
   EXPECT_THAT(attempt.result.artifact->bytes,
@@ -166,7 +168,7 @@ TEST(CommandCompile, WhatBreaksTheProtocolIsTheMachinesFaultInOneClearMessage) {
 TEST(CommandCompile, AProgramThatIsNotThereIsTheMachinesFault) {
   auto spec = shell("");
   spec.compile = {"no-such-program-anywhere"};
-  const auto attempt = make_command_backend(spec, keeper())->compile(small_task(), "x", std::nullopt, Seconds(30));
+  const auto attempt = backend_of(spec)->compile(small_task(), "x", std::nullopt, Seconds(30));
   EXPECT_EQ(attempt.result.diagnostic.code, Code::infra);
   EXPECT_THAT(attempt.result.diagnostic.message,
               HasSubstr("cannot start no-such-program-anywhere: No such file or directory"));
@@ -272,7 +274,7 @@ TEST(CommandRun, WhatBreaksTheProtocolIsTheMachinesFault) {
 TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", "echo 'no runtime' >&2; exit 5"};
-  const auto backend = make_command_backend(spec, keeper());
+  const auto backend = backend_of(spec);
   const auto outcome =
       backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
@@ -282,7 +284,7 @@ TEST(CommandRun, AProgramThatDiesBeforeItIsReadyIsTheMachinesFault) {
 TEST(CommandRun, AProgramThatIsNotReadySaysWhy) {
   auto spec = shell("");
   spec.verify = {"sh", "-c", R"(echo '{"ok": false, "code": "INFRA", "message": "no device is free"}'; read end)"};
-  const auto backend = make_command_backend(spec, keeper());
+  const auto backend = backend_of(spec);
   const auto outcome =
       backend->open(small_task(), Artifact{"made", "kernel", "", 0})->run(arguments(), 0, {}, Seconds(30));
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::machinery);
@@ -326,10 +328,9 @@ TEST(CommandRun, AHangingOneIsLateAndLeavesNobodyBehind) {
 }
 
 /// The program that the project ships as an example, over the simulator.
-jobs::DeviceSpec example() {
+jobs::CommandSpec example() {
   ::setenv("NKIGRID_DEVICE_NKISIM", NKIGRID_BUILD_DIR "/nkisim", 1);
-  jobs::DeviceSpec spec;
-  spec.backend = "command";
+  jobs::CommandSpec spec;
   spec.name = "example 1";
   const std::string program = NKIGRID_SOURCE_DIR "/configs/command-example/site_device.py";
   spec.compile = {"/usr/bin/python3", program, "compile"};
@@ -337,8 +338,8 @@ jobs::DeviceSpec example() {
   return spec;
 }
 
-std::unique_ptr<Device> make(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check = {}) {
-  return make_device(spec, check, 7, nullptr, test_paths());
+std::unique_ptr<Device> make(const jobs::CommandSpec& spec, const jobs::CheckSpec& check = {}) {
+  return make_device({{}, spec}, check, 7, nullptr, test_paths());
 }
 
 TEST(CommandDevice, GivesTheVerdictsOfTheSimulatorItWraps) {

@@ -1,5 +1,3 @@
-#include "runner/device/device.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -182,30 +180,31 @@ TEST(SimDevice, ManyLanesCheckAtOnce) {
 }
 
 TEST(SimDevice, BackendsAndTargetsThatAreNotThereAreRefused) {
-  const auto refused = [](jobs::DeviceSpec spec) {
+  const auto refused = [](const std::string& backend, const std::string& target) {
     try {
-      make_device(spec, {}, 1, nullptr, test_paths());
+      make_device({{.target = target}, jobs::backend_named(backend)}, {}, 1, nullptr, test_paths());
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::config);
       return std::string(error.what());
     }
     return std::string("no error");
   };
-  EXPECT_THAT(refused({.backend = "abacus"}), HasSubstr("'abacus' is not in this version"));
-  EXPECT_THAT(refused({.target = "trn2"}), HasSubstr("'trn2' is not simulated"));
+  EXPECT_THAT(refused("abacus", "trn1"), HasSubstr("'abacus' is not in this version"));
+  EXPECT_THAT(refused("sim", "trn2"), HasSubstr("'trn2' is not simulated"));
 }
 
 TEST(SimDevice, ServersThatDieAreStartedAgainAndGivenUpInTheEnd) {
   TestDevice test;
   const auto compiled = test.compile(data_file("good.py"));
   const auto kill_server = [](KeptServer& server) { ASSERT_EQ(::kill(server.pid(), SIGKILL), 0); };
-  kill_server(test.servers->tracer());
-  kill_server(test.servers->run());
+  auto& servers = dynamic_cast<ForkServers&>(*test.servers);
+  kill_server(servers.tracer());
+  kill_server(servers.run());
   EXPECT_TRUE(test.compile(data_file("good.py") + "# again\n").ok());
   EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
   try {
     for (int i = 0; i < 10; ++i) {
-      kill_server(test.servers->tracer());
+      kill_server(servers.tracer());
       test.compile(data_file("good.py") + "# " + std::to_string(i) + "\n");
     }
     FAIL() << "a server that dies for ever should stop the run";

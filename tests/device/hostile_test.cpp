@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <string>
 
-#include "runner/device/device.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {

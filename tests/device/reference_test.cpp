@@ -1,4 +1,4 @@
-#include "runner/device/reference.hpp"
+#include "runner/device/check/reference.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ double deviation(const std::vector<float>& values) {
 }
 
 ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) {
-  return {test_paths().reference_worker, folder / "cache", seed, true};
+  return {test_paths().libexec / "reference_worker.py", folder / "cache", seed, true};
 }
 
 std::set<std::string> files_in(const fs::path& folder) {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "jobs/base/files.hpp"
-#include "runner/device/device.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -40,18 +39,21 @@ std::string adds_for_minutes() {
       "    nl.store(out, t)\n");
 }
 
-/// The run server with an address space of `mebibytes` for a run.
+/// Our helper programs, the run server with an address space of `mebibytes` for a run.
 struct SmallRuns {
   std::filesystem::path folder =
       std::filesystem::path(::testing::TempDir()) / fmt::format("nkigrid-small-runs-{}", ::getpid());
   DevicePaths paths = test_paths();
   explicit SmallRuns(int mebibytes) {
     std::filesystem::create_directories(folder);
-    const auto script = folder / "run_server";
-    write_file_atomic(script, fmt::format("#!/bin/sh\nexec {} \"$1\" {}\n", paths.run_server.string(),
+    for (const auto& helper : std::filesystem::directory_iterator(paths.libexec))
+      std::filesystem::create_symlink(helper.path(), folder / helper.path().filename());
+    const auto script = folder / "nkigrid_run_server";
+    std::filesystem::remove(script);
+    write_file_atomic(script, fmt::format("#!/bin/sh\nexec {}/nkigrid_run_server \"$1\" {}\n", paths.libexec.string(),
                                           std::uint64_t(mebibytes) << 20));
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-    paths.run_server = script;
+    paths.libexec = folder;
   }
   ~SmallRuns() { std::filesystem::remove_all(folder); }
 };

@@ -6,7 +6,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/make_device.hpp"
 
 namespace nkigrid::device {
 
@@ -45,18 +45,18 @@ inline jobs::Task small_task(const std::string& scale = "1.0") {
 /// Paths of the build tree, with a cache that the tests of this room share: torch takes seconds to import.
 inline DevicePaths test_paths() {
   const auto build = std::filesystem::path(NKIGRID_BUILD_DIR);
-  return {build / "nkisim", build / "libexec" / "tracer_server.py", build / "libexec" / "nkigrid_run_server",
-          build / "libexec" / "reference_worker.py", build / "tests" / "reference-cache"};
+  return {build / "libexec", build / "nkisim", build / "nkisim" / "neuronxcc" / "nki" / "_entry.py",
+          build / "tests" / "reference-cache"};
 }
 
 /// A device with servers of its own.
 struct TestDevice {
   jobs::CheckSpec check;
-  std::shared_ptr<ForkServers> servers;
+  std::shared_ptr<BackendServers> servers;
   std::unique_ptr<Device> device;
 
   explicit TestDevice(jobs::CheckSpec spec = {}, const DevicePaths& paths = test_paths()) : check(spec) {
-    servers = start_fork_servers(paths, check, 2);
+    servers = start_servers(jobs::SimSpec{}, check, paths, 2);
     device = make_device({}, check, 7, servers, paths);
   }
   CompileResult compile(const std::string& source, const jobs::Task& task = small_task()) {

@@ -1,4 +1,4 @@
-#include "runner/device/verdict.hpp"
+#include "runner/device/check/verdict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/device/hints.hpp"
+#include "runner/device/check/hints.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -97,14 +97,14 @@ std::vector<double> ramp(std::size_t count) {
 
 TrialVerdict judge_one(const Tensor& got, const Tensor& want, const VerdictRules& rules = {}) {
   const std::vector<TensorView> g = {got.view()}, w = {want.view()};
-  return judge(g, w, rules);
+  return compare_outputs(g, w, rules);
 }
 
 TEST(Verdict, TheWorstMismatchIsTheLargestErrorOfAllOutputs) {
   const auto a = tensor("float32", {2, 2}, {1, 2.5, 3, 4}), b = tensor("float32", {2}, {10, 17});
   const auto c = tensor("float32", {2, 2}, {1, 2, 3, 4.1}), d = tensor("float32", {2}, {10, 20});
   const std::vector<TensorView> got = {a.view(), b.view()}, want = {c.view(), d.view()};
-  const auto trial = judge(got, want, {});
+  const auto trial = compare_outputs(got, want, {});
   ASSERT_TRUE(trial.first && trial.worst);
   EXPECT_EQ(describe(*trial.first), "[0, 1] of output 0 is 2.5, the reference 2");
   EXPECT_EQ(describe(*trial.worst), "[1] of output 1 is 17, the reference 20");
@@ -115,13 +115,13 @@ TEST(Verdict, TheWorstMismatchIsTheLargestErrorOfAllOutputs) {
 TEST(Verdict, WhatIsNotFiniteIsWorseThanAnyNumber) {
   const auto a = tensor("float32", {4}, {1e30, 2, std::nan(""), HUGE_VAL}), b = tensor("float32", {4}, {1, 2, 3, 4});
   const std::vector<TensorView> got = {a.view()}, want = {b.view()};
-  EXPECT_EQ(describe(*judge(got, want, {}).worst), "[2] of output 0 is nan, the reference 3");
+  EXPECT_EQ(describe(*compare_outputs(got, want, {}).worst), "[2] of output 0 is nan, the reference 3");
 }
 
 TEST(Verdict, AnErrorThatTheToleranceAllowsIsNotTheWorst) {
   const auto a = tensor("float32", {2}, {100050, 1.01}), b = tensor("float32", {2}, {100000, 1});
   const std::vector<TensorView> got = {a.view()}, want = {b.view()};
-  EXPECT_EQ(judge(got, want, {}).worst->index, std::vector<std::int64_t>{1});
+  EXPECT_EQ(compare_outputs(got, want, {}).worst->index, std::vector<std::int64_t>{1});
 }
 
 TEST(Verdict, FirstMismatchNamesOutputIndexAndValues) {

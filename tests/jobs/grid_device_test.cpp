@@ -1,12 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 #include "fixture.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> problems_of_device(const std::string& device) {
   const Sandbox box;
@@ -23,14 +27,25 @@ DeviceSpec through_text(const Sandbox& box, const std::string& device) {
   return again.device;
 }
 
+TEST(GridDevice, EveryBackendIsFoundByItsNameAlone) {
+  std::set<std::string_view> names;
+  for (const auto& backend : all_backends()) {
+    EXPECT_TRUE(names.insert(name_of(backend)).second) << name_of(backend);
+    EXPECT_EQ(backend_named(name_of(backend)).index(), backend.index());
+  }
+  EXPECT_THAT(names, UnorderedElementsAre("sim", "neuron", "command"));
+  EXPECT_EQ(name_of(DeviceSpec{}.backend), "sim") << "the default";
+}
+
 TEST(GridDevice, NeuronFindsItsPartsItselfWhenNoneAreNamed) {
   const Sandbox box;
   const auto device = through_text(box, "{backend: neuron}");
-  EXPECT_EQ(device.backend, "neuron");
-  EXPECT_EQ(device.python, "auto");
-  EXPECT_EQ(device.libnrt, "auto");
-  EXPECT_TRUE(device.cores.empty());
-  EXPECT_TRUE(device.compiler_flags.empty());
+  ASSERT_EQ(name_of(device.backend), "neuron");
+  const auto& neuron = std::get<NeuronSpec>(device.backend);
+  EXPECT_EQ(neuron.python, "auto");
+  EXPECT_EQ(neuron.libnrt, "auto");
+  EXPECT_TRUE(neuron.cores.empty());
+  EXPECT_TRUE(neuron.compiler_flags.empty());
 }
 
 TEST(GridDevice, NeuronKeepsWhatIsNamed) {
@@ -39,10 +54,11 @@ TEST(GridDevice, NeuronKeepsWhatIsNamed) {
       through_text(box,
                    "{backend: neuron, python: /opt/venv/bin/python3, libnrt: /opt/lib/libnrt.so.1, cores: [3, 0], "
                    "compiler_flags: [\"-O1\", \"--opt=a b, c\"]}");
-  EXPECT_EQ(device.python, "/opt/venv/bin/python3");
-  EXPECT_EQ(device.libnrt, "/opt/lib/libnrt.so.1");
-  EXPECT_THAT(device.cores, ElementsAre(3U, 0U));
-  EXPECT_THAT(device.compiler_flags, ElementsAre("-O1", "--opt=a b, c"));
+  const auto& neuron = std::get<NeuronSpec>(device.backend);
+  EXPECT_EQ(neuron.python, "/opt/venv/bin/python3");
+  EXPECT_EQ(neuron.libnrt, "/opt/lib/libnrt.so.1");
+  EXPECT_THAT(neuron.cores, ElementsAre(3U, 0U));
+  EXPECT_THAT(neuron.compiler_flags, ElementsAre("-O1", "--opt=a b, c"));
 }
 
 TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
@@ -52,9 +68,10 @@ TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
                                    "{backend: command, name: \"cc 1.0\", compile: [python3, ./tools/cc.py, -x, a/b], "
                                    "verify: [./tools/cc.py, \"\"]}");
   const auto tool = (box.path() / "tools/cc.py").native();
-  EXPECT_EQ(device.name, "cc 1.0");
-  EXPECT_THAT(device.compile, ElementsAre("python3", tool, "-x", "a/b"));
-  EXPECT_THAT(device.verify, ElementsAre(tool, ""));
+  const auto& command = std::get<CommandSpec>(device.backend);
+  EXPECT_EQ(command.name, "cc 1.0");
+  EXPECT_THAT(command.compile, ElementsAre("python3", tool, "-x", "a/b"));
+  EXPECT_THAT(command.verify, ElementsAre(tool, ""));
 }
 
 TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {

@@ -19,7 +19,7 @@ TEST(Grid, DefaultsAreThePapers) {
   EXPECT_EQ(grid.check.atol, 1e-3);
   EXPECT_EQ(grid.check.trials, 5U);
   EXPECT_TRUE(grid.check.strict_sandbox);
-  EXPECT_EQ(grid.device.backend, "sim");
+  EXPECT_EQ(name_of(grid.device.backend), "sim");
   EXPECT_EQ(grid.infra_retries, 5U);
   EXPECT_EQ(grid.mode("ss").turns, 1U);
   EXPECT_EQ(grid.mode("agent").turns, 4U);

@@ -184,6 +184,21 @@ TEST(RunDirectory, ToldOfAnotherBackendAndApiWithKeyFieldsThatOneSideAloneHas) {
     EXPECT_THAT(message, HasSubstr(line));
 }
 
+TEST(RunDirectory, TellsWhatAnotherBackendHasAndLacks) {
+  const Sandbox box;
+  box.edit("grid.yaml", "seed: 11", "device: {backend: neuron, compiler_flags: [-O1]}\nseed: 11");
+  freeze(box);
+  box.edit("grid.yaml", "device: {backend: neuron, compiler_flags: [-O1]}",
+           "device: {backend: command, name: cc 1, compile: [cc], verify: [cc]}");
+  EXPECT_THAT(error_of([&] { freeze(box); }).second,
+              HasSubstr("\n  device.backend: 'neuron' in the run, 'command' in the grid"
+                        "\n  device.compiler_flags: '[\"-O1\"]' in the run, (none) in the grid"
+                        "\n  device.name: (none) in the run, 'cc 1' in the grid\n"));
+  box.edit("grid.yaml", "device: {backend: command, name: cc 1, compile: [cc], verify: [cc]}", "device: {}");
+  EXPECT_THAT(error_of([&] { freeze(box); }).second,
+              HasSubstr("\n  device.compiler_flags: '[\"-O1\"]' in the run, (none) in the grid\n"));
+}
+
 TEST(RunDirectory, RefusesToShrink) {
   const Sandbox box;
   freeze(box);

@@ -60,6 +60,23 @@ def reach(room):
     return seen
 
 
+def backend_of(path):
+    """The device backend that a file belongs to, or None: each is a folder of runner/device with a backend.hpp."""
+    parts = Path(path).parts
+    inside = parts[:2] == ("runner", "device") and len(parts) > 3
+    return parts[2] if inside and (tree.ROOT / "runner/device" / parts[2] / "backend.hpp").is_file() else None
+
+
+def backend_fault(path, name):
+    """A backend is seen by itself and by the table of backends; the simulator's engine by its backend alone."""
+    own, other = backend_of(path), backend_of(name)
+    if other and other != own and str(path) != "runner/device/backends.cpp":
+        return f'"{name}" belongs to backend {other}; go through runner/device/backends.hpp'
+    if tree.room_of(path) == "device" and tree.room_of(name) == "nkisim" and own != "sim":
+        return f'"{name}": of the device only sim/ may include nkisim'
+    return None
+
+
 def include_fault(path, kind, name):
     """What is wrong with one include, or None."""
     room = tree.room_of(path)
@@ -75,7 +92,7 @@ def include_fault(path, kind, name):
         return f'"{name}" is no file of a room, written from the root'
     if target not in reach(room):
         return f'"{name}": {room} may not include {target}'
-    return None
+    return backend_fault(path, name)
 
 
 def link_faults(folder, text):
@@ -114,6 +131,11 @@ def prove():
         ("cli/x.cpp", "<", "mpi.h"),
         ("jobs/x.hpp", "<", "nlohmann/json.hpp"),
         ("jobs/x.cpp", "<", "gtest/gtest.h"),
+        ("runner/device/neuron/x.cpp", '"', "runner/device/sim/session.hpp"),
+        ("runner/device/neuron/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/backend.hpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/check/x.cpp", '"', "runner/device/sim/backend.hpp"),
+        ("cli/x.cpp", '"', "runner/device/neuron/backend.hpp"),
     ]
     good = [
         ("cli/x.cpp", '"', "runner/runner.hpp"),
@@ -121,6 +143,9 @@ def prove():
         ("runner/x.cpp", '"', "runner/mpi/comm.hpp"),
         ("jobs/x.cpp", "<", "nlohmann/json.hpp"),
         ("jobs/x.cpp", "<", "vector"),
+        ("runner/device/backends.cpp", '"', "runner/device/neuron/backend.hpp"),
+        ("runner/device/sim/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/neuron/x.cpp", '"', "runner/device/shared/limits.hpp"),
     ]
     faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [
         f"refused: {case}: {include_fault(*case)}" for case in good if include_fault(*case)

@@ -1,9 +1,5 @@
 #include "runner/device/command/backend.hpp"
 
-#include <signal.h>
-
-#include <algorithm>
-#include <array>
 #include <utility>
 #include <variant>
 
@@ -15,6 +11,8 @@
 #include "runner/device/command/process.hpp"
 #include "runner/device/command/reply.hpp"
 #include "runner/device/command/session.hpp"
+#include "runner/device/shared/limits.hpp"
+#include "runner/device/shared/stop_signals.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -22,17 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using Got = CommandProcess::Got;
 
-constexpr std::size_t kMostArtifactBytes = 256 << 20;
 constexpr int kCompilersOwnFault = 70;  // what neuronx-cc exits with; nki facts of the kernel interface
-// What a batch system sends to everybody: no compiler dies of these by a kernel.
-constexpr std::array<int, 5> kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
 
 /// One compile: a folder, a process, a reply.
 class CommandCompile {
  public:
-  CommandCompile(const jobs::DeviceSpec& spec, const fs::path& keeper, const jobs::Task& task,
-                 const std::string& source)
-      : spec_(spec), task_(task), source_(source) {
+  CommandCompile(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const fs::path& keeper,
+                 const jobs::Task& task, const std::string& source)
+      : spec_(spec), options_(options), task_(task), source_(source) {
     write_private(scratch_.path() / "kernel.py", {reinterpret_cast<const std::byte*>(source.data()), source.size()});
     process_ = std::make_unique<CommandProcess>(
         CommandProcess::Spec{keeper, spec.compile, scratch_.path(), command_environment(scratch_.path())});
@@ -41,7 +36,7 @@ class CommandCompile {
   CompileAttempt attempt(const std::optional<std::string>& entry, Seconds timeout) {
     const auto deadline = proc::deadline_after(timeout.count());
     const auto answer = process_->ask(
-        to_line(CompileRequest{spec_, task_, scratch_.path(), scratch_.path() / "kernel.py", entry, timeout}),
+        to_line(CompileRequest{options_, task_, scratch_.path(), scratch_.path() / "kernel.py", entry, timeout}),
         CommandProcess::Then::close, deadline);
     if (answer.got == Got::flood) return infra("answered more than a line may hold");
     if (answer.got == Got::late) return late(timeout);
@@ -54,41 +49,26 @@ class CommandCompile {
   }
 
  private:
-  std::string in_words(std::string_view what) const {
-    const auto said = process_->last_words();
-    return without_folder(fmt::format("the compile program '{}' {}{}", spec_.name, what,
-                                      said.empty() ? "" : fmt::format("; it last said: {}", said)),
-                          scratch_.path());
-  }
+  std::string in_words(std::string_view what) const { return process_->describe("compile program", spec_.name, what); }
 
-  CompileAttempt failed(Code code, Stage stage, std::string message) const {
-    CompileAttempt attempt;
-    attempt.result.diagnostic = {code, stage, 0, std::move(message)};
-    return attempt;
+  CompileAttempt infra(std::string_view what) const {
+    return failed_compile(Code::infra, Stage::infra, in_words(what));
   }
-
-  CompileAttempt infra(std::string_view what) const { return failed(Code::infra, Stage::infra, in_words(what)); }
 
   CompileAttempt late(Seconds timeout) const {
-    auto attempt = failed(Code::compile_timeout, Stage::backend,
-                          fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
-    attempt.doubt = in_words(fmt::format("did not answer within {:.0f} s", timeout.count()));
-    return attempt;
+    return failed_compile(Code::compile_timeout, Stage::backend,
+                          fmt::format("the kernel did not compile within {:.0f} s", timeout.count()),
+                          in_words(fmt::format("did not answer within {:.0f} s", timeout.count())));
   }
 
   /// A crash, or a compiler's own exit 70, may be the kernel's doing: the canary decides. Any other failure is the
   /// program's own.
   CompileAttempt died(const proc::ChildEnd& end) const {
     const auto words = in_words(proc::describe(end));
-    const auto* signaled = std::get_if<proc::Signaled>(&end);
     const auto* exited = std::get_if<proc::Exited>(&end);
-    const bool stopped = signaled != nullptr &&
-                         std::find(kStopSignals.begin(), kStopSignals.end(), signaled->signal) != kStopSignals.end();
-    if (stopped || (exited != nullptr && exited->status != kCompilersOwnFault))
-      return failed(Code::infra, Stage::infra, words);
-    auto attempt = failed(Code::compiler_internal, Stage::backend, words);
-    attempt.doubt = words;
-    return attempt;
+    if (was_stopped(end) || (exited != nullptr && exited->status != kCompilersOwnFault))
+      return failed_compile(Code::infra, Stage::infra, words);
+    return failed_compile(Code::compiler_internal, Stage::backend, words, words);
   }
 
   CompileAttempt believed(const std::string& line) const {
@@ -113,7 +93,8 @@ class CommandCompile {
     return attempt;
   }
 
-  const jobs::DeviceSpec& spec_;
+  const jobs::CommandSpec& spec_;
+  const jobs::NkiOptions& options_;
   const jobs::Task& task_;
   const std::string& source_;
   TemporaryDirectory scratch_{"nkigrid-command"};
@@ -122,48 +103,49 @@ class CommandCompile {
 
 class CommandBackend final : public Backend {
  public:
-  CommandBackend(jobs::DeviceSpec spec, fs::path keeper) : spec_(std::move(spec)), keeper_(std::move(keeper)) {}
+  CommandBackend(jobs::CommandSpec spec, jobs::NkiOptions options, fs::path keeper)
+      : spec_(std::move(spec)), options_(std::move(options)), keeper_(std::move(keeper)) {}
 
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
                          Seconds timeout) override {
     try {
-      return CommandCompile(spec_, keeper_, task, source).attempt(entry, timeout);
+      return CommandCompile(spec_, options_, keeper_, task, source).attempt(entry, timeout);
     } catch (const Error& error) {
-      CompileAttempt attempt;
-      attempt.result.diagnostic = {Code::infra, Stage::infra, 0,
-                                   fmt::format("a compile could not be made: {}", error.what())};
-      return attempt;
+      return failed_compile(Code::infra, Stage::infra, fmt::format("a compile could not be made: {}", error.what()));
     }
   }
 
   std::unique_ptr<Session> open(const jobs::Task& task, const Artifact& artifact) override {
-    return std::make_unique<CommandSession>(spec_, keeper_, task, artifact);
+    return std::make_unique<CommandSession>(spec_, options_, keeper_, task, artifact);
   }
 
-  bool doubts_the_device() const override { return true; }
+  bool may_be_at_fault() const override { return true; }
   std::string name() const override { return "command"; }
   std::string compiler() const override { return spec_.name; }
 
  private:
-  jobs::DeviceSpec spec_;
+  jobs::CommandSpec spec_;
+  jobs::NkiOptions options_;
   fs::path keeper_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_command_backend(const jobs::DeviceSpec& spec, const fs::path& keeper) {
+std::unique_ptr<Backend> make_backend(const jobs::CommandSpec& spec, const BackendSetup& setup,
+                                      std::shared_ptr<BackendServers>) {
   if (spec.compile.empty() || spec.verify.empty()) {
     throw Error(
         ErrorCode::config,
         "backend command needs the programs of a site; name a grid that has them (`kernel --device-grid GRID`)");
   }
+  const auto keeper = setup.paths.libexec / "nkigrid_confine";
   std::error_code ignored;
   if (!fs::exists(keeper, ignored)) {
     throw Error(
         ErrorCode::config,
         fmt::format("the helper program '{}' is not there; build or install the whole project", keeper.native()));
   }
-  return std::make_unique<CommandBackend>(spec, keeper);
+  return std::make_unique<CommandBackend>(spec, setup.options, keeper);
 }
 
 }  // namespace nkigrid::device

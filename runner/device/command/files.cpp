@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "runner/proc/shared_memory.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -68,23 +69,6 @@ void write_private(const std::filesystem::path& path, std::span<const std::byte>
   if (!fd) throw_errno(errno, "make", path.native());
   write_all(fd.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
   fd.close();
-}
-
-std::vector<std::byte> poisoned(const std::string& dtype, std::size_t size, const nkisim::Poison& poison) {
-  std::vector<std::byte> bytes(size, std::byte{poison.int_byte});
-  if (dtype != "float32") return bytes;
-  for (std::size_t at = 0; at + sizeof poison.nan_bits <= size; at += sizeof poison.nan_bits)
-    std::memcpy(bytes.data() + at, &poison.nan_bits, sizeof poison.nan_bits);
-  return bytes;
-}
-
-std::size_t still_poisoned(const std::string& dtype, std::span<const std::byte> bytes, const nkisim::Poison& poison) {
-  if (dtype != "float32") return 0;
-  std::size_t count = 0;
-  for (std::size_t at = 0; at + sizeof poison.nan_bits <= bytes.size(); at += sizeof poison.nan_bits) {
-    count += std::memcmp(bytes.data() + at, &poison.nan_bits, sizeof poison.nan_bits) == 0 ? 1 : 0;
-  }
-  return count;
 }
 
 std::string without_folder(std::string text, const std::filesystem::path& folder) {

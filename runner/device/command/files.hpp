@@ -4,10 +4,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "runner/device/tensor_file.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "jobs/base/files.hpp"
 
 namespace nkigrid::device {
 
@@ -25,13 +23,6 @@ void read_exactly(const std::filesystem::path& folder, const std::filesystem::pa
 
 /// A new file that only its owner may touch. @throws Error{io}
 void write_private(const std::filesystem::path& path, std::span<const std::byte> bytes);
-
-/// What the harness puts where a tensor of this dtype will be written. {size}
-std::vector<std::byte> poisoned(const std::string& dtype, std::size_t size, const nkisim::Poison& poison);
-
-/// Elements of a float32 tensor that still hold the poison: they were never written. 0 for other dtypes, where it may
-/// be a value.
-std::size_t still_poisoned(const std::string& dtype, std::span<const std::byte> bytes, const nkisim::Poison& poison);
 
 /// The text without any mention of the folder: no path of ours reaches a model.
 std::string without_folder(std::string text, const std::filesystem::path& folder);

@@ -11,8 +11,11 @@
 #include <cerrno>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/device/command/files.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -53,7 +56,7 @@ int milliseconds_until(proc::Deadline deadline) {
 
 }  // namespace
 
-CommandProcess::CommandProcess(const Spec& spec) {
+CommandProcess::CommandProcess(const Spec& spec) : folder_(spec.folder) {
   // Sockets, not pipes: writing to a program that is gone must be an error, not a SIGPIPE.
   auto input = proc::make_socket_pair(proc::SocketKind::stream),
        output = proc::make_socket_pair(proc::SocketKind::stream);
@@ -155,6 +158,13 @@ std::string CommandProcess::last_words() const {
   std::string out;
   for (const char c : text) out += c == '\n' ? std::string(" | ") : std::string(1, c);
   return out;
+}
+
+std::string CommandProcess::describe(std::string_view role, std::string_view name, std::string_view what) const {
+  const auto said = last_words();
+  return without_folder(
+      fmt::format("the {} '{}' {}{}", role, name, what, said.empty() ? "" : fmt::format("; it last said: {}", said)),
+      folder_);
 }
 
 std::vector<std::string> command_environment(const std::filesystem::path& scratch) {

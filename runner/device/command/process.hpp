@@ -48,12 +48,16 @@ class CommandProcess {
   bool has_ended() const noexcept { return ended_; }
   /// The last lines of its stderr, in one line of valid UTF-8; "" when it said nothing.
   std::string last_words() const;
+  /// "the compile program 'NAME' WHAT; it last said: ...", without its folder: no path of ours reaches a model.
+  /// @param role "compile program"; @param name of the spec
+  std::string describe(std::string_view role, std::string_view name, std::string_view what) const;
 
  private:
   enum class Step { moved, late };
   Step step(std::string_view& to_send, Then then, proc::Deadline deadline);
   void drain();
 
+  std::filesystem::path folder_;
   Fd input_, output_, errors_, lifeline_;
   proc::Process process_;
   std::string out_, err_;

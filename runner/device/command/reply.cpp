@@ -5,6 +5,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/device/shared/texts.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr std::size_t kMostMessageBytes = 256 * 1024;
-constexpr std::size_t kMostTexts = 50;
-constexpr std::string_view kWarningPrefix = "warning (not blocking): ";
 
 [[noreturn]] void refuse(std::string words) { throw Error(ErrorCode::external, std::move(words)); }
 
@@ -28,7 +26,7 @@ std::string text_of(const json& reply, const char* key) {
   const auto* value = find(reply, key);
   if (value == nullptr) return {};
   if (!value->is_string()) refuse(fmt::format("gave a reply whose '{}' is no text", key));
-  return elide_middle(to_valid_utf8(value->get<std::string>()), kMostMessageBytes);
+  return shown_text(value->get<std::string>());
 }
 
 std::uint32_t count_of(const json& reply, const char* key) {
@@ -47,8 +45,7 @@ std::vector<std::string> texts_of(const json& reply, const char* key) {
   if (!value->is_array()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
   for (const auto& item : *value) {
     if (!item.is_string()) refuse(fmt::format("gave a reply whose '{}' is no list of texts", key));
-    if (texts.size() < kMostTexts)
-      texts.push_back(elide_middle(to_valid_utf8(item.get<std::string>()), kMostMessageBytes));
+    if (texts.size() < kMostTexts) texts.push_back(shown_text(item.get<std::string>()));
   }
   return texts;
 }
@@ -95,15 +92,15 @@ json tensors(const std::vector<jobs::TensorSpec>& specs, bool named) {
   return list;
 }
 
-json common(const jobs::DeviceSpec& spec, const jobs::Task& task, const char* op, const std::filesystem::path& scratch,
-            Seconds timeout) {
+json common(const jobs::NkiOptions& options, const jobs::Task& task, const char* op,
+            const std::filesystem::path& scratch, Seconds timeout) {
   return {{"version", kVersion},
           {"op", op},
           {"task", task.id},
           {"scratch", scratch.native()},
-          {"sdk", spec.sdk},
-          {"target", spec.target},
-          {"strict_paper_names", spec.strict_paper_names},
+          {"sdk", options.sdk},
+          {"target", options.target},
+          {"strict_paper_names", options.strict_paper_names},
           {"timeout_s", timeout.count()}};
 }
 
@@ -119,10 +116,7 @@ CommandReply parse_command_reply(std::string_view line, CommandStep step) {
   if (ok == nullptr || !ok->is_boolean()) refuse("gave a reply that has no 'ok' that is true or false");
   CommandReply out;
   out.ok = ok->get<bool>();
-  for (auto& warning : texts_of(reply, "warnings")) {
-    out.warnings.push_back(warning.starts_with(kWarningPrefix) ? std::move(warning)
-                                                               : std::string(kWarningPrefix) + warning);
-  }
+  for (auto& warning : texts_of(reply, "warnings")) out.warnings.push_back(as_warning(std::move(warning)));
   out.hints = texts_of(reply, "hints");
   if (!out.ok) {
     out.diagnostic = diagnostic_of(reply, step);
@@ -143,7 +137,7 @@ CommandReply parse_command_reply(std::string_view line, CommandStep step) {
 }
 
 std::string to_line(const CompileRequest& request) {
-  auto out = common(request.spec, request.task, "compile", request.scratch, request.timeout);
+  auto out = common(request.options, request.task, "compile", request.scratch, request.timeout);
   out["source"] = request.source.native();
   out["entry"] = request.entry ? json(*request.entry) : json();
   out["inputs"] = tensors(request.task.inputs, true);
@@ -152,7 +146,7 @@ std::string to_line(const CompileRequest& request) {
 }
 
 std::string to_line(const RunRequest& request) {
-  auto out = common(request.spec, request.task, "run", request.scratch, request.timeout);
+  auto out = common(request.options, request.task, "run", request.scratch, request.timeout);
   out["artifact"] = request.artifact.native();
   out["entry"] = request.entry;
   out["poison"] = {{"float32_bits", request.poison.nan_bits}, {"integer_byte", request.poison.int_byte}};

@@ -11,8 +11,8 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/benchmark.hpp"
-#include "runner/device/device.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "jobs/grid/grid.hpp"
+#include "runner/device/values.hpp"
 
 namespace nkigrid::device {
 
@@ -36,7 +36,7 @@ struct CommandReply {
 CommandReply parse_command_reply(std::string_view line, CommandStep step);
 
 struct CompileRequest {
-  const jobs::DeviceSpec& spec;
+  const jobs::NkiOptions& options;
   const jobs::Task& task;
   std::filesystem::path scratch, source;
   std::optional<std::string> entry;
@@ -49,14 +49,14 @@ struct RunInput {
   std::size_t offset = 0, bytes = 0;
 };
 struct RunRequest {
-  const jobs::DeviceSpec& spec;
+  const jobs::NkiOptions& options;
   const jobs::Task& task;
   std::filesystem::path scratch, artifact, inputs;
   std::string entry;
   std::vector<RunInput> places;  ///< one an input, in `inputs`
   std::vector<std::filesystem::path> outputs;
   Seconds timeout;
-  nkisim::Poison poison;  ///< what the outputs hold; a simulator may fill undefined memory with it
+  Poison poison;  ///< what the outputs hold; a simulator may fill undefined memory with it
 };
 std::string to_line(const RunRequest& request);
 

@@ -9,6 +9,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/device/command/files.hpp"
 #include "runner/device/command/reply.hpp"
+#include "runner/device/shared/poison.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -25,7 +26,7 @@ std::span<const std::byte> bytes_of_text(const std::string& text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-RunOutcome machinery(std::string words) { return {RunOutcome::Kind::machinery, {}, std::move(words)}; }
+RunOutcome machinery(std::string words) { return run_ended(RunOutcome::Kind::machinery, std::move(words)); }
 
 /// Files of one run: gone when it is over, so that nothing of a trial is there in the next.
 class RunFiles {
@@ -44,9 +45,9 @@ class RunFiles {
 
 }  // namespace
 
-CommandSession::CommandSession(const jobs::DeviceSpec& spec, const fs::path& keeper, const jobs::Task& task,
-                               const Artifact& artifact)
-    : spec_(spec), task_(task), entry_(artifact.entry) {
+CommandSession::CommandSession(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const fs::path& keeper,
+                               const jobs::Task& task, const Artifact& artifact)
+    : spec_(spec), options_(options), task_(task), entry_(artifact.entry) {
   write_private(scratch_.path() / "artifact", bytes_of_text(artifact.bytes));
   for (auto& slot : slots_) {
     for (const auto& output : task_.outputs) slot.emplace_back(device::bytes_of(output));
@@ -56,19 +57,15 @@ CommandSession::CommandSession(const jobs::DeviceSpec& spec, const fs::path& kee
 }
 
 std::string CommandSession::in_words(std::string_view what) const {
-  const auto said = process_->last_words();
-  return without_folder(fmt::format("the verify program '{}' {}{}", spec_.name, what,
-                                    said.empty() ? "" : fmt::format("; it last said: {}", said)),
-                        scratch_.path());
+  return process_->describe("verify program", spec_.name, what);
 }
 
 RunOutcome CommandSession::ended() {
   const auto end = process_->stop();
-  return {RunOutcome::Kind::crashed, {}, in_words(proc::describe(end))};
+  return run_ended(RunOutcome::Kind::crashed, in_words(proc::describe(end)));
 }
 
-RunOutcome CommandSession::run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison,
-                               Seconds timeout) {
+RunOutcome CommandSession::run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout) {
   RunOutcome outcome;
   try {
     outcome = execute(arguments, slot, poison, timeout);
@@ -84,7 +81,7 @@ RunOutcome CommandSession::run(const TensorFile& arguments, std::size_t slot, co
   return outcome;
 }
 
-RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison,
+RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot, const Poison& poison,
                                    Seconds timeout) {
   if (runs_++ == 0) {
     const auto ready = process_->ask("", Then::more, proc::deadline_after(kReadySeconds));
@@ -107,7 +104,7 @@ RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot
   const auto answer = process_->ask(line, Then::more, proc::deadline_after(timeout.count()));
   switch (answer.got) {
     case Got::late:
-      return {RunOutcome::Kind::late, {}, {}};
+      return run_ended(RunOutcome::Kind::late);
     case Got::ended:
       return ended();
     case Got::flood:
@@ -118,7 +115,7 @@ RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot
   return believed(answer.line, slot, poison, outputs);
 }
 
-std::string CommandSession::request(const TensorFile& arguments, const nkisim::Poison& poison, Seconds timeout,
+std::string CommandSession::request(const TensorFile& arguments, const Poison& poison, Seconds timeout,
                                     const Names& outputs) {
   std::vector<std::byte> bytes;
   std::vector<RunInput> places;
@@ -134,11 +131,11 @@ std::string CommandSession::request(const TensorFile& arguments, const nkisim::P
     const auto& spec = task_.outputs[i];
     write_private(outputs[i], poisoned(spec.dtype, device::bytes_of(spec), poison));
   }
-  return to_line(RunRequest{spec_, task_, scratch_.path(), scratch_.path() / "artifact", inputs, entry_,
+  return to_line(RunRequest{options_, task_, scratch_.path(), scratch_.path() / "artifact", inputs, entry_,
                             std::move(places), outputs, timeout, poison});
 }
 
-RunOutcome CommandSession::believed(const std::string& line, std::size_t slot, const nkisim::Poison& poison,
+RunOutcome CommandSession::believed(const std::string& line, std::size_t slot, const Poison& poison,
                                     const Names& outputs) {
   CommandReply reply;
   try {
@@ -153,29 +150,30 @@ RunOutcome CommandSession::believed(const std::string& line, std::size_t slot, c
   for (auto& hint : reply.hints) hint = without_folder(std::move(hint), scratch_.path());
   if (why.code == Code::infra)
     return machinery(in_words(fmt::format("reports a fault of the machine: {}", why.message)));
-  if (why.code == Code::rule_violation) return {RunOutcome::Kind::denied, {}, why.message};
+  if (why.code == Code::rule_violation) return run_ended(RunOutcome::Kind::denied, why.message);
   // The device may have been lost, and not by this kernel: tried again, then the canary decides.
-  if (why.code == Code::runtime_device) return {RunOutcome::Kind::crashed, {}, why.message};
-  RunOutcome outcome;
-  outcome.kind = RunOutcome::Kind::ran;
-  auto& report = outcome.report;
-  report.hints = std::move(reply.hints);
-  if (!reply.ok) {
-    report.code = why.code;
-    report.line = why.line;
-    report.message = why.message;
-    return outcome;
-  }
+  if (why.code == Code::runtime_device) return run_ended(RunOutcome::Kind::crashed, why.message);
+  if (!reply.ok) return run_reported({why.code, why.line, why.message, std::move(reply.hints), {}});
+  return run_reported(report_of(slot, poison, outputs, std::move(reply.hints)));
+}
+
+/// Reads what the program left in its output files.
+RunReport CommandSession::report_of(std::size_t slot, const Poison& poison, const Names& outputs,
+                                    std::vector<std::string> hints) {
+  RunReport report;
+  report.hints = std::move(hints);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     auto& bytes = slots_[slot][i];
     read_exactly(scratch_.path(), outputs[i], bytes);
-    const auto unwritten = still_poisoned(task_.outputs[i].dtype, bytes, poison);
+    // In other dtypes what looks like the poison may be a value.
+    const auto& dtype = task_.outputs[i].dtype;
+    const auto unwritten = dtype == "float32" ? count_poison(dtype, bytes, poison) : 0;
     report.unwritten.push_back(unwritten);
     if (unwritten > 0)
       report.hints.push_back(fmt::format("output {}: {} of {} elements were never written", i, unwritten,
                                          bytes.size() / sizeof poison.nan_bits));
   }
-  return outcome;
+  return report;
 }
 
 }  // namespace nkigrid::device

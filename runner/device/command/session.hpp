@@ -16,10 +16,10 @@ namespace nkigrid::device {
 class CommandSession final : public Session {
  public:
   /// @throws Error{io} when the folder or the program cannot be made
-  CommandSession(const jobs::DeviceSpec& spec, const std::filesystem::path& keeper, const jobs::Task& task,
-                 const Artifact& artifact);
+  CommandSession(const jobs::CommandSpec& spec, const jobs::NkiOptions& options, const std::filesystem::path& keeper,
+                 const jobs::Task& task, const Artifact& artifact);
 
-  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) override;
+  RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout) override;
   std::span<const std::byte> output(std::size_t slot, std::size_t output) const override {
     return slots_.at(slot).at(output);
   }
@@ -27,13 +27,15 @@ class CommandSession final : public Session {
  private:
   using Names = std::vector<std::filesystem::path>;
 
-  RunOutcome execute(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout);
-  std::string request(const TensorFile& arguments, const nkisim::Poison& poison, Seconds timeout, const Names& outputs);
-  RunOutcome believed(const std::string& line, std::size_t slot, const nkisim::Poison& poison, const Names& outputs);
+  RunOutcome execute(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout);
+  std::string request(const TensorFile& arguments, const Poison& poison, Seconds timeout, const Names& outputs);
+  RunOutcome believed(const std::string& line, std::size_t slot, const Poison& poison, const Names& outputs);
+  RunReport report_of(std::size_t slot, const Poison& poison, const Names& outputs, std::vector<std::string> hints);
   RunOutcome ended();
   std::string in_words(std::string_view what) const;
 
-  const jobs::DeviceSpec& spec_;
+  const jobs::CommandSpec& spec_;
+  const jobs::NkiOptions& options_;
   jobs::Task task_;
   TemporaryDirectory scratch_{"nkigrid-command"};
   std::string entry_;

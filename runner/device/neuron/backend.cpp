@@ -9,11 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/canary.hpp"
+#include "runner/device/check/canary.hpp"
 #include "runner/device/neuron/compiler.hpp"
 #include "runner/device/neuron/cores.hpp"
+#include "runner/device/neuron/node.hpp"
 #include "runner/device/neuron/session.hpp"
-#include "runner/device/sim/fork_servers.hpp"
+#include "runner/device/shared/output_memory.hpp"
 #include "runner/proc/child.hpp"
 
 namespace nkigrid::device {
@@ -22,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLacksSeconds = 30;
-
-fs::path libexec_of(const DevicePaths& paths) { return paths.run_server.parent_path(); }
 
 /// What `strict` needs is asked of the program that puts up the walls.
 void require_walls(const fs::path& confine, bool strict) {
@@ -60,14 +59,11 @@ NeuronChild::Spec runner_spec(const fs::path& libexec, const fs::path& libnrt, c
   return spec;
 }
 
-fs::path entry_rules_of(const DevicePaths& paths) { return paths.nkisim / "neuronxcc" / "nki" / "_entry.py"; }
-
 /// How long the compiler takes to be imported, which no time-out of a kernel holds, and to compile something small.
-std::string time_compiler(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const NeuronCompiler& compiler,
-                          const DevicePaths& paths) {
-  KernelToNeff to_neff(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths));
+std::string time_compiler(const jobs::NeuronSpec& spec, const BackendSetup& setup, const NeuronCompiler& compiler) {
+  KernelToNeff to_neff(spec, setup, compiler);
   const auto start = std::chrono::steady_clock::now();
-  const auto result = to_neff.compile(canary_task(), canary_source(), std::nullopt, check.compile_timeout).result;
+  const auto result = to_neff.compile(canary_task(), canary_source(), std::nullopt, setup.check.compile_timeout).result;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!result.ok())
     throw Error(ErrorCode::external, fmt::format("the compiler of '{}' does not compile the canary kernel: {}",
@@ -78,11 +74,11 @@ std::string time_compiler(const jobs::DeviceSpec& spec, const jobs::CheckSpec& c
 
 class NeuronBackend final : public Backend {
  public:
-  NeuronBackend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
-                const NeuronCompiler& compiler, const fs::path& libnrt, const NeuronDevices& devices)
+  NeuronBackend(const jobs::NeuronSpec& spec, const BackendSetup& setup, const NeuronCompiler& compiler,
+                const fs::path& libnrt, const NeuronDevices& devices)
       : compiler_name_("neuronx-cc " + compiler.version),
-        to_neff_(spec, check.strict_sandbox, compiler, libexec_of(paths), entry_rules_of(paths)),
-        runner_(runner_spec(libexec_of(paths), libnrt, compiler, devices, check)),
+        to_neff_(spec, setup, compiler),
+        runner_(runner_spec(setup.paths.libexec, libnrt, compiler, devices, setup.check)),
         cores_(cores_folder(), cores_or_refuse(devices), [this](std::uint32_t core) { return prove(core); }) {}
 
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
@@ -96,7 +92,7 @@ class NeuronBackend final : public Backend {
     return std::make_unique<NeuronSession>(runner_, pool_, cores_.lease(), task, artifact.bytes);
   }
 
-  bool doubts_the_device() const override { return true; }
+  bool may_be_at_fault() const override { return true; }
   std::string name() const override { return "neuron"; }
   std::string compiler() const override { return compiler_name_; }
 
@@ -135,18 +131,17 @@ class NeuronBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_neuron_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
-                                             const DevicePaths& paths, const NeuronRoots& roots) {
-  const auto compiler = find_neuron_compiler(spec, libexec_of(paths), roots);
-  const auto devices = find_neuron_devices(spec, roots);
+std::unique_ptr<Backend> make_backend(const jobs::NeuronSpec& spec, const BackendSetup& setup,
+                                      std::shared_ptr<BackendServers>, const NeuronRoots& roots) {
+  const auto compiler = find_neuron_compiler(spec, setup.options.sdk, setup.paths.libexec, roots);
+  const auto devices = find_neuron_devices(spec, setup.options.target, roots);
   static_cast<void>(cores_or_refuse(devices));
   const auto libnrt = find_libnrt(spec, roots);
-  require_walls(libexec_of(paths) / "nkigrid_confine", check.strict_sandbox);
-  return std::make_unique<NeuronBackend>(spec, check, paths, compiler, libnrt, devices);
+  require_walls(setup.paths.libexec / "nkigrid_confine", setup.check.strict_sandbox);
+  return std::make_unique<NeuronBackend>(spec, setup, compiler, libnrt, devices);
 }
 
-std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
-                            const NeuronRoots& roots) {
+std::string describe_parts(const jobs::NeuronSpec& spec, const BackendSetup& setup, const NeuronRoots& roots) {
   std::vector<std::string> findings;
   bool whole = true;
   const auto look = [&](const auto& part) {
@@ -158,13 +153,13 @@ std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec&
     }
   };
   look([&] {
-    const auto compiler = find_neuron_compiler(spec, libexec_of(paths), roots);
+    const auto compiler = find_neuron_compiler(spec, setup.options.sdk, setup.paths.libexec, roots);
     return fmt::format("neuronx-cc {} (SDK {}) of {}, {}", compiler.version, compiler.sdk, compiler.python.native(),
-                       time_compiler(spec, check, compiler, paths));
+                       time_compiler(spec, setup, compiler));
   });
   look([&] { return "runtime " + find_libnrt(spec, roots).native(); });
   look([&] {
-    const auto devices = find_neuron_devices(spec, roots);
+    const auto devices = find_neuron_devices(spec, setup.options.target, roots);
     const auto cores = cores_or_refuse(devices).size();
     return fmt::format("{} NeuronCores by {}", cores, devices.how);
   });

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "runner/device/backend.hpp"
-#include "runner/device/neuron/platform.hpp"
+#include "runner/device/neuron/roots.hpp"
 
 namespace nkigrid::device {
 
@@ -11,12 +12,11 @@ namespace nkigrid::device {
 /// docs/decisions/neuron.md.
 /// @throws Error{config} for a compiler that cannot be driven, another SDK, another platform, or walls that `strict`
 /// needs and this machine lacks; Error{external} for what is not installed or no device: each says what to do
-std::unique_ptr<Backend> make_neuron_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
-                                             const DevicePaths& paths, const NeuronRoots& roots = {});
+std::unique_ptr<Backend> make_backend(const jobs::NeuronSpec& spec, const BackendSetup& setup,
+                                      std::shared_ptr<BackendServers> none = {}, const NeuronRoots& roots = {});
 
-/// What `doctor` says of this machine's Neuron parts, whichever backend a grid uses: compiler, with the time of its
-/// import and of a small kernel; runtime; cores. @throws Error{external} with the same words where one of them lacks
-std::string describe_neuron(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DevicePaths& paths,
-                            const NeuronRoots& roots = {});
+/// What `doctor` says of this machine's Neuron parts: compiler, with the time of its import and of a small kernel;
+/// runtime; cores. @throws Error{external} with the same words where one of them lacks
+std::string describe_parts(const jobs::NeuronSpec& spec, const BackendSetup& setup, const NeuronRoots& roots = {});
 
 }  // namespace nkigrid::device

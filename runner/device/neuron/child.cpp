@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <variant>
 
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/device/shared/stop_signals.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 // nkigrid_confine needs a moment to kill what the program started; then it is killed itself.
 constexpr double kKillSeconds = 10;
 constexpr std::size_t kMostLastWords = 600;
-constexpr std::array kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
 
 /// What every program needs: the system, its devices' descriptions, nothing of anybody's home, temporary files or
 /// shared storage.
@@ -104,9 +103,7 @@ const std::string& NeuronChild::reap() {
   work_ = Fd();
   if (!proc::wait_readable(process_.pidfd.get(), proc::deadline_after(kKillSeconds))) ::kill(-process_.pid, SIGKILL);
   const auto end = proc::reap(process_);
-  if (const auto* signaled = std::get_if<proc::Signaled>(&end)) {
-    stopped_ = std::ranges::find(kStopSignals, signaled->signal) != kStopSignals.end();
-  }
+  stopped_ = device::was_stopped(end);
   end_ = proc::describe(end);
   return end_;
 }

@@ -11,8 +11,8 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/base/text.hpp"
-#include "runner/device/sim/tracer_client.hpp"
+#include "runner/device/shared/compile_frames.hpp"
+#include "runner/device/shared/limits.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -21,45 +21,37 @@ using nlohmann::json;
 
 // A cold import of the vendor's package reads gigabytes of wheels; what takes longer than this is a broken disk.
 constexpr double kMostImportSeconds = 600;
-constexpr proc::FrameLimits kLimits{1 << 20, 256U << 20};
-constexpr std::size_t kMostDoubtBytes = 300;
 
-CompileAttempt failed(Code code, Stage stage, std::string message, std::string doubt = {}) {
-  CompileAttempt attempt;
-  attempt.result.diagnostic = {code, stage, 0, std::move(message)};
-  attempt.doubt = std::move(doubt);
-  return attempt;
+/// The kernel ran in the child and may have written anything to its socket.
+std::optional<CompileReply> reply_in(proc::Frame frame) {
+  try {
+    return parse_compile_reply(std::move(frame));
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
 }
 
-/// What the child said, judged: a NEFF counts when there is one, a code when it is a compiler's. @throws
-/// json::exception for no reply
-CompileAttempt judge(proc::Frame frame, const std::string& source) {
-  const auto doubt =
-      elide_middle(to_valid_utf8(json::parse(frame.head).value("doubt", std::string())), kMostDoubtBytes);
-  auto reply = parse_tracer_reply(std::move(frame));
+/// What the child said: a NEFF counts when there is one, a code when it is a compiler's.
+CompileAttempt attempt_of(proc::Frame frame, const std::string& source) {
+  auto said = reply_in(std::move(frame));
+  if (!said) {
+    constexpr const char* kWords = "the compiler process answered with something that is no reply";
+    return failed_compile(Code::compiler_internal, Stage::backend, kWords, kWords);
+  }
+  auto& reply = *said;
   CompileAttempt attempt;
   attempt.result.warnings = std::move(reply.warnings);
   attempt.result.estimate_us = std::numeric_limits<double>::quiet_NaN();
-  if (reply.ok && !reply.program.empty()) {
+  if (reply.ok && !reply.artifact.empty()) {
     attempt.result.artifact = std::make_shared<const Artifact>(
-        Artifact{std::move(reply.program), std::move(reply.entry), sha256_hex(source), 0});
+        Artifact{std::move(reply.artifact), std::move(reply.entry), sha256_hex(source), 0});
     return attempt;
   }
   attempt.result.diagnostic = std::move(reply.diagnostic);
   if (attempt.result.diagnostic.code == Code::none)
     attempt.result.diagnostic = {Code::compiler_internal, Stage::backend, 0, "the compiler wrote an empty NEFF"};
-  attempt.doubt = doubt;
+  attempt.doubt = std::move(reply.doubt);
   return attempt;
-}
-
-/// The kernel ran in the child and may have written anything to its socket.
-CompileAttempt accept(proc::Frame frame, const std::string& source) {
-  try {
-    return judge(std::move(frame), source);
-  } catch (const json::exception&) {
-    constexpr const char* kWords = "the compiler process answered with something that is no reply";
-    return failed(Code::compiler_internal, Stage::backend, kWords, kWords);
-  }
 }
 
 }  // namespace
@@ -84,13 +76,13 @@ class KernelToNeff::Slot {
   KernelToNeff& owner_;
 };
 
-KernelToNeff::KernelToNeff(const jobs::DeviceSpec& spec, bool strict, NeuronCompiler compiler,
-                           std::filesystem::path libexec, std::filesystem::path entry_rules)
-    : spec_(spec),
-      strict_(strict),
+KernelToNeff::KernelToNeff(const jobs::NeuronSpec& spec, const BackendSetup& setup, NeuronCompiler compiler)
+    : options_(setup.options),
+      flags_(fmt::format("{}", fmt::join(spec.compiler_flags, " "))),
+      strict_(setup.check.strict_sandbox),
       compiler_(std::move(compiler)),
-      libexec_(std::move(libexec)),
-      entry_rules_(std::move(entry_rules)),
+      libexec_(setup.paths.libexec),
+      entry_rules_(setup.paths.entry_rules),
       free_slots_(std::max(1U, std::thread::hardware_concurrency())) {}
 
 CompileAttempt KernelToNeff::compile(const jobs::Task& task, const std::string& source,
@@ -101,9 +93,9 @@ CompileAttempt KernelToNeff::compile(const jobs::Task& task, const std::string& 
       if (auto attempt = compile_in_child(task, source, entry, timeout)) return std::move(*attempt);
     }
     constexpr const char* kWords = "the compiler process was stopped by a signal, twice";
-    return failed(Code::compiler_internal, Stage::backend, kWords, kWords);
+    return failed_compile(Code::compiler_internal, Stage::backend, kWords, kWords);
   } catch (const std::exception& error) {
-    return failed(Code::infra, Stage::infra, fmt::format("the compile child failed: {}", error.what()));
+    return failed_compile(Code::infra, Stage::infra, fmt::format("the compile child failed: {}", error.what()));
   }
 }
 
@@ -114,15 +106,14 @@ double KernelToNeff::import_seconds() const {
 
 NeuronChild::Spec KernelToNeff::child_spec() const {
   const auto script = libexec_ / "neuron_compile.py";
-  const auto flags = fmt::format("{}", fmt::join(spec_.compiler_flags, " "));
   NeuronChild::Spec spec{libexec_ / "nkigrid_confine",        strict_, compiler_.folders, {}, {},
                          neuron_environment(compiler_.python)};
   for (const auto& file : {script, libexec_ / "child_frame.py", libexec_ / "neuron_diagnose.py", entry_rules_})
     spec.readable.push_back(file);
-  spec.argv = {compiler_.python, "-s", "-B", script, entry_rules_, "{scratch}", flags};
+  spec.argv = {compiler_.python, "-s", "-B", script, entry_rules_, "{scratch}", flags_};
   // fp32 stays fp32; nothing is shared with other attempts. NEURON_RT_VISIBLE_CORES is not there: no core is this
   // child's.
-  spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags.empty() ? "" : " " + flags));
+  spec.environment.push_back("NEURON_CC_FLAGS=--auto-cast=none" + (flags_.empty() ? "" : " " + flags_));
   spec.environment.emplace_back("NEURON_COMPILE_CACHE_URL={scratch}/cache");
   return spec;
 }
@@ -147,31 +138,33 @@ std::string KernelToNeff::import_fault(NeuronChild& child) {
 std::optional<CompileAttempt> KernelToNeff::compile_in_child(const jobs::Task& task, const std::string& source,
                                                              const std::optional<std::string>& entry, Seconds timeout) {
   NeuronChild child(child_spec());
-  if (auto fault = import_fault(child); !fault.empty()) return failed(Code::infra, Stage::infra, std::move(fault));
+  if (auto fault = import_fault(child); !fault.empty())
+    return failed_compile(Code::infra, Stage::infra, std::move(fault));
   const auto deadline = proc::deadline_after(timeout.count());
-  static_cast<void>(proc::write_frame(child.work(), tracer_request(spec_, task, entry), source, {},
+  static_cast<void>(proc::write_frame(child.work(), compile_head(options_, task, entry), source, {},
                                       deadline));  // a child that is gone shows at the read
   // Said before the kernel's first line runs, so this may be believed.
   if (const auto ready = proc::read_frame(child.work(), deadline); ready.end == proc::ReadEnd::frame) {
     const auto words = json::parse(ready.frame.head);
     if (!words.at("ready").get<bool>())
-      return failed(Code::infra, Stage::infra,
-                    "the compiler cannot be given this task's arguments: " + words.at("why").get<std::string>());
+      return failed_compile(
+          Code::infra, Stage::infra,
+          "the compiler cannot be given this task's arguments: " + words.at("why").get<std::string>());
   }
-  auto reply = proc::read_frame(child.work(), deadline, kLimits);
+  auto reply = proc::read_frame(child.work(), deadline, kArtifactFrame);
   const auto& end = reply.end == proc::ReadEnd::closed ? child.finish(Seconds(kEndSeconds)) : child.kill();
   switch (reply.end) {
     case proc::ReadEnd::frame:
-      return accept(std::move(reply.frame), source);
+      return attempt_of(std::move(reply.frame), source);
     case proc::ReadEnd::late:
-      return failed(Code::compile_timeout, Stage::backend,
-                    fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
+      return failed_compile(Code::compile_timeout, Stage::backend,
+                            fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
     default:
       break;
   }
   if (child.was_stopped()) return std::nullopt;
   const auto words = fmt::format("the compiler process ended without an answer ({})", end);
-  return failed(Code::compiler_internal, Stage::backend, words, words);
+  return failed_compile(Code::compiler_internal, Stage::backend, words, words);
 }
 
 }  // namespace nkigrid::device

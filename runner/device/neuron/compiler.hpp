@@ -8,7 +8,7 @@
 
 #include "runner/device/backend.hpp"
 #include "runner/device/neuron/child.hpp"
-#include "runner/device/neuron/platform.hpp"
+#include "runner/device/neuron/vendor_compiler.hpp"
 
 namespace nkigrid::device {
 
@@ -16,10 +16,7 @@ namespace nkigrid::device {
 /// @threads safe: at most as many at once as the machine has processors; the others wait, outside their time-out
 class KernelToNeff {
  public:
-  /// @param libexec the folder of our helper programs; @param entry_rules the Python file with the rules of a kernel
-  /// file
-  KernelToNeff(const jobs::DeviceSpec& spec, bool strict, NeuronCompiler compiler, std::filesystem::path libexec,
-               std::filesystem::path entry_rules);
+  KernelToNeff(const jobs::NeuronSpec& spec, const BackendSetup& setup, NeuronCompiler compiler);
 
   /// @param timeout [s] from the end of the compiler's own import, which has a cap of its own
   CompileAttempt compile(const jobs::Task& task, const std::string& source, const std::optional<std::string>& entry,
@@ -36,7 +33,8 @@ class KernelToNeff {
   std::optional<CompileAttempt> compile_in_child(const jobs::Task& task, const std::string& source,
                                                  const std::optional<std::string>& entry, Seconds timeout);
 
-  jobs::DeviceSpec spec_;
+  jobs::NkiOptions options_;
+  std::string flags_;
   bool strict_;
   NeuronCompiler compiler_;
   std::filesystem::path libexec_, entry_rules_;

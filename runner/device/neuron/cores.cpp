@@ -16,7 +16,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/sim/fork_servers.hpp"
+#include "runner/device/backend.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -114,7 +114,7 @@ std::size_t CorePool::retired() const {
 void CorePool::give_up() const {
   std::string reasons;
   for (const auto& [core, why] : retired_) reasons += fmt::format("; core {}: {}", core, why);
-  throw ServerLost(ErrorCode::external,
+  throw DeviceLost(ErrorCode::external,
                    fmt::format("no NeuronCore of this node passes the canary kernel any more{}; look at the devices "
                                "(neuron-ls, dmesg), then continue the run, on another node if need be",
                                reasons));

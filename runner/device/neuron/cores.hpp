@@ -47,7 +47,7 @@ class CorePool {
   CorePool(std::filesystem::path folder, std::vector<std::uint32_t> cores, Prove prove);
 
   /// Waits for a core that works. A core is proved by the canary when this process has it for the first time and when
-  /// its last user failed or was killed; one that fails twice is retired from this process. @throws ServerLost when
+  /// its last user failed or was killed; one that fails twice is retired from this process. @throws DeviceLost when
   /// none is left
   CoreLease lease();
 

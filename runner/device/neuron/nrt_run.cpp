@@ -10,12 +10,17 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
 #include "runner/device/neuron/nrt.hpp"
+#include "runner/device/shared/limits.hpp"
+#include "runner/device/shared/output_layout.hpp"
+#include "runner/device/shared/poison.hpp"
+#include "runner/device/shared/run_frames.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/shared_memory.hpp"
 
@@ -28,9 +33,6 @@ using nlohmann::json;
 namespace proc = nkigrid::proc;
 
 constexpr int kWork = 3;
-// Deadlines are the parent's.
-constexpr double kForever = 86400;
-constexpr proc::FrameLimits kLimits{1 << 20, 256U << 20};
 
 /// A call of the runtime that did not succeed.
 struct NrtFailure {
@@ -119,56 +121,41 @@ json describe(const std::vector<DeviceTensor>& tensors) {
   return list;
 }
 
-/// Undefined elements of an output: a quiet NaN in floats, a byte pattern elsewhere.
-std::vector<std::byte> poisoned(const DeviceTensor& tensor, std::uint32_t nan_bits, std::uint8_t int_byte) {
-  std::vector<std::byte> bytes(tensor.bytes, static_cast<std::byte>(int_byte));
-  if (tensor.dtype != "float32") return bytes;
-  for (std::size_t at = 0; at + sizeof nan_bits <= bytes.size(); at += sizeof nan_bits)
-    std::memcpy(bytes.data() + at, &nan_bits, sizeof nan_bits);
-  return bytes;
+std::vector<std::size_t> sizes_of(const std::vector<DeviceTensor>& tensors) {
+  std::vector<std::size_t> sizes;
+  for (const auto& tensor : tensors) sizes.push_back(tensor.bytes);
+  return sizes;
 }
 
 /// @pre nkigrid has compared the model's tensors with the task's
-void run_once(LoadedModel& model, std::span<std::byte> memory, std::size_t slot_bytes, const proc::Frame& frame) {
-  const auto head = json::parse(frame.head);
-  const auto file = proc::Mapping::map(frame.descriptors.at(0).get(), head.at("file_bytes").get<std::size_t>(),
-                                       proc::Mapping::Access::read_only);
-  std::size_t i = 0;
-  for (const auto& place : head.at("inputs")) {
-    model.write(model.inputs.at(i), file.bytes().subspan(place.at(0).get<std::size_t>(), model.inputs.at(i).bytes));
-    ++i;
-  }
-  for (auto& output : model.outputs)
-    model.write(output,
-                poisoned(output, head.at("nan_bits").get<std::uint32_t>(), head.at("int_byte").get<std::uint8_t>()));
+void run_once(LoadedModel& model, std::span<std::byte> memory, const OutputLayout& layout, const proc::Frame& frame) {
+  const auto run = parse_run(frame);
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) model.write(model.inputs.at(i), run.inputs[i]);
+  for (auto& output : model.outputs) model.write(output, poisoned(output.dtype, output.bytes, run.poison));
   model.execute();
-  std::size_t offset = head.at("slot").get<std::size_t>() * slot_bytes;
-  for (const auto& output : model.outputs) {
-    model.read(output, memory.subspan(offset, output.bytes));
-    offset += (output.bytes + 63) / 64 * 64;
-  }
+  const auto start = std::get<IntoSlot>(run.question).slot * layout.slot_bytes;
+  for (std::size_t i = 0; i < model.outputs.size(); ++i)
+    model.read(model.outputs[i], memory.subspan(start + layout.offsets[i], layout.bytes[i]));
 }
 
 void say(const json& head) {
   proc::write_frame(kWork, head.dump(-1, ' ', false, json::error_handler_t::replace), {}, {},
-                    proc::deadline_after(kForever));
+                    proc::deadline_after(kForeverSeconds));
 }
 
 void serve(const char* library) {
-  auto first = proc::read_frame(kWork, proc::deadline_after(kForever), kLimits);
+  auto first = proc::read_frame(kWork, proc::deadline_after(kForeverSeconds), kArtifactFrame);
   if (first.end != proc::ReadEnd::frame) return;
-  const auto head = json::parse(first.frame.head);
-  const auto slot_bytes = head.at("slot_bytes").get<std::size_t>();
-  auto memory = proc::Mapping::map(first.frame.descriptors.at(0).get(),
-                                   slot_bytes * head.at("slots").get<std::size_t>(), proc::Mapping::Access::read_write);
+  auto memory = outputs_of_first(first.frame);
   const auto nrt = load_nrt(library);
   LoadedModel model(nrt, first.frame.body);
   first = {};
+  const auto layout = layout_of(sizes_of(model.outputs));
   say({{"inputs", describe(model.inputs)}, {"outputs", describe(model.outputs)}});
   for (;;) {
-    const auto next = proc::read_frame(kWork, proc::deadline_after(kForever), kLimits);
+    const auto next = proc::read_frame(kWork, proc::deadline_after(kForeverSeconds), kArtifactFrame);
     if (next.end != proc::ReadEnd::frame) break;
-    run_once(model, memory.writable(), slot_bytes, next.frame);
+    run_once(model, memory.writable(), layout, next.frame);
     say({{"ran", true}});
   }
   model.close();

@@ -7,7 +7,7 @@
 #include "runner/device/backend.hpp"
 #include "runner/device/neuron/child.hpp"
 #include "runner/device/neuron/cores.hpp"
-#include "runner/device/sim/session.hpp"
+#include "runner/device/shared/output_memory.hpp"
 
 namespace nkigrid::device {
 
@@ -22,24 +22,24 @@ class NeuronSession final : public Session {
   NeuronSession(const NeuronSession&) = delete;
   NeuronSession& operator=(const NeuronSession&) = delete;
 
-  RunOutcome run(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout) override;
-  std::span<const std::byte> output(std::size_t slot, std::size_t output) const override;
+  RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout) override;
+  std::span<const std::byte> output(std::size_t slot, std::size_t output) const override {
+    return memory_.output(slot, output);
+  }
 
  private:
   RunOutcome load(const std::string& neff);
-  RunOutcome execute(const TensorFile& arguments, std::size_t slot, const nkisim::Poison& poison, Seconds timeout);
+  RunOutcome execute(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout);
   RunOutcome receive(Seconds timeout);
   RunOutcome compare(const std::string& description) const;
   RunOutcome ended();
-  void look_for_unwritten(RunOutcome& outcome, std::size_t slot, const nkisim::Poison& poison) const;
+  void look_for_unwritten(RunOutcome& outcome, std::size_t slot, const Poison& poison) const;
 
   void remember(RunOutcome outcome);
 
   CoreLease lease_;  // first: it ends last
-  OutputPool& pool_;
   const jobs::Task task_;
-  OutputLayout layout_;
-  OutputPool::Buffer buffer_;
+  OutputMemory memory_;  // before the child: it is given back when the child has ended
   NeuronChild child_;
   RunOutcome state_;  // `ran` without a code: go on; else what is to be said, again and again
   std::string reply_;

@@ -37,12 +37,7 @@ constexpr std::array<std::pair<int, std::string_view>, 25> kNames = {{
     {1204, "NRT_EXEC_SW_NQ_OVERFLOW"},
 }};
 
-RunOutcome report(Code code, std::string message) {
-  RunOutcome outcome{RunOutcome::Kind::ran, {}, {}};
-  outcome.report.code = code;
-  outcome.report.message = std::move(message);
-  return outcome;
-}
+RunOutcome reported(Code code, std::string message) { return run_reported({code, 0, std::move(message), {}, {}}); }
 
 }  // namespace
 
@@ -56,20 +51,20 @@ RunOutcome outcome_of_nrt(std::string_view call, int status) {
   const auto words = fmt::format("{} returned {} ({})", call, status, nrt_name(status));
   switch (status) {
     case 5:
-      return {RunOutcome::Kind::late, {}, words};
+      return run_ended(RunOutcome::Kind::late, words);
     case 1003:
-      return report(Code::runtime_device, "the device saw NaN in the kernel's arithmetic (NRT 1003)");
+      return reported(Code::runtime_device, "the device saw NaN in the kernel's arithmetic (NRT 1003)");
     case 1006:
-      return report(Code::oob, "an indirect access of the kernel is out of bounds (NRT 1006)");
+      return reported(Code::oob, "an indirect access of the kernel is out of bounds (NRT 1006)");
     case 9:
     case 10:
     case 11:
     case 13:
     case 14:
     case 1002:
-      return {RunOutcome::Kind::machinery, {}, words};
+      return run_ended(RunOutcome::Kind::machinery, words);
     default:
-      return {call == "nrt_init" ? RunOutcome::Kind::machinery : RunOutcome::Kind::crashed, {}, words};
+      return run_ended(call == "nrt_init" ? RunOutcome::Kind::machinery : RunOutcome::Kind::crashed, words);
   }
 }
 

@@ -12,12 +12,6 @@
 namespace nkigrid::device {
 namespace {
 
-CompileResult failed(Code code, Stage stage, std::string message, std::uint32_t line = 0) {
-  CompileResult result;
-  result.diagnostic = {code, stage, line, std::move(message)};
-  return result;
-}
-
 /// A program whose arguments are not the task's: the tracer was given them, so this is a forged program or a fault of
 /// ours.
 void require_arguments(const nkisim::Program& program, const jobs::Task& task) {
@@ -35,57 +29,59 @@ void require_arguments(const nkisim::Program& program, const jobs::Task& task) {
   }
 }
 
-CompileResult accept(TracerReply reply, const jobs::Task& task, const std::string& source) {
+CompileAttempt accept(CompileReply reply, const jobs::Task& task, const std::string& source) {
   try {
-    const auto program = nkisim::parse_program(reply.program);
+    const auto program = nkisim::parse_program(reply.artifact);
     nkisim::validate(program);
     require_arguments(program, task);
-    CompileResult result;
-    result.estimate_us = nkisim::estimate_us(program);
-    result.artifact = std::make_shared<const Artifact>(Artifact{std::move(reply.program), std::move(reply.entry),
-                                                                sha256_hex(source), nkisim::constant_bytes(program)});
-    return result;
+    CompileAttempt attempt;
+    attempt.result.estimate_us = nkisim::estimate_us(program);
+    attempt.result.artifact = std::make_shared<const Artifact>(Artifact{
+        std::move(reply.artifact), std::move(reply.entry), sha256_hex(source), nkisim::constant_bytes(program)});
+    return attempt;
   } catch (const Error& error) {
-    return failed(Code::compiler_internal, Stage::backend,
-                  fmt::format("the traced program was refused: {}", error.what()));
+    return failed_compile(Code::compiler_internal, Stage::backend,
+                          fmt::format("the traced program was refused: {}", error.what()));
   }
+}
+
+CompileAttempt refused(Diagnostic diagnostic) {
+  CompileAttempt attempt;
+  attempt.result.diagnostic = std::move(diagnostic);
+  return attempt;
+}
+
+/// What an end of the tracer child means. @param traced its warnings are taken already
+CompileAttempt attempt_of(TracerResult traced, const jobs::Task& task, const std::string& source, Seconds timeout) {
+  switch (traced.kind) {
+    case TracerResult::Kind::replied:
+      return traced.reply.ok ? accept(std::move(traced.reply), task, source)
+                             : refused(std::move(traced.reply.diagnostic));
+    case TracerResult::Kind::denied:
+      return failed_compile(Code::rule_violation, Stage::trace,
+                            fmt::format("the kernel was stopped at a forbidden act: {}", traced.words));
+    case TracerResult::Kind::late:
+      return failed_compile(Code::compile_timeout, Stage::trace,
+                            fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
+    case TracerResult::Kind::died:
+      return failed_compile(Code::compiler_internal, Stage::trace,
+                            fmt::format("the compiler process ended while it traced the kernel: {}", traced.words),
+                            fmt::format("a tracer child ended ({})", traced.words));
+    case TracerResult::Kind::machinery:
+      break;
+  }
+  return failed_compile(Code::infra, Stage::infra, traced.words.empty() ? "the tracer server is gone" : traced.words);
 }
 
 }  // namespace
 
-CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                                      const std::string& source, const std::optional<std::string>& entry,
                                      Seconds timeout) {
-  auto traced = trace_in_child(servers, spec, task, source, entry, timeout);
+  auto traced = trace_in_child(servers, options, task, source, entry, timeout);
   auto warnings = std::move(traced.reply.warnings);
-  CompileAttempt attempt;
-  auto& result = attempt.result;
-  switch (traced.kind) {
-    case TracerResult::Kind::replied:
-      if (traced.reply.ok) {
-        result = accept(std::move(traced.reply), task, source);
-      } else {
-        result.diagnostic = std::move(traced.reply.diagnostic);
-      }
-      break;
-    case TracerResult::Kind::denied:
-      result = failed(Code::rule_violation, Stage::trace,
-                      fmt::format("the kernel was stopped at a forbidden act: {}", traced.words));
-      break;
-    case TracerResult::Kind::late:
-      result = failed(Code::compile_timeout, Stage::trace,
-                      fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
-      break;
-    case TracerResult::Kind::died:
-      result = failed(Code::compiler_internal, Stage::trace,
-                      fmt::format("the compiler process ended while it traced the kernel: {}", traced.words));
-      attempt.doubt = fmt::format("a tracer child ended ({})", traced.words);
-      break;
-    case TracerResult::Kind::machinery:
-      result = failed(Code::infra, Stage::infra, traced.words.empty() ? "the tracer server is gone" : traced.words);
-      break;
-  }
-  result.warnings = std::move(warnings);
+  auto attempt = attempt_of(std::move(traced), task, source, timeout);
+  attempt.result.warnings = std::move(warnings);
   return attempt;
 }
 

@@ -11,7 +11,7 @@ namespace nkigrid::device {
 /// Compiles one kernel for the simulator: traces it in a child, then proves on the trusted side that what came back is
 /// a program, obeys the law and fits the task. Success is that proof, never what the child claims. A child that died is
 /// a doubt. @threads safe
-CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+CompileAttempt compile_for_simulator(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                                      const std::string& source, const std::optional<std::string>& entry,
                                      Seconds timeout);
 

@@ -43,14 +43,15 @@ proc::ForkServer::Spec tracer_spec(const DevicePaths& paths, const jobs::CheckSp
   // for.
   const auto cpu_seconds = std::to_string(static_cast<std::uint64_t>(std::ceil(check.compile_timeout.count())) + 5);
   return {"tracer server",
-          {NKIGRID_PYTHON, "-s", "-B", paths.tracer_server, paths.nkisim,
-           paths.tracer_server.parent_path() / "libnkigrid_sandbox.so", level_word(check),
-           std::to_string(pool_size(lanes)), cpu_seconds},
+          {NKIGRID_PYTHON, "-s", "-B", paths.libexec / "tracer_server.py", paths.nkisim,
+           paths.libexec / "libnkigrid_sandbox.so", level_word(check), std::to_string(pool_size(lanes)), cpu_seconds},
           environment()};
 }
 
 proc::ForkServer::Spec run_spec(const DevicePaths& paths, const jobs::CheckSpec& check) {
-  return {"run server", {paths.run_server, level_word(check), std::to_string(kRunMemoryBytes)}, environment()};
+  return {"run server",
+          {paths.libexec / "nkigrid_run_server", level_word(check), std::to_string(kRunMemoryBytes)},
+          environment()};
 }
 
 /// Asked before anything starts, so that the answer is one clear error.
@@ -85,16 +86,11 @@ proc::Job KeptServer::start() {
       return server_->start();
     } catch (const Error& error) {
       if (++restarts_ > kMostRestarts)
-        throw ServerLost(ErrorCode::external, fmt::format("{}; it was started {} times", error.what(), restarts_));
+        throw DeviceLost(ErrorCode::external, fmt::format("{}; it was started {} times", error.what(), restarts_));
     }
     server_ = std::make_unique<proc::ForkServer>(spec_);
     server_->wait_ready(Seconds(kReadySeconds));
   }
-}
-
-std::shared_ptr<ForkServers> start_fork_servers(const DevicePaths& paths, const jobs::CheckSpec& check,
-                                                std::uint32_t lanes) {
-  return std::make_shared<ForkServers>(paths, check, lanes);
 }
 
 }  // namespace nkigrid::device

@@ -4,19 +4,12 @@
 #include <memory>
 #include <mutex>
 
-#include "jobs/base/error.hpp"
-#include "runner/device/device.hpp"
+#include "runner/device/backend.hpp"
 #include "runner/proc/fork_server.hpp"
 
 namespace nkigrid::device {
 
 inline constexpr double kReapSeconds = 30;  ///< from a child that closed its socket to the news of how it ended
-
-/// A server that cannot be kept alive: the run cannot go on.
-class ServerLost : public Error {
- public:
-  using Error::Error;
-};
 
 /// One fork server that is started again when it dies: it holds nothing, so nothing is lost with it but the jobs it
 /// had.
@@ -25,7 +18,7 @@ class KeptServer {
   explicit KeptServer(proc::ForkServer::Spec spec)
       : spec_(spec), server_(std::make_unique<proc::ForkServer>(std::move(spec))) {}
 
-  /// @throws ServerLost when it died too often. @threads safe
+  /// @throws DeviceLost when it died too often. @threads safe
   proc::Job start();
   /// @throws Error{external} with its words when it does not get ready
   void wait_ready();
@@ -39,8 +32,9 @@ class KeptServer {
 };
 
 /// The two servers that fork children for hostile work. @threads jobs may be started from any thread
-class ForkServers {
+class ForkServers final : public BackendServers {
  public:
+  /// @throws Error{config} when this machine has no sandbox of the level that `check` asks for
   ForkServers(const DevicePaths& paths, const jobs::CheckSpec& check, std::uint32_t lanes);
 
   KeptServer& tracer() noexcept { return tracer_; }

@@ -10,12 +10,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "runner/device/shared/limits.hpp"
+#include "runner/device/shared/output_layout.hpp"
+#include "runner/device/shared/run_frames.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
 #include "runner/nkisim/engine/engine.hpp"
 #include "runner/proc/frame.hpp"
@@ -28,48 +32,42 @@ namespace {
 
 using nkigrid::Fd;
 using nlohmann::json;
+namespace device = nkigrid::device;
 namespace proc = nkigrid::proc;
 namespace nkisim = nkigrid::nkisim;
 
 constexpr int kControl = 3;
-// Deadlines are the parent's: it cancels a child that is late. A child that is forgotten dies with its server.
-constexpr double kForever = 86400;
 
 /// One check: a program and the memory its outputs go to.
 struct Check {
   nkisim::Program program;
   proc::Mapping memory;
-  std::vector<std::size_t> output_bytes;
-  std::size_t slot_bytes = 0;
+  device::OutputLayout layout;
 };
 
 Check load(const proc::Frame& frame) {
-  const auto head = json::parse(frame.head);
   Check check;
   check.program = nkisim::parse_program(frame.body);
   nkisim::validate(check.program);
-  check.output_bytes = head.at("outputs").get<std::vector<std::size_t>>();
-  check.slot_bytes = head.at("slot_bytes").get<std::size_t>();
-  const auto size = check.slot_bytes * head.at("slots").get<std::size_t>();
-  check.memory = proc::Mapping::map(frame.descriptors.at(0).get(), size, proc::Mapping::Access::read_write);
+  check.layout = device::layout_of(json::parse(frame.head).at("outputs").get<std::vector<std::size_t>>());
+  check.memory = device::outputs_of_first(frame);
   return check;
 }
 
 std::vector<std::span<std::byte>> outputs_of(Check& check, std::size_t slot) {
   std::vector<std::span<std::byte>> outputs;
-  std::size_t offset = slot * check.slot_bytes;
-  for (const auto size : check.output_bytes) {
-    outputs.push_back(check.memory.writable().subspan(offset, size));
-    offset += (size + 63) / 64 * 64;
-  }
+  const auto start = slot * check.layout.slot_bytes;
+  for (std::size_t i = 0; i < check.layout.bytes.size(); ++i)
+    outputs.push_back(check.memory.writable().subspan(start + check.layout.offsets[i], check.layout.bytes[i]));
   return outputs;
 }
 
-using Inputs = std::vector<std::span<const std::byte>>;
+/// The engine has a poison of its own: this is the edge where ours becomes it.
+nkisim::Poison poison_of(const device::RunFrame& run) { return {run.poison.nan_bits, run.poison.int_byte}; }
 
-json run_into_slot(Check& check, const json& head, const Inputs& inputs, const nkisim::Poison& poison) {
-  const auto outputs = outputs_of(check, head.at("slot").get<std::size_t>());
-  const auto report = nkisim::run_program(check.program, inputs, outputs, poison);
+json answer_to(const device::IntoSlot& asked, Check& check, const device::RunFrame& run) {
+  const auto outputs = outputs_of(check, asked.slot);
+  const auto report = nkisim::run_program(check.program, run.inputs, outputs, poison_of(run));
   return {{"code", nkigrid::to_string(report.code)},
           {"line", report.line},
           {"message", report.message},
@@ -77,14 +75,14 @@ json run_into_slot(Check& check, const json& head, const Inputs& inputs, const n
           {"unwritten", report.unwritten}};
 }
 
-json diagnosis(const Check& check, const Inputs& inputs, const nkisim::Poison& poison) {
-  auto found = nkisim::diagnose(check.program, inputs, poison);
+json answer_to(const device::Explain&, Check& check, const device::RunFrame& run) {
+  auto found = nkisim::diagnose(check.program, run.inputs, poison_of(run));
   return {{"causes", std::move(found.causes)}, {"narrow", std::move(found.narrow)}};
 }
 
-json orders(const Check& check, const Inputs& inputs, const nkisim::Poison& poison, std::uint64_t seed) {
+json answer_to(const device::CompareOrders& asked, Check& check, const device::RunFrame& run) {
   json findings = json::array();
-  for (const auto& found : nkisim::compare_orders(check.program, inputs, poison, seed)) {
+  for (const auto& found : nkisim::compare_orders(check.program, run.inputs, poison_of(run), asked.seed)) {
     findings.push_back(
         {{"line", found.line}, {"loop", found.loop}, {"rounding", found.is_rounding}, {"text", found.text}});
   }
@@ -92,17 +90,8 @@ json orders(const Check& check, const Inputs& inputs, const nkisim::Poison& pois
 }
 
 json answer(Check& check, const proc::Frame& frame) {
-  const auto head = json::parse(frame.head);
-  const auto file = proc::Mapping::map(frame.descriptors.at(0).get(), head.at("file_bytes").get<std::size_t>(),
-                                       proc::Mapping::Access::read_only);
-  Inputs inputs;
-  for (const auto& place : head.at("inputs")) {
-    inputs.push_back(file.bytes().subspan(place.at(0).get<std::size_t>(), place.at(1).get<std::size_t>()));
-  }
-  const nkisim::Poison poison{head.at("nan_bits").get<std::uint32_t>(), head.at("int_byte").get<std::uint8_t>()};
-  if (head.contains("diagnose")) return diagnosis(check, inputs, poison);
-  if (head.contains("orders")) return orders(check, inputs, poison, head.at("orders").get<std::uint64_t>());
-  return run_into_slot(check, head, inputs, poison);
+  const auto run = device::parse_run(frame);
+  return std::visit([&](const auto& asked) { return answer_to(asked, check, run); }, run.question);
 }
 
 /// @returns the exit status
@@ -118,7 +107,7 @@ int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limi
   try {
     const std::array<int, 1> keep = {work.get()};
     sandbox.enter(limits, keep);
-    const auto forever = proc::deadline_after(kForever);
+    const auto forever = proc::deadline_after(device::kForeverSeconds);
     auto first = proc::read_frame(work.get(), forever);
     if (first.end != proc::ReadEnd::frame) return 0;
     auto check = load(first.frame);

@@ -2,21 +2,13 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "runner/device/shared/compile_frames.hpp"
 #include "runner/device/sim/fork_servers.hpp"
 
 namespace nkigrid::device {
 
-/// What came back from a tracer child. Everything in a reply was written by the child and is judged before it is
-/// believed.
-struct TracerReply {
-  bool ok = false;
-  std::string program, entry;
-  Diagnostic diagnostic;
-  std::vector<std::string> warnings;
-};
-
+/// How one trace ended.
 struct TracerResult {
   enum class Kind {
     replied,
@@ -26,21 +18,13 @@ struct TracerResult {
     machinery  ///< the server or the socket failed
   };
   Kind kind = Kind::machinery;
-  TracerReply reply;
+  CompileReply reply;
   std::string words;
 };
 
-/// The head of a request to a child that compiles: entry, arguments, outputs, options (docs/formats/child_protocol.md).
-std::string tracer_request(const jobs::DeviceSpec& spec, const jobs::Task& task,
-                           const std::optional<std::string>& entry);
-/// Its reply, with what it may not claim taken out: a code is a compiler's or COMPILER_INTERNAL, texts are valid and of
-/// bounded length.
-/// @throws nlohmann::json::exception when it is no reply
-TracerReply parse_tracer_reply(proc::Frame frame);
-
-/// Traces one kernel in a single-use child. @param timeout [s], from now. @throws ServerLost when there is no server
+/// Traces one kernel in a single-use child. @param timeout [s], from now. @throws DeviceLost when there is no server
 /// any more
-TracerResult trace_in_child(ForkServers& servers, const jobs::DeviceSpec& spec, const jobs::Task& task,
+TracerResult trace_in_child(ForkServers& servers, const jobs::NkiOptions& options, const jobs::Task& task,
                             const std::string& source, const std::optional<std::string>& entry, Seconds timeout);
 
 }  // namespace nkigrid::device

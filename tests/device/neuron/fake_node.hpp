@@ -12,6 +12,7 @@
 
 #include "jobs/base/files.hpp"
 #include "runner/device/backend.hpp"
+#include "runner/device/check/checked_device.hpp"
 #include "runner/device/neuron/backend.hpp"
 #include "tests/device/small_task.hpp"
 
@@ -27,7 +28,6 @@ class FakeNode {
     write_python(std::string(NKIGRID_SOURCE_DIR) + "/tests/device/neuron/fake:" + NKIGRID_BUILD_DIR + "/nkisim");
     fs::create_symlink(NKIGRID_FAKE_NRT, path("libnrt.so.1"));
     ::setenv("NKIGRID_CORES", path("cores-parent/cores").c_str(), 1);
-    spec.backend = "neuron";
     spec.python = path("python");
     spec.libnrt = path("libnrt.so.1");
     spec.cores = {0};
@@ -49,11 +49,14 @@ class FakeNode {
     std::ofstream(path("control/" + whom)) << words << "\n";
   }
 
-  std::unique_ptr<Backend> backend() { return make_neuron_backend(spec, check, test_paths(), roots); }
-  std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, test_paths()); }
+  BackendSetup setup() const { return {options, check, paths}; }
+  std::unique_ptr<Backend> backend() { return make_backend(spec, setup(), {}, roots); }
+  std::unique_ptr<Device> device() { return make_checked_device(backend(), check, 7, paths); }
 
-  jobs::DeviceSpec spec;
+  jobs::NkiOptions options;
+  jobs::NeuronSpec spec;
   jobs::CheckSpec check;
+  DevicePaths paths = test_paths();
   NeuronRoots roots;
 
  private:

@@ -15,7 +15,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "runner/device/sim/fork_servers.hpp"
+#include "runner/device/backend.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -95,7 +95,7 @@ TEST(CorePool, CoresThatFailTwiceAreRetiredAndNoneLeftStopsTheRun) {
   try {
     pool.lease();
     FAIL() << "no core works";
-  } catch (const ServerLost& error) {
+  } catch (const DeviceLost& error) {
     EXPECT_THAT(error.what(), HasSubstr("core 0: element [0, 0] is 0, not 4; core 7: element [0, 0] is 0, not 4"));
     EXPECT_EQ(error.code(), ErrorCode::external);
   }

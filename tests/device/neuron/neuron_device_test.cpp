@@ -8,7 +8,6 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
-#include "runner/device/sim/fork_servers.hpp"
 #include "tests/device/neuron/fake_node.hpp"
 
 namespace nkigrid::device {
@@ -233,7 +232,7 @@ TEST(NeuronDevice, RunStopsWhenNoCorePassesItsCanary) {
   try {
     verified(*device, data_file("good.py"), "poison 20");
     FAIL() << "no core works any more";
-  } catch (const ServerLost& error) {
+  } catch (const DeviceLost& error) {
     EXPECT_EQ(error.code(), ErrorCode::external);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("no NeuronCore of this node passes the canary"),
                                     HasSubstr("core 0: its run child ended: nrt_execute returned 1004")));

@@ -1,4 +1,4 @@
-#include "runner/device/neuron/platform.hpp"
+#include "runner/device/neuron/vendor_compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
+#include "runner/device/neuron/node.hpp"
 #include "runner/device/neuron/nrt.hpp"
 #include "runner/device/neuron/status.hpp"
 #include "tests/device/neuron/fake_node.hpp"
@@ -69,34 +70,35 @@ TEST(NeuronPlatform, WhatIsNotThereIsSaidWithWhatToDo) {
               HasSubstr("no Neuron virtual environment on this machine"));
   fs::create_directories(node.path("opt/aws_neuronx_venv_pytorch_2_7/bin"));
   fs::copy(node.path("python"), node.path("opt/aws_neuronx_venv_pytorch_2_7/bin/python"));
-  EXPECT_EQ(find_neuron_compiler(node.spec, test_paths().run_server.parent_path(), node.roots).version, "2.19.8089.0");
+  EXPECT_EQ(find_neuron_compiler(node.spec, node.options.sdk, test_paths().libexec, node.roots).version, "2.19.8089.0");
   node.spec.libnrt = "auto";
   EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }), HasSubstr("install aws-neuronx-runtime-lib"));
   node.spec.cores.clear();
   fs::remove(node.path("dev/neuron0"));
   EXPECT_THAT(refused(ErrorCode::external, [&] { node.backend(); }), HasSubstr("no NeuronCore on this machine"));
-  node.spec.sdk = "2.26";
+  node.options.sdk = "2.26";
   EXPECT_THAT(refused(ErrorCode::config, [&] { node.backend(); }),
               HasSubstr("belongs to SDK 2.24, the grid says sdk \"2.26\""));
 }
 
 TEST(NeuronPlatform, DoctorsWordsNameWhatIsThereAndWhatLacks) {
   FakeNode node;
-  EXPECT_THAT(describe_neuron(node.spec, node.check, test_paths(), node.roots),
+  EXPECT_THAT(describe_parts(node.spec, node.setup(), node.roots),
               AllOf(HasSubstr("neuronx-cc 2.19.8089.0 (SDK 2.24)"), HasSubstr("imported in"), HasSubstr("libnrt.so.1"),
                     HasSubstr("1 NeuronCores by the grid's device.cores")));
   node.spec.libnrt = "auto";
-  EXPECT_THAT(refused(ErrorCode::external, [&] { describe_neuron(node.spec, node.check, test_paths(), node.roots); }),
+  EXPECT_THAT(refused(ErrorCode::external, [&] { describe_parts(node.spec, node.setup(), node.roots); }),
               AllOf(HasSubstr("neuronx-cc 2.19.8089.0"), HasSubstr("install aws-neuronx-runtime-lib")));
 }
 
 TEST(NeuronPlatform, CoresAreFoundInOrderOfTrust) {
   FakeNode node;
   node.spec.cores.clear();
-  EXPECT_THAT(find_neuron_devices(node.spec, node.roots).cores, ElementsAre(0, 1)) << "one device file, two cores";
+  EXPECT_THAT(find_neuron_devices(node.spec, node.options.target, node.roots).cores, ElementsAre(0, 1))
+      << "one device file, two cores";
   fs::create_directories(node.path("sys/devices/virtual/dmi/id"));
   std::ofstream(node.path("sys/devices/virtual/dmi/id/product_name")) << "trn1.32xlarge\n";
-  auto found = find_neuron_devices(node.spec, node.roots);
+  auto found = find_neuron_devices(node.spec, node.options.target, node.roots);
   EXPECT_EQ(found.cores.size(), 32U);
   EXPECT_EQ(found.how, "instance type trn1.32xlarge");
   fs::create_directories(node.path("opt/aws/neuron/bin"));
@@ -105,16 +107,16 @@ TEST(NeuronPlatform, CoresAreFoundInOrderOfTrust) {
          "echo '[{\"neuron_device\": 0, \"nc_count\": 2, \"neuroncore_ids\": [0, 1]}, {\"neuron_device\": 1, "
          "\"nc_count\": 2, \"neuroncore_ids\": [2, 3]}]'\n";
   fs::permissions(node.path("opt/aws/neuron/bin/neuron-ls"), fs::perms::owner_all);
-  found = find_neuron_devices(node.spec, node.roots);
+  found = find_neuron_devices(node.spec, node.options.target, node.roots);
   EXPECT_THAT(found.cores, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(found.how, "neuron-ls");
   node.spec.cores = {5};
-  EXPECT_THAT(find_neuron_devices(node.spec, node.roots).cores, ElementsAre(5));
+  EXPECT_THAT(find_neuron_devices(node.spec, node.options.target, node.roots).cores, ElementsAre(5));
   std::ofstream(node.path("sys/devices/virtual/dmi/id/product_name")) << "trn2.48xlarge\n";
-  EXPECT_THAT(refused(ErrorCode::config, [&] { find_neuron_devices(node.spec, node.roots); }),
+  EXPECT_THAT(refused(ErrorCode::config, [&] { find_neuron_devices(node.spec, node.options.target, node.roots); }),
               HasSubstr("this node is trn2, the grid's device.target is trn1"));
   ::setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "trn1", 1);
-  EXPECT_EQ(find_neuron_devices(node.spec, node.roots).platform, "trn1");
+  EXPECT_EQ(find_neuron_devices(node.spec, node.options.target, node.roots).platform, "trn1");
   ::unsetenv("NEURON_PLATFORM_TARGET_OVERRIDE");
 }
 

@@ -1,4 +1,4 @@
-#include "runner/device/source_fault.hpp"
+#include "runner/device/check/source_fault.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runner/device/reference.hpp"
+#include "runner/device/check/reference.hpp"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/device/device.hpp"
+#include "runner/device/values.hpp"
 
 namespace nkigrid::device {
 
@@ -66,7 +66,8 @@ struct VerdictRules {
 };
 
 /// @pre got and want have the same count, dtypes and sizes
-TrialVerdict judge(std::span<const TensorView> got, std::span<const TensorView> want, const VerdictRules& rules);
+TrialVerdict compare_outputs(std::span<const TensorView> got, std::span<const TensorView> want,
+                             const VerdictRules& rules);
 
 /// ||a - b|| / ||b|| over all outputs: how far two draws of the reference lie apart.
 double distance(std::span<const TensorView> a, std::span<const TensorView> b);

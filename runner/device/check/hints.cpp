@@ -1,4 +1,4 @@
-#include "runner/device/hints.hpp"
+#include "runner/device/check/hints.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "runner/device/verdict.hpp"
+#include "runner/device/check/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,7 +95,8 @@ std::string describe(const Mismatch& mismatch) {
                      mismatch.output, mismatch.got, mismatch.want);
 }
 
-TrialVerdict judge(std::span<const TensorView> got, std::span<const TensorView> want, const VerdictRules& rules) {
+TrialVerdict compare_outputs(std::span<const TensorView> got, std::span<const TensorView> want,
+                             const VerdictRules& rules) {
   TrialVerdict trial;
   double worst_err = -1;
   trial.paper_ok = trial.strict_ok = true;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "runner/device/device.hpp"
+#include "runner/device/values.hpp"
 
 namespace nkigrid::device {
 

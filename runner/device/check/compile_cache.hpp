@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "runner/device/device.hpp"
+#include "runner/device/values.hpp"
 
 namespace nkigrid::device {
 

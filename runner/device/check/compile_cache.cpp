@@ -1,4 +1,4 @@
-#include "runner/device/compile_cache.hpp"
+#include "runner/device/check/compile_cache.hpp"
 
 namespace nkigrid::device {
 

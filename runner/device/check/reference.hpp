@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runner/device/device.hpp"
 #include "runner/device/tensor_file.hpp"
+#include "runner/device/values.hpp"
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::device {

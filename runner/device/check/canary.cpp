@@ -1,4 +1,4 @@
-#include "runner/device/canary.hpp"
+#include "runner/device/check/canary.hpp"
 
 #include <unistd.h>
 

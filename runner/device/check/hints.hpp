@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/device/verdict.hpp"
+#include "runner/device/check/verdict.hpp"
 
 namespace nkigrid::device {
 

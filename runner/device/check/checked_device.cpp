@@ -1,4 +1,4 @@
-#include "runner/device/device.hpp"
+#include "runner/device/check/checked_device.hpp"
 
 #include <chrono>
 #include <utility>
@@ -7,15 +7,12 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
-#include "runner/device/backend.hpp"
-#include "runner/device/canary.hpp"
-#include "runner/device/checker.hpp"
-#include "runner/device/command/backend.hpp"
-#include "runner/device/compile_cache.hpp"
-#include "runner/device/neuron/backend.hpp"
-#include "runner/device/reference.hpp"
-#include "runner/device/sim/backend.hpp"
-#include "runner/device/source_fault.hpp"
+#include "runner/device/check/canary.hpp"
+#include "runner/device/check/checker.hpp"
+#include "runner/device/check/compile_cache.hpp"
+#include "runner/device/check/reference.hpp"
+#include "runner/device/check/source_fault.hpp"
+#include "runner/device/shared/texts.hpp"
 
 namespace nkigrid::device {
 namespace {
@@ -33,7 +30,7 @@ class CheckedDevice final : public Device {
                 const DevicePaths& paths)
       : backend_(std::move(backend)),
         check_(check),
-        references_(paths.reference_worker, paths.cache, run_seed, check.strict_sandbox),
+        references_(paths.libexec / "reference_worker.py", paths.cache, run_seed, check.strict_sandbox),
         canary_(*backend_),
         compiled_(kCompileResultsKept) {
     if (const auto why = canary_.failure(); !why.empty()) {
@@ -70,6 +67,7 @@ class CheckedDevice final : public Device {
     return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
   }
 
+  bool may_be_at_fault() const override { return backend_->may_be_at_fault(); }
   std::string backend() const override { return backend_->name(); }
   std::string compiler() const override { return backend_->compiler(); }
 
@@ -96,10 +94,9 @@ class CheckedDevice final : public Device {
     const auto bytes = result.artifact->constant_bytes;
     if (bytes <= kMostConstantBytes) return;
     result.warnings.push_back(
-        fmt::format("warning (not blocking): the kernel carries {} bytes of constants; more than {} make the final "
-                    "check refuse it: compute them in "
-                    "the kernel (nisa.iota, nisa.affine_select)",
-                    bytes, kMostConstantBytes));
+        as_warning(fmt::format("the kernel carries {} bytes of constants; more than {} make the final check refuse it: "
+                               "compute them in the kernel (nisa.iota, nisa.affine_select)",
+                               bytes, kMostConstantBytes)));
   }
 
   VerifyResult check(const jobs::Task& task, const Artifact& artifact, Stream stream, std::uint32_t trials,
@@ -117,44 +114,11 @@ class CheckedDevice final : public Device {
   CompileCache compiled_;
 };
 
-std::unique_ptr<Backend> make_backend(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check,
-                                      std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  if (spec.backend == "sim") return make_sim_backend(spec, std::move(servers));
-  if (spec.backend == "neuron") return make_neuron_backend(spec, check, paths);
-  if (spec.backend == "command") return make_command_backend(spec, paths.run_server.parent_path() / "nkigrid_confine");
-  throw Error(ErrorCode::config, fmt::format("device backend '{}' is not in this version (there are: sim, neuron, "
-                                             "command); set device.backend to one of them",
-                                             spec.backend));
-}
-
 }  // namespace
-
-std::string_view to_string(Stream stream) noexcept {
-  switch (stream) {
-    case Stream::tool:
-      return "tool";
-    case Stream::final_check:
-      return "final";
-    case Stream::bench:
-      return "bench";
-  }
-  return "";
-}
-
-std::size_t bytes_of(const jobs::TensorSpec& tensor) {
-  std::size_t size = tensor.dtype == "uint8" ? 1 : tensor.dtype == "bfloat16" ? 2 : 4;
-  for (const auto extent : tensor.shape) size *= static_cast<std::size_t>(extent);
-  return size;
-}
 
 std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check,
                                             std::uint64_t run_seed, const DevicePaths& paths) {
   return std::make_unique<CheckedDevice>(std::move(backend), check, run_seed, paths);
-}
-
-std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::uint64_t run_seed,
-                                    std::shared_ptr<ForkServers> servers, const DevicePaths& paths) {
-  return make_checked_device(make_backend(spec, check, std::move(servers), paths), check, run_seed, paths);
 }
 
 }  // namespace nkigrid::device
