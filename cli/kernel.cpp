@@ -25,7 +25,7 @@ using nlohmann::ordered_json;
 
 struct KernelOptions {
   std::string file, task, entry, device_grid;
-  std::string backend = std::string(jobs::name_of({}));
+  std::string backend = std::string(jobs::name_of(jobs::BackendSpec{}));
   std::string benchmark = "nkigen-bench";
   std::uint64_t seed = 1;
   std::uint64_t shuffle_seed = 1;

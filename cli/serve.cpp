@@ -23,8 +23,8 @@
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/model/wire/openai_server.hpp"
 #include "runner/model/synthetic/synthetic.hpp"
+#include "runner/model/wire/openai_server.hpp"
 
 namespace nkigrid::cli {
 namespace {

@@ -204,7 +204,9 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
     const auto draw = (id.episode.replicate * 2654435761u + planned.task * 97 + planned.cell * 31) >> 7;
     const bool pass = draw % 100 < 20 + planned.cell * 7;
     const bool oob = draw % 3 == 0;
-    test::Ended how{.outcome = pass ? Outcome::pass : oob ? Outcome::compile_fail : Outcome::mismatch,
+    test::Ended how{.outcome = pass  ? Outcome::pass
+                               : oob ? Outcome::compile_fail
+                                     : Outcome::mismatch,
                     .turns = turns,
                     .code = oob ? Code::oob : Code::numeric_mismatch,
                     .stage = Stage::verify};
