@@ -1,6 +1,7 @@
 """Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index)."""
 
 from .affine import Aff, as_int
+from .checks import check_axes
 from .conditions import Cond
 from .context import fail
 from .shapes import broadcast_shapes
@@ -39,6 +40,8 @@ class Grid:
 
 @method
 def __getitem__(tensor, key):
+    if tensor.ndim < 2:
+        check_axes(tensor)
     key = key if isinstance(key, tuple) else (key,)
     key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
@@ -117,8 +120,8 @@ def _partition_axis(tensor):
     free = [k for a in tensor.dims[buffer.pdim + 1 :] for k, d in enumerate(a.slots) if d]
     block = [k for a in tensor.dims[: buffer.pdim] for k, d in enumerate(a.slots) if d]
     first = max(block) + 1 if block else 0
-    whole = len(buffer.shape) == tensor.ndim
-    return buffer.pdim if whole and not block else min(first, min(free) if free else first)
+    whole = len(buffer.shape) + buffer.folded == tensor.ndim
+    return buffer.pdim + buffer.folded if whole and not block else min(first, min(free) if free else first)
 
 
 def _basic(tensor, key):
@@ -150,9 +153,26 @@ def _basic(tensor, key):
             slots[axis] = step if size > 1 else 0
             axis += 1
         indices.append(Aff(start.c, start.terms, tuple(slots), shape))
+    _check_blocks(tensor, indices)
     return Tensor(
         tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, _moved(tensor, indices, shape)
     )
+
+
+def _check_blocks(tensor, indices):
+    """Axes that share a dimension of the buffer are checked here: the access proves the bounds of their sum alone."""
+    buffer = tensor.buffer_
+    for axis, (index, n) in enumerate(zip(indices, tensor.shape) if buffer.folded else ()):
+        lo, hi = index.bounds()
+        if (lo < 0 or hi >= n) and not any(a.slots[axis] for a in tensor.dims[buffer.pdim :]):
+            fail(
+                "OOB",
+                f"index range [{lo}, {hi}] of axis {axis} exceeds its size of {n}",
+                operands=[("tensor", tensor), ("index", index)],
+                rule="block indices of a tensor of more than 8 axes stay inside, whatever the mask",
+                fix="declare as many blocks as the loop has trips",
+                official="tensor_access_out_of_bound",
+            )
 
 
 def _moved(tensor, indices, shape):
@@ -307,6 +327,7 @@ def _advanced(tensor, key):
             indices.append(k.spread(shape))
         else:
             indices.append(_scalar(tensor, axis, k, n).spread(shape))
+    _check_blocks(tensor, indices)
     moved = _moved(tensor, indices, shape)
     if dyn is not None:
         axis, tile = dyn
