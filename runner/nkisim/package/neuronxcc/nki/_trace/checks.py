@@ -246,7 +246,8 @@ def whole_rows_mask(mask, shape, api, operands):
                 f"{api}: a condition of its mask may be false for some elements: {e}",
                 operands=operands,
                 rule=f"{api} takes whole rows: a mask that is always true, or on loop variables alone, is legal",
-                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call after it",
+                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call "
+                "after it",
             )
     return items
 

@@ -1,8 +1,8 @@
 """The scalar engine's accumulator registers: one float32 a partition, alive from call to call of nisa.activation.
 
-reduce_cmd resets them, adds to them or both; reduce_res only reads them out. Most kernels reset and read out in the same
-call, and that is one fold into reduce_res. It stays one until a call needs what an earlier one left: from then on the
-registers are a buffer of the kernel, and the folds that were recorded before go through it as well."""
+reduce_cmd resets them, adds to them or both; reduce_res only reads them out. Most kernels reset and read out in the
+same call, and that is one fold into reduce_res. It stays one until a call needs what an earlier one left: from then on
+the registers are a buffer of the kernel, and the folds that were recorded before go through it as well."""
 
 from . import context
 from .affine import Aff
@@ -21,7 +21,8 @@ class Accumulators:
         self.buffer, self.direct, self.known = None, [], False
 
     def carry(self, trace):
-        """Makes the registers a buffer; what was folded straight into a result is folded into them and copied from there."""
+        """Makes the registers a buffer; what was folded straight into a result is folded into them and copied from
+        there."""
         if self.buffer is not None:
             return
         self.buffer = Buffer(

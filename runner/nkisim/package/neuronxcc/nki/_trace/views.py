@@ -34,7 +34,8 @@ def view(self, dtype):
 
 
 def _fixed_axes(tensor):
-    """How many leading dimensions of the buffer an index has fixed, where all others are there whole; None otherwise."""
+    """How many leading dimensions of the buffer an index has fixed, where all others are there whole; None
+    otherwise."""
     fixed = len(tensor.buffer_.shape) - tensor.ndim
     rest = identity_dims(tensor.shape)
     if tensor.dyn is not None or fixed < 0 or any(a.has_slots for a in tensor.dims[:fixed]):

@@ -148,7 +148,8 @@ def create(api_name, shape, dtype, buffer, name, fill):
 
 
 def _folded_dims(shape, folded):
-    """Dims over all axes of a tensor whose first axes are one dimension of its buffer: programs have fewer dimensions."""
+    """Dims over all axes of a tensor whose first axes are one dimension of its buffer: programs have fewer
+    dimensions."""
     whole = identity_dims(shape)
     first = whole[folded]
     for axis in range(folded):
