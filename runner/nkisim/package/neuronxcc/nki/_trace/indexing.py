@@ -1,4 +1,8 @@
-"""Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index)."""
+"""Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index).
+
+A subscript gives each axis of the view an index over the axes of the result; the new view is the old one with those put
+in the place of its slots. So views of views need no case of their own, and bounds are proved once, at the access, on
+what the buffer's own dimensions become."""
 
 from .affine import Aff, as_int
 from .checks import check_axes
@@ -109,14 +113,17 @@ def _expand(tensor, key):
 
 
 def _partition_axis(tensor):
-    """The view axis that walks over partitions of an on-chip buffer; axis 0 if that axis has size 1."""
+    """The view axis that walks over partitions of an on-chip buffer; -1 for none.
+
+    An integer there keeps its axis, with size 1: a tile has a partition axis, whatever is left of it. With one
+    partition no axis moves along the dimension, and the place must be told by its neighbours."""
     buffer = tensor.buffer_
     if not buffer.on_chip:
         return -1
     for k, d in enumerate(tensor.dims[buffer.pdim].slots):
         if d:
             return k
-    # partition extent 1: the axis left of all free axes
+    # One partition: right of the block axes, left of all free axes.
     free = [k for a in tensor.dims[buffer.pdim + 1 :] for k, d in enumerate(a.slots) if d]
     block = [k for a in tensor.dims[: buffer.pdim] for k, d in enumerate(a.slots) if d]
     first = max(block) + 1 if block else 0
@@ -125,6 +132,7 @@ def _partition_axis(tensor):
 
 
 def _basic(tensor, key):
+    """Integers, slices and nl.ds: each axis of the result comes from one of the view's; integers drop theirs."""
     pieces = []  # (start Aff, step, size or None for a dropped axis)
     partition = _partition_axis(tensor)
     for axis, (k, n) in enumerate(zip(key, tensor.shape)):
@@ -176,6 +184,7 @@ def _check_blocks(tensor, indices):
 
 
 def _moved(tensor, indices, shape):
+    """The index tile of an indirect view, subscripted as the view itself: it has the view's axes."""
     if tensor.dyn is None:
         return None
     dim, tile, skip = tensor.dyn
@@ -294,6 +303,8 @@ def _ds_size(tensor, k):
 
 
 def _advanced(tensor, key):
+    """Index grids: their broadcast is the space of the result, whatever the axes of the view; scalars stand still in
+    it."""
     shape, dyn = (), None
     for axis, k in enumerate(key):
         if isinstance(k, Tensor):
