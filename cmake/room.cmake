@@ -2,7 +2,8 @@
 #
 # nkigrid_room(NAME log SOURCES a.cpp HEADERS a.hpp PUBLIC nkigrid::jobs PRIVATE HDF5)
 
-# The headers that most sources want, compiled once for all rooms. An executable's flags would differ (-fPIE): a library's.
+# The headers that most sources want, compiled once for all rooms. An executable's flags would differ (-fPIE): a
+# library's.
 function(nkigrid_shared_room_headers)
   if(TARGET nkigrid_room_headers)
     return()
@@ -14,8 +15,9 @@ function(nkigrid_shared_room_headers)
     <optional> <span> <string> <string_view> <thread> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
 endfunction()
 
-# Compiles a target's sources a folder, at most ten of them, at a time: the same headers and templates are not worked through for each again.
-# Names in unnamed namespaces must differ within a folder for it, which is as well for whoever reads them.
+# Compiles a target's sources a folder, at most ten of them, at a time: the same headers and templates are not worked
+# through for each again. Names in unnamed namespaces must differ within a folder for it, which is as well for whoever
+# reads them.
 function(nkigrid_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${NKIGRID_UNITY} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
@@ -51,51 +53,4 @@ function(nkigrid_room)
     endif()
   endif()
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${R_HEADERS})
-  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-endfunction()
-
-set(NKIGRID_TEST_DEFINITIONS
-  NKIGRID_SOURCE_DIR="${CMAKE_SOURCE_DIR}" NKIGRID_BUILD_DIR="${CMAKE_BINARY_DIR}" NKIGRID_PYTHON="${NKIGRID_PYTHON}"
-  NKIGRID_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
-
-# A test's own code runs once and is compiled at every landing: the quicker build wins. What it tests keeps its -O2.
-set(NKIGRID_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
-
-# The test headers are precompiled once and shared by every test program.
-function(nkigrid_shared_test_headers)
-  if(TARGET nkigrid_test_headers)
-    return()
-  endif()
-  # An executable, so that it is compiled with the flags of the test programs (position independent as programs are).
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
-  add_executable(nkigrid_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(nkigrid_test_headers PRIVATE GTest::gmock fmt::fmt)
-  target_compile_definitions(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_DEFINITIONS})
-  target_compile_options(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_OPTIONS})
-  target_precompile_headers(nkigrid_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <filesystem> <functional>
-    <map> <memory> <optional> <string> <thread> <vector>)
-endfunction()
-
-# nkigrid_test(ROOM log SOURCES a_test.cpp LINK nkigrid::log [LABELS slow] [PROPERTIES ...])
-# One executable a room; gtest_main unless MAIN names another source.
-function(nkigrid_test)
-  cmake_parse_arguments(T "" "ROOM;MAIN" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
-  string(REPLACE "/" "_" suffix ${T_ROOM})
-  set(target nkigrid_${suffix}_tests)
-  add_executable(${target} ${T_SOURCES} ${T_MAIN})
-  target_link_libraries(${target} PRIVATE ${T_LINK} GTest::gmock)
-  if(NOT T_MAIN)
-    target_link_libraries(${target} PRIVATE GTest::gmock_main)
-  endif()
-  target_compile_definitions(${target} PRIVATE ${NKIGRID_TEST_DEFINITIONS})
-  target_compile_options(${target} PRIVATE ${NKIGRID_TEST_OPTIONS})
-  nkigrid_unity(${target})
-  if(NKIGRID_PCH)
-    nkigrid_shared_test_headers()
-    target_precompile_headers(${target} REUSE_FROM nkigrid_test_headers)
-  endif()
-  # PRE_TEST: nothing runs at build time.
-  # An empty LABELS value would vanish and shift the properties after it: a room's name is always a label.
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS "${suffix};${T_LABELS}" ${T_PROPERTIES})
 endfunction()

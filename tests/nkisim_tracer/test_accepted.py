@@ -69,6 +69,109 @@ class Shapes(unittest.TestCase):
             self.assertEqual(compile_body(body)["code"], "SHAPE_BROADCAST")
 
 
+class Views(unittest.TestCase):
+    def test_a_block_of_hbm_is_reshaped(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            for b in nl.affine_range(x.shape[0]):
+                for h in nl.affine_range(x.shape[1]):
+                    t = nl.load(x[b].reshape((x.shape[1], 48, 2))[h])
+                    nl.store(out[b, h].reshape((48, 2)), value=t * 2.0)
+            return out
+
+        x = draw(3, 2, 8, 12)
+        np.testing.assert_array_equal(kernel(x), 2 * x)
+
+    def test_a_block_on_chip_is_reshaped_behind_its_partitions(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.ndarray((2, nl.par_dim(64), 4, 6), dtype=nl.float32)
+            for b in nl.affine_range(2):
+                t[b] = nl.load(x[b])
+                flat = t[b].reshape((64, 24))
+                nl.store(out[b].reshape((64, 24)), value=flat + 1.0)
+            return out
+
+        x = draw(2, 64, 4, 6)
+        np.testing.assert_array_equal(kernel(x), x + np.float32(1))
+
+    def test_other_parts_stay_refused(self):
+        for view in ("x[0:64].reshape((32, 1024))", "x[:, 0:256].reshape((512, 128))", "x[0].reshape((100,))"):
+            self.assertIn(compile_body(f"t = nl.load({view})")["code"], ("RANK_LAYOUT", "SHAPE_BROADCAST"))
+
+    def test_block_tensors_of_nine_and_more_axes(self):
+        """As generated kernels declare them; each block has its own values."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.zeros((1, 2, 1, 3, 1, 1, 2, nl.par_dim(64), 16), dtype=nl.float32, buffer=nl.sbuf)
+            u = nl.ndarray((1, 1, 1, 1, 1, 1, 1, 2, nl.par_dim(64), 2, 8), dtype=nl.float32, buffer=nl.sbuf)
+            p, f = nl.arange(64)[:, None], nl.arange(16)[None, :]
+            for i in nl.affine_range(2):
+                for j in nl.affine_range(3):
+                    for k in nl.affine_range(2):
+                        t[0, i, 0, j, 0, 0, k] = nl.load(x[i, j, k])
+            for k in nl.affine_range(2):
+                u[0, 0, 0, 0, 0, 0, 0, k] = nl.load(x[0, 0, k].reshape((64, 2, 8)))
+            for i in nl.affine_range(2):
+                for j in nl.affine_range(3):
+                    for k in nl.affine_range(2):
+                        nl.store(
+                            out[i, j, k],
+                            value=t[0, i, 0, j, 0, 0, k, p, f] + u[0, 0, 0, 0, 0, 0, 0, k].reshape((64, 16)),
+                        )
+            return out
+
+        x = draw(2, 3, 2, 64, 16)
+        np.testing.assert_array_equal(kernel(x), x + x[0, 0])
+
+    def test_their_block_indices_stay_inside(self):
+        make = "t = nl.zeros((1, 2, 1, 3, 1, 1, 2, nl.par_dim(128), 512), dtype=nl.float32)\n"
+        for index in ("1, 0, 0, 0, 0, 0, 0", "0, 0, 0, 3, 0, 0, 0", "0, 1, 0, 2, 0, 0, 2"):
+            result = compile_body(OUT + make + f"u = t[{index}]\n")
+            self.assertEqual((result["code"], result["line"]), ("OOB", 12), result["message"])
+        loop = "for i in nl.affine_range(4):\n    t[0, 0, 0, i, 0, 0, 0] = 1.0\n"
+        self.assertEqual(compile_body(OUT + make + loop)["code"], "OOB")
+        result = compile_body("t = nl.ndarray((1,) * 7 + (64, 8), dtype=nl.float32, buffer=nl.hbm)")
+        self.assertEqual(result["code"], "RANK_LAYOUT", result["message"])
+
+    def test_a_tile_of_one_axis_may_be_made_and_not_used(self):
+        make = "unused = nl.ndarray((512,), dtype=nl.float32, buffer=nl.sbuf)\n"
+        self.assertTrue(compile_body(OUT + make + END)["ok"])
+        for use in ("unused[0:64]", "unused[...] = 1.0", "nl.exp(unused)", "nisa.dma_copy(dst=unused, src=x[0])"):
+            result = compile_body(OUT + make + use)
+            self.assertEqual((result["code"], result["line"]), ("RANK_LAYOUT", 12), use)
+            self.assertIn("made at line 11", result["message"])
+
+
+class Division(unittest.TestCase):
+    def test_integers_divide_as_numpys_do(self):
+        """The vendor's resize kernel computes floor(i / 38) of an int32 tile: 37 gives 0."""
+
+        @nki.jit
+        def kernel():
+            rows = nl.ndarray((128, 8), dtype=nl.int32, buffer=nl.shared_hbm)
+            true = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            i = nisa.iota(nl.arange(128)[:, None] * 8 + nl.arange(8)[None, :], dtype=nl.int32)
+            nl.store(rows, nl.floor(i / 38, dtype=nl.int32))
+            nl.store(true, nl.divide(i, nl.add(i, 1)))
+            return rows, true
+
+        i = np.arange(1024, dtype=np.int32).reshape(128, 8)
+        rows, true = kernel()
+        np.testing.assert_array_equal(rows, np.floor(i / 38).astype(np.int32))
+        np.testing.assert_array_equal(true, (i / (i + 1)).astype(np.float32))
+
+    def test_a_dtype_that_is_asked_for_stays(self):
+        body = "i = nisa.iota(nl.arange(128)[:, None] + nl.arange(512)[None, :], dtype=nl.int32)\n"
+        self.assertTrue(
+            compile_body(OUT + body + "assert nl.divide(i, 2, dtype=nl.int32).dtype == nl.int32\n" + END)["ok"]
+        )
+
+
 class Memories(unittest.TestCase):
     def test_affine_select_reads_psum(self):
         @nki.jit

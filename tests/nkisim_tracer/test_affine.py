@@ -8,6 +8,7 @@ import numpy as np
 
 from neuronxcc.nki._trace import affine, context
 from neuronxcc.nki._trace.builder import Options, Trace
+from neuronxcc.nki._trace.conditions import holds
 
 
 class AffineAgainstNumpy(unittest.TestCase):
@@ -107,6 +108,19 @@ class AffineAgainstNumpy(unittest.TestCase):
         self.assertEqual(len(cond.items), 1)
         never = False & (self.i > 2)
         self.assertTrue(never.items[0][1].is_constant and never.items[0][1].c < 0)
+
+    def test_fractions_and_infinities_compare_as_with_integers(self):
+        """Every comparison with a float, at each trip, against Python's own on the number."""
+        trips = range(6)
+        for bound in (2.5, -0.5, 2.0, 7.5, float("inf"), float("-inf"), float("nan")):
+            for sign in ("<", "<=", ">", ">=", "==", "!="):
+                found = affine.compare(sign, self.i, bound)
+                want = [eval(f"t {sign} b", {"t": t, "b": bound}) for t in trips]
+                if isinstance(found, bool):
+                    self.assertEqual([found] * 6, want, (sign, bound))
+                else:
+                    ((kind, e),) = found.items
+                    self.assertEqual([bool(holds(kind, int(self.value(e, t)))) for t in trips], want, (sign, bound))
 
 
 if __name__ == "__main__":

@@ -198,11 +198,11 @@ CASES = {
     ),
     "a transpose of 512 columns": (TILE + "t = nl.transpose(t)\n" + END, X, "RANK_LAYOUT", 3, ["512", "128 x 128"]),
     "a 1-D tile": (
-        OUT + "t = nl.zeros((128,), dtype=nl.float32)\n",
+        OUT + "t = nl.zeros((128,), dtype=nl.float32)\nt[...] = 1.0\n",
         X,
         "RANK_LAYOUT",
-        2,
-        ["Insufficient rank", "(128, 1)"],
+        3,
+        ["Insufficient rank", "(128, 1)", "made at line 10"],
     ),
     "a block tensor without its index": (
         TILE + "b = nl.zeros((2, nl.par_dim(128), 512), dtype=nl.float32)\nt = nl.exp(b)\n" + END,

@@ -3,6 +3,7 @@
 A test that nobody registered passes for ever. Usage: check_registered.py BUILD_DIR [--prove]
 """
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -28,11 +29,23 @@ def faults_of(files, compiled, registered):
     return faults
 
 
+def compiled_files(build):
+    """What the compiler is given, and for a batch (a file of CMake's that includes sources) the files in it."""
+    files = set()
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(entry["directory"], entry["file"]).resolve()
+        files.add(str(path))
+        if path.parent.name == "Unity":
+            files |= set(members_of(path.read_text()))
+    return files
+
+
+def members_of(batch):
+    return re.findall(r'^#include "(/.*)"$', batch, re.M)
+
+
 def look(build):
-    compiled = {
-        str(Path(entry["directory"], entry["file"]).resolve())
-        for entry in json.loads((build / "compile_commands.json").read_text())
-    }
+    compiled = compiled_files(build)
     registered = "\n".join(path.read_text() for path in build.rglob("CTestTestfile.cmake"))
     files = [path.resolve() for path in test_files(tree.ROOT)]
     tree.finish("registered tests", len(files), faults_of(files, compiled, registered))
@@ -47,7 +60,9 @@ def prove():
     ]
     found = faults_of(files, {"/r/tests/a/x_test.cpp"}, 'add_test(x "/usr/bin/python3" "/r/tests/a/test_x.py")')
     faults = [] if [fault.split(":")[0] for fault in found] == [str(path) for path in files[2:]] else [f"found {found}"]
-    tree.finish("registration proof", len(files), faults)
+    if members_of('/* generated */\n\n#include "/r/tests/a/x_test.cpp"\n') != [str(files[0])]:
+        faults.append("the files of a batch are not read")
+    tree.finish("registration proof", len(files) + 1, faults)
 
 
 if __name__ == "__main__":

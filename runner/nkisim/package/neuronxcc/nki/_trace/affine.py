@@ -11,6 +11,7 @@ Invariants, which all that compares or encodes indices leans on:
 - an index never changes after it is made: views of whole tiles share theirs, and bytes are kept by identity.
 """
 
+import math
 import operator
 
 from .conditions import Cond, holds
@@ -329,11 +330,19 @@ def arange(start, stop, step=1):
     return Aff(start, {}, (step if n > 1 else 0,), (n,))
 
 
+_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
 def compare(sign, a, b):
     """The condition `a sign b`; a bool when nothing symbolic is left."""
     if foreign(b):
         return NotImplemented
     if isinstance(b, float):
+        if not b.is_integer():
+            if sign in ("==", "!="):  # never of an integer
+                return sign == "!="
+            if not math.isfinite(b):  # beyond every integer, or NaN
+                return _ORDERS[sign](0, b)
         b = _round_bound(sign, b)
     elif not isinstance(b, Aff) and as_int(b) is None:
         if sign in ("==", "!="):

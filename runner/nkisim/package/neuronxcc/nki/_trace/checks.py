@@ -85,9 +85,22 @@ def _fail_reduced(tensor, api, name):
     )
 
 
+def check_axes(tensor):
+    """A tensor on chip that was made with one axis may be made, not used."""
+    if tensor.ndim < 2 and tensor.buffer_.on_chip:
+        (n,) = tensor.shape
+        fail(
+            "RANK_LAYOUT",
+            f"Insufficient rank, shape {list(tensor.shape)} in {tensor.memory}, made at line {tensor.buffer_.line}",
+            rule="on-chip tensors have rank >= 2",
+            fix=f"({n}, 1) for one value a partition, or (1, {n}) for one row",
+        )
+
+
 def check_partition_first(tensor, api, name):
     buffer = tensor.buffer_
     if len(tensor.shape) < 2:
+        check_axes(tensor)
         fail(
             "RANK_LAYOUT",
             f"{api}: Insufficient rank, {name} has {len(tensor.shape)}",
@@ -233,7 +246,8 @@ def whole_rows_mask(mask, shape, api, operands):
                 f"{api}: a condition of its mask may be false for some elements: {e}",
                 operands=operands,
                 rule=f"{api} takes whole rows: a mask that is always true, or on loop variables alone, is legal",
-                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call after it",
+                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call "
+                "after it",
             )
     return items
 

@@ -24,8 +24,8 @@ class DType:
     def dtype(self):
         """Numpy's dtype.
 
-        Numpy has no bfloat16 and float8. They are ml_dtypes' where the program uses that, else plain bytes: their size is
-        right and no array of them can be taken for numbers."""
+        Numpy has no bfloat16 and float8. They are ml_dtypes' where the program uses that, else plain bytes: their size
+        is right and no array of them can be taken for numbers."""
         import numpy  # whoever asks has loaded it
 
         if self.name in formats.FORMATS:

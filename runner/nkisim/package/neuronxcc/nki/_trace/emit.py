@@ -199,7 +199,8 @@ def emit_fold(
     shape=None,
     own=False,
 ):
-    """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there. own: as in emit_map."""
+    """dst = reduction of steps(values) over `axes` of `shape`. dst has size-1 axes (or none) there. own: as in
+    emit_map."""
     shape = tuple(shape)
     items = _checked_mask(mask, shape, api)
     sources = [source_of(v, shape, items, api) for v in values]

@@ -1,6 +1,11 @@
-"""Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index)."""
+"""Subscripts of tensors: basic (ints, slices, ds), advanced (index grids), indirect (a tile as an index).
+
+A subscript gives each axis of the view an index over the axes of the result; the new view is the old one with those put
+in the place of its slots. So views of views need no case of their own, and bounds are proved once, at the access, on
+what the buffer's own dimensions become."""
 
 from .affine import Aff, as_int
+from .checks import check_axes
 from .conditions import Cond
 from .context import fail
 from .shapes import broadcast_shapes
@@ -39,6 +44,8 @@ class Grid:
 
 @method
 def __getitem__(tensor, key):
+    if tensor.ndim < 2:
+        check_axes(tensor)
     key = key if isinstance(key, tuple) else (key,)
     key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
@@ -106,22 +113,26 @@ def _expand(tensor, key):
 
 
 def _partition_axis(tensor):
-    """The view axis that walks over partitions of an on-chip buffer; axis 0 if that axis has size 1."""
+    """The view axis that walks over partitions of an on-chip buffer; -1 for none.
+
+    An integer there keeps its axis, with size 1: a tile has a partition axis, whatever is left of it. With one
+    partition no axis moves along the dimension, and the place must be told by its neighbours."""
     buffer = tensor.buffer_
     if not buffer.on_chip:
         return -1
     for k, d in enumerate(tensor.dims[buffer.pdim].slots):
         if d:
             return k
-    # partition extent 1: the axis left of all free axes
+    # One partition: right of the block axes, left of all free axes.
     free = [k for a in tensor.dims[buffer.pdim + 1 :] for k, d in enumerate(a.slots) if d]
     block = [k for a in tensor.dims[: buffer.pdim] for k, d in enumerate(a.slots) if d]
     first = max(block) + 1 if block else 0
-    whole = len(buffer.shape) == tensor.ndim
-    return buffer.pdim if whole and not block else min(first, min(free) if free else first)
+    whole = len(buffer.shape) + buffer.folded == tensor.ndim
+    return buffer.pdim + buffer.folded if whole and not block else min(first, min(free) if free else first)
 
 
 def _basic(tensor, key):
+    """Integers, slices and nl.ds: each axis of the result comes from one of the view's; integers drop theirs."""
     pieces = []  # (start Aff, step, size or None for a dropped axis)
     partition = _partition_axis(tensor)
     for axis, (k, n) in enumerate(zip(key, tensor.shape)):
@@ -150,12 +161,30 @@ def _basic(tensor, key):
             slots[axis] = step if size > 1 else 0
             axis += 1
         indices.append(Aff(start.c, start.terms, tuple(slots), shape))
+    _check_blocks(tensor, indices)
     return Tensor(
         tensor.buffer_, [a.substitute(indices, shape) for a in tensor.dims], shape, _moved(tensor, indices, shape)
     )
 
 
+def _check_blocks(tensor, indices):
+    """Axes that share a dimension of the buffer are checked here: the access proves the bounds of their sum alone."""
+    buffer = tensor.buffer_
+    for axis, (index, n) in enumerate(zip(indices, tensor.shape) if buffer.folded else ()):
+        lo, hi = index.bounds()
+        if (lo < 0 or hi >= n) and not any(a.slots[axis] for a in tensor.dims[buffer.pdim :]):
+            fail(
+                "OOB",
+                f"index range [{lo}, {hi}] of axis {axis} exceeds its size of {n}",
+                operands=[("tensor", tensor), ("index", index)],
+                rule="block indices of a tensor of more than 8 axes stay inside, whatever the mask",
+                fix="declare as many blocks as the loop has trips",
+                official="tensor_access_out_of_bound",
+            )
+
+
 def _moved(tensor, indices, shape):
+    """The index tile of an indirect view, subscripted as the view itself: it has the view's axes."""
     if tensor.dyn is None:
         return None
     dim, tile, skip = tensor.dyn
@@ -274,6 +303,8 @@ def _ds_size(tensor, k):
 
 
 def _advanced(tensor, key):
+    """Index grids: their broadcast is the space of the result, whatever the axes of the view; scalars stand still in
+    it."""
     shape, dyn = (), None
     for axis, k in enumerate(key):
         if isinstance(k, Tensor):
@@ -307,6 +338,7 @@ def _advanced(tensor, key):
             indices.append(k.spread(shape))
         else:
             indices.append(_scalar(tensor, axis, k, n).spread(shape))
+    _check_blocks(tensor, indices)
     moved = _moved(tensor, indices, shape)
     if dyn is not None:
         axis, tile = dyn

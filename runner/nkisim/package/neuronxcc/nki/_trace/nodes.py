@@ -24,13 +24,13 @@ class Buffer:
         "memory",
         "filled",
         "from_transpose",
-        "declared_pdim",
         "shared",
         "writes",
         "all_reduce",
         "root",
         "on_chip",
         "masks",
+        "folded",
     )
     PARAM, OUTPUT, HBM, SBUF, PSUM, CONSTANT = (
         BUFFER[name] for name in ("param", "output", "hbm", "sbuf", "psum", "constant")
@@ -41,8 +41,9 @@ class Buffer:
         self.line, self.region = line, region
         self.alias, self.data, self.number, self.writes = None, b"", -1, 0
         self.masks = ()  # of the operations that wrote it under one
+        self.folded = 0  # how many more axes its first dimension stands for than one (see nl_create)
         self.all_reduce = None  # (function, program axes) of a value that other programs add to
-        self.written = self.filled = self.from_transpose = self.declared_pdim = self.shared = False
+        self.written = self.filled = self.from_transpose = self.shared = False
         self.root, self.on_chip = self, kind in (Buffer.SBUF, Buffer.PSUM)
 
     def stand_for(self, other):

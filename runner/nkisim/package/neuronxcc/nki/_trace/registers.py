@@ -1,8 +1,8 @@
 """The scalar engine's accumulator registers: one float32 a partition, alive from call to call of nisa.activation.
 
-reduce_cmd resets them, adds to them or both; reduce_res only reads them out. Most kernels reset and read out in the same
-call, and that is one fold into reduce_res. It stays one until a call needs what an earlier one left: from then on the
-registers are a buffer of the kernel, and the folds that were recorded before go through it as well."""
+reduce_cmd resets them, adds to them or both; reduce_res only reads them out. Most kernels reset and read out in the
+same call, and that is one fold into reduce_res. It stays one until a call needs what an earlier one left: from then on
+the registers are a buffer of the kernel, and the folds that were recorded before go through it as well."""
 
 from . import context
 from .affine import Aff
@@ -21,7 +21,8 @@ class Accumulators:
         self.buffer, self.direct, self.known = None, [], False
 
     def carry(self, trace):
-        """Makes the registers a buffer; what was folded straight into a result is folded into them and copied from there."""
+        """Makes the registers a buffer; what was folded straight into a result is folded into them and copied from
+        there."""
         if self.buffer is not None:
             return
         self.buffer = Buffer(
@@ -53,54 +54,25 @@ def accumulate(label, command, reduce_res, values, steps, shape, mask):
     reads the registers out into reduce_res, a (p, 1) tile or None."""
     trace = context.current()
     registers = trace.accumulators = trace.accumulators or Accumulators()
-    axes = list(range(1, len(shape)))
+
+    def fold(dst, **more):
+        axes = list(range(1, len(shape)))
+        emit_fold(dst, values, steps, "add", axes, "activation_reduce", "scalar", mask, label, shape=shape, **more)
+
     if command == "reduce" and not registers.known:
         context.warn(f"{label}: reduce_cmd reduce adds to what the accumulators hold, and no call before it reset them")
     registers.known = registers.known or command != "reduce"
     if command != "reset_reduce" or reduce_res is None:
         registers.carry(trace)
+    result = None if reduce_res is None else partition_aligned(reduce_res, len(shape))
     if registers.buffer is None:
-        emit_fold(
-            partition_aligned(reduce_res, len(shape)),
-            values,
-            steps,
-            "add",
-            axes,
-            "activation_reduce",
-            "scalar",
-            mask,
-            label,
-            shape=shape,
-        )
+        fold(result)
         registers.direct.append((trace.region.block, trace.region.block[-1]))
         return
     held = _view(registers.buffer, shape)
     if command == "reset":
         emit_map(held, [0.0], [], "part_of_former", "scalar", (), label, own=True)
     else:
-        adds = "add" if command == "reduce" else None
-        emit_fold(
-            held,
-            values,
-            steps,
-            "add",
-            axes,
-            "activation_reduce",
-            "scalar",
-            mask,
-            label,
-            shape=shape,
-            accumulate=adds,
-            own=True,
-        )
-    if reduce_res is not None:
-        emit_map(
-            partition_aligned(reduce_res, len(shape)),
-            [held],
-            [],
-            "part_of_former",
-            "scalar",
-            (),
-            label,
-            own=command == "reduce",
-        )
+        fold(held, accumulate="add" if command == "reduce" else None, own=True)
+    if result is not None:
+        emit_map(result, [held], [], "part_of_former", "scalar", (), label, own=command == "reduce")

@@ -191,8 +191,9 @@ def choose(test, chosen, other):
 
 
 def range_of(candidate):
-    """Python's range as the iterator of a for statement becomes sequential; a user's own `range` stays, and so does Python's
-    in a helper that was given nothing of the device: what it builds (a list of tiles, a numpy array) needs every trip.
+    """Python's range as the iterator of a for statement becomes sequential; a user's own `range` stays, and so does
+    Python's in a helper that was given nothing of the device: what it builds (a list of tiles, a numpy array) needs
+    every trip.
     """
     if candidate is not range:
         return callee(candidate)

@@ -3,11 +3,13 @@
 import math
 
 from . import context
+from .affine import Aff
 from .checks import need_dtype
 from .context import fail
+from .limits import MAX_RANK
 from .nodes import Buffer
 from .scope import check_alive
-from .tensor import Tensor, method, shape_argument
+from .tensor import Tensor, identity_dims, method, shape_argument
 
 
 @method
@@ -31,15 +33,27 @@ def view(self, dtype):
     )
 
 
+def _fixed_axes(tensor):
+    """How many leading dimensions of the buffer an index has fixed, where all others are there whole; None
+    otherwise."""
+    fixed = len(tensor.buffer_.shape) - tensor.ndim
+    rest = identity_dims(tensor.shape)
+    if tensor.dyn is not None or fixed < 0 or any(a.has_slots for a in tensor.dims[:fixed]):
+        return None
+    whole = tensor.shape == tensor.buffer_.shape[fixed:] and all(a.same(b) for a, b in zip(tensor.dims[fixed:], rest))
+    return fixed if whole else None
+
+
 def alias(tensor, shape, dtype, api):
-    """A reshape or dtype view of a whole buffer."""
+    """A reshape or dtype view of a whole buffer, or of one of its blocks, x[b]: the bytes that follow one another."""
     check_alive(tensor)
-    if not tensor.is_whole:
+    fixed = _fixed_axes(tensor)
+    if fixed is None or fixed + len(shape) > MAX_RANK:
         fail(
             "RANK_LAYOUT",
             f"{api} of an indexed tensor is not implemented",
             operands=[("tensor", tensor)],
-            rule=f"{api} takes a whole tensor, before it is indexed",
+            rule=f"{api} takes a whole tensor, or one whose leading axes are indexed away",
             fix=f"{api} first, then index",
             kind=NotImplementedError,
         )
@@ -52,7 +66,7 @@ def alias(tensor, shape, dtype, api):
             rule="a reshape keeps the number of elements",
             fix="give a shape of the same size",
         )
-    if old.on_chip and (old.pdim != 0 or shape[0] != old.shape[0]):
+    if old.on_chip and (old.pdim != fixed or shape[0] != tensor.shape[0]):
         fail(
             "RANK_LAYOUT",
             f"{api}: the partition axis of an on-chip tile would change from {list(old.shape)} to {list(shape)}",
@@ -62,8 +76,13 @@ def alias(tensor, shape, dtype, api):
         )
     trace = context.current()
     line = context.kernel_line()
-    buffer = Buffer(old.kind, dtype, old.name, shape, 0, old.memory, line, old.region)
+    pdim = fixed if old.on_chip else 0
+    buffer = Buffer(old.kind, dtype, old.name, old.shape[:fixed] + shape, pdim, old.memory, line, old.region)
     buffer.stand_for(old)
     buffer.from_transpose = old.from_transpose
     trace.keep_buffer(buffer)
-    return Tensor.whole(buffer)
+    if not fixed:
+        return Tensor.whole(buffer)
+    still = (0,) * len(shape)
+    block = tuple(Aff(a.c, a.terms, still, shape) for a in tensor.dims[:fixed])
+    return Tensor(buffer, block + identity_dims(shape), shape)

@@ -76,6 +76,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
     for name, tensor in (("dst", dst), ("src", src)):
         checks.require_tensor(tensor, label, name)
         scope.check_alive(tensor)
+        checks.check_axes(tensor)
         if tensor.memory == "psum":
             fail(
                 "WRONG_MEMORY",

@@ -1,5 +1,7 @@
 """nl: memories and tensors in them."""
 
+import math
+
 from .. import checks, context
 from ..affine import Aff, as_int
 from ..capacity import check_partition_bytes, check_tensor_bytes
@@ -8,7 +10,7 @@ from ..context import fail
 from ..limits import MAX_RANK
 from ..names import api
 from ..nodes import Buffer
-from ..tensor import Tensor
+from ..tensor import Tensor, identity_dims
 
 
 class Memory:
@@ -39,7 +41,7 @@ class par_dim:
 
 
 def parse_shape(api_name, shape):
-    """(shape, partition dimension, explicit?)"""
+    """(shape, partition dimension)"""
     if not isinstance(shape, (tuple, list)):
         if as_int(shape) is None:
             fail(
@@ -79,7 +81,7 @@ def parse_shape(api_name, shape):
                 fix="use a size >= 1",
             )
         out.append(value)
-    return tuple(out), pdim, explicit
+    return tuple(out), pdim
 
 
 def create(api_name, shape, dtype, buffer, name, fill):
@@ -105,12 +107,13 @@ def create(api_name, shape, dtype, buffer, name, fill):
             fix="nl.ndarray(..., buffer=ncc.sbuf.mod_alloc(...)), then t[...] = value",
             official="tensor_creation_on_scratchpad_with_init_value_not_supported",
         )
-    shape, pdim, explicit = parse_shape(api_name, shape)
-    if len(shape) > MAX_RANK:
+    shape, pdim = parse_shape(api_name, shape)
+    folded = max(0, len(shape) - MAX_RANK)
+    if folded and (memory.kind == Buffer.HBM or pdim <= folded):
         fail(
             "RANK_LAYOUT",
             f"{api_name}: rank {len(shape)}",
-            rule=f"tensors have at most {MAX_RANK} dimensions",
+            rule=f"tensors have at most {MAX_RANK} dimensions, block dimensions before nl.par_dim beside",
             fix="fold dimensions together",
             kind=ValueError,
             official="exceed_max_supported_dimension",
@@ -118,13 +121,8 @@ def create(api_name, shape, dtype, buffer, name, fill):
     dtype = need_dtype(dtype, api_name)
     if memory.kind == Buffer.HBM:
         return _create_hbm(trace, api_name, shape, dtype, memory, name, fill)
-    if len(shape) < 2:
-        fail(
-            "RANK_LAYOUT",
-            f"{api_name}: Insufficient rank, shape {list(shape)} in {memory.name}",
-            rule="on-chip tensors have rank >= 2",
-            fix=f"({shape[0]}, 1) for one value a partition, or (1, {shape[0]}) for one row",
-        )
+    if len(shape) < 2:  # legal while nothing uses it: whatever does finds that it has one axis
+        return Tensor(trace.add_buffer(memory.kind, dtype, name or "", (1, *shape), 0, memory.name, fill), (), shape)
     if pdim == len(shape) - 1:
         fail(
             "RANK_LAYOUT",
@@ -143,9 +141,20 @@ def create(api_name, shape, dtype, buffer, name, fill):
     )
     check_partition_bytes(api_name, shape, pdim, dtype, memory.name)
     check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=True)
-    out = trace.add_buffer(memory.kind, dtype, name or "", shape, pdim, memory.name, fill)
-    out.declared_pdim = explicit
-    return Tensor.whole(out)
+    stored = (math.prod(shape[: folded + 1]), *shape[folded + 1 :])
+    out = trace.add_buffer(memory.kind, dtype, name or "", stored, pdim - folded, memory.name, fill)
+    out.folded = folded
+    return Tensor(out, _folded_dims(shape, folded), shape) if folded else Tensor.whole(out)
+
+
+def _folded_dims(shape, folded):
+    """Dims over all axes of a tensor whose first axes are one dimension of its buffer: programs have fewer
+    dimensions."""
+    whole = identity_dims(shape)
+    first = whole[folded]
+    for axis in range(folded):
+        first = first.plus(whole[axis], math.prod(shape[axis + 1 : folded + 1]))
+    return (first, *whole[folded + 1 :])
 
 
 def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):

@@ -62,6 +62,8 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
         target = dtypes.bool_
     else:
         target = dtypes.promote(operand_dtype(x), operand_dtype(y))
+        if name == "divide" and target.is_integer:
+            target = dtypes.float32  # as numpy's: nl.floor(i / 38) of an int32 tile is 0 at 37
     checks.check_partition_count(
         label,
         shape[0],

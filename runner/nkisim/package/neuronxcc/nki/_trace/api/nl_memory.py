@@ -211,7 +211,7 @@ def static_cast(value, dtype):
 def broadcast_to(src, *, shape):
     name = "nl.broadcast_to"
     checks.check_tile(src, name, "src")
-    shape, _, _ = parse_shape(name, shape)
+    shape, _ = parse_shape(name, shape)
     view = src.broadcast_to(shape)
     checks.check_partition_axis(name, "shape", view, shape[0])
     out = new_tile(shape, src.dtype, api=name)

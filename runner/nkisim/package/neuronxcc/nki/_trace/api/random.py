@@ -92,7 +92,7 @@ def _bits(shape, label, mask=None):
 @api("nl")
 def rand(shape, dtype=dtypes.float32):
     label = "nl.rand"
-    shape, _, _ = parse_shape(label, shape)
+    shape, _ = parse_shape(label, shape)
     target = need_dtype(dtype, label)
     if target.is_integer:
         fail("DTYPE", f"{label}: dtype {target}", rule="values lie in [0, 1): a float type", fix="dtype=nl.float32")
