@@ -15,6 +15,7 @@
 #include "jobs/base/text.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
+#include "runner/device/check/reference.hpp"
 #include "runner/device/make_device.hpp"
 
 namespace nkigrid::cli {
@@ -156,7 +157,8 @@ ExitCode check_kernel(const KernelOptions& options) {
   const auto paths = device::default_device_paths();
   const auto spec = device_of(options);
   auto servers = device::start_servers(spec.backend, check, paths, 1);
-  const auto device = device::make_device(spec, check, options.seed, std::move(servers), paths);
+  const auto device =
+      device::make_device(spec, check, {options.seed, device::secret_of_node(paths.cache)}, std::move(servers), paths);
   Verdict verdict;
   verdict.compile = device->compile(task, source, options.entry.empty() ? std::nullopt : std::optional(options.entry));
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);

@@ -97,7 +97,8 @@ ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_pt
   const auto run = open_run(options, comm);
   std::shared_ptr<device::Device> device;
   try {
-    device = device::make_device(run.grid.device, run.grid.check, run.grid.seed, std::move(servers), paths);
+    device =
+        device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret}, std::move(servers), paths);
   } catch (const Error& error) {
     log::note_failure(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
     note_refusal(run, error.what());

@@ -6,10 +6,10 @@
 
 namespace nkigrid::device {
 
-std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, std::uint64_t run_seed,
+std::unique_ptr<Device> make_device(const jobs::DeviceSpec& spec, const jobs::CheckSpec& check, const DrawSource& draws,
                                     std::shared_ptr<BackendServers> servers, const DevicePaths& paths) {
   auto backend = build_backend(spec.backend, {spec.nki, check, paths}, std::move(servers));
-  return make_checked_device(std::move(backend), check, run_seed, paths);
+  return make_checked_device(std::move(backend), check, draws, paths);
 }
 
 }  // namespace nkigrid::device

@@ -37,6 +37,11 @@ std::optional<JobEnd> Job::wait(Deadline deadline) {
   return end;
 }
 
+std::optional<JobEnd> Job::end(Seconds grace, Seconds patience) {
+  if (!wait_readable(status_.get(), deadline_after(grace.count()))) cancel();
+  return wait(deadline_after(patience.count()));
+}
+
 ForkServer::ForkServer(Spec spec) : spec_(std::move(spec)) {
   auto pair = make_socket_pair(SocketKind::packets);
   // Words on stderr go to memory, not to a pipe that nobody drains.
@@ -59,6 +64,11 @@ ForkServer::~ForkServer() {
   } catch (const Error&) {
     // Nothing can be done for a server that cannot be waited for.
   }
+}
+
+void ForkServer::kill() {
+  ::kill(process_.pid, SIGKILL);
+  static_cast<void>(wait_readable(process_.pidfd.get(), deadline_after(10)));  // its sockets are closed then
 }
 
 std::string ForkServer::last_words() {

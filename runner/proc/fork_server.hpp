@@ -31,6 +31,8 @@ class Job {
   void cancel() noexcept;
   /// Waits for the end of the child. @returns nothing when the server itself is gone or answers nothing in time.
   std::optional<JobEnd> wait(Deadline deadline);
+  /// The same for a child that has nothing more to do: it has `grace` to go by itself, then it is killed.
+  std::optional<JobEnd> end(Seconds grace, Seconds patience);
 
  private:
   Fd work_, status_;
@@ -57,6 +59,9 @@ class ForkServer {
 
   /// Hands a job to a child. @throws Error{external} when the server is gone. @threads safe
   Job start();
+
+  /// Ends it at once, with its children: for a server that gives no answers. The next start() finds it gone.
+  void kill();
 
   const std::string& name() const noexcept { return spec_.name; }
   pid_t pid() const noexcept { return process_.pid; }

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
+#include "runner/device/sim/fork_servers.hpp"
 #include "tests/device/small_task.hpp"
 
 namespace nkigrid::device {
@@ -16,6 +18,7 @@ using testing::Not;
 jobs::CheckSpec short_timeout() {
   jobs::CheckSpec check;
   check.compile_timeout = Seconds(2);
+  check.run_timeout = Seconds(2);
   return check;
 }
 
@@ -100,6 +103,19 @@ TEST(HostileKernel, ChildThatDiesIsCompilerInternalWhileTheCanaryCompiles) {
   EXPECT_THAT(compiled.diagnostic.message, HasSubstr("exited with status 0"));
 }
 
+TEST(HostileKernel, WhateverItAnswersIsItsOwnFailure) {
+  TestDevice test;
+  for (const char* file : {"closes_its_answer_and_sleeps.py", "half_an_answer.py", "two_answers.py"}) {
+    SCOPED_TRACE(file);
+    const auto compiled = test.compile(data_file(std::string("hostile/") + file));
+    EXPECT_FALSE(compiled.ok());
+    EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_fail)
+        << compiled.diagnostic.message;
+    EXPECT_LT(compiled.seconds, 30) << "nobody waits for a child that has nothing to say";
+  }
+  expect_unharmed(test);
+}
+
 TEST(HostileKernel, MemoryHogEndsWithItself) {
   TestDevice test;
   const auto compiled = test.compile(data_file("hostile/takes_all_memory.py"));
@@ -126,6 +142,15 @@ TEST(HostileKernel, PythonThatRecordsNothingInsideTheKernelIsACompileTimeoutToo)
   EXPECT_EQ(compiled.diagnostic.code, Code::compile_timeout) << compiled.diagnostic.message;
   EXPECT_EQ(outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage), Outcome::compile_timeout);
   expect_unharmed(test);
+}
+
+TEST(HostileKernel, AServerThatSomebodyStoppedIsReplacedAndBlamesNobody) {
+  TestDevice test(short_timeout());
+  ::kill(test.servers->tracer().pid(), SIGSTOP);
+  const auto compiled = test.compile(data_file("good.py"));
+  ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
+  ::kill(test.servers->run().pid(), SIGSTOP);
+  EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
 }
 
 TEST(HostileKernel, HostSideEntriesAreNoKernels) {

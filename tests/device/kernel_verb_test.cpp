@@ -90,5 +90,13 @@ TEST(KernelVerb, BadRequestsAreOneClearErrorEach) {
   EXPECT_EQ(kernel(file, {}).status, 2);
 }
 
+TEST(KernelVerb, WhoKnowsTheSeedDoesNotKnowAllInputs) {
+  const auto answer =
+      kernel(NKIGRID_TEST_DATA "/device/hostile/knows_seed_1.py", {"--task", "L1/004_row_norm", "--seed", "1"});
+  ASSERT_EQ(answer.status, 1) << answer.err;
+  EXPECT_EQ(answer.data.at("outcome"), "mismatch");
+  EXPECT_EQ(answer.data.at("verify").at("passed"), 4) << "the public draws are all answered";
+}
+
 }  // namespace
 }  // namespace nkigrid

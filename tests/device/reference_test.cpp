@@ -42,8 +42,8 @@ double deviation(const std::vector<float>& values) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-ReferenceCache cache_in(const fs::path& folder, std::uint64_t seed = 7) {
-  return {test_paths().libexec / "reference_worker.py", folder / "cache", seed, true};
+ReferenceCache cache_in(const fs::path& folder, const DrawSource& draws = 7) {
+  return {test_paths().libexec / "reference_worker.py", folder / "cache", draws, {}};
 }
 
 std::set<std::string> files_in(const fs::path& folder) {
@@ -79,6 +79,24 @@ TEST(ReferenceCache, DrawsDependOnSeedAndStreamOnly) {
       << "another folder, another count";
   EXPECT_NE(floats(first.trials(small_task(), Stream::final_check, 1)[0]->arguments, 0), one);
   EXPECT_NE(floats(other.trials(small_task(), Stream::tool, 1)[0]->arguments, 0), one);
+}
+
+TEST(ReferenceCache, OnlyTheLastTrialOfTheFinalCheckFollowsFromTheSecret) {
+  const TemporaryDirectory folder;
+  auto open = cache_in(folder.path()), one = cache_in(folder.path(), {7, "a"}), two = cache_in(folder.path(), {7, "b"});
+  for (const auto stream : {Stream::final_check, Stream::tool}) {
+    const auto public_draws = open.trials(small_task(), stream, 5);
+    const auto of_one = one.trials(small_task(), stream, 5), of_two = two.trials(small_task(), stream, 5);
+    for (std::size_t t = 0; t < 5; ++t) {
+      const auto known = floats(public_draws[t]->arguments, 0);
+      const bool secret = stream == Stream::final_check && t == 4;
+      EXPECT_EQ(floats(of_one[t]->arguments, 0) == known, !secret) << t;
+      EXPECT_EQ(floats(of_two[t]->arguments, 0) == floats(of_one[t]->arguments, 0), !secret) << t;
+    }
+  }
+  auto again = cache_in(folder.path(), {7, "a"});
+  EXPECT_EQ(floats(again.trials(small_task(), Stream::final_check, 5)[4]->arguments, 0),
+            floats(one.trials(small_task(), Stream::final_check, 5)[4]->arguments, 0));
 }
 
 TEST(ReferenceCache, DamagedFilesAreMadeAnew) {

@@ -110,5 +110,24 @@ TEST(Program, TooManyBytesAreRefused) {
   EXPECT_THAT(error_of(std::string(kMaxProgramBytes + 1, '\0')), HasSubstr("at most 8388608"));
 }
 
+/// `count` sums of a tile and a number, the numbers in turn from `different` ones.
+std::size_t bytes_of_sums(int count, int different) {
+  auto program = make::add_program(1, 4);
+  auto& body = std::get<Loop>(program.body.back().what).body;
+  const auto sum = std::get<Map>(body[body.size() - 2].what);
+  for (int k = 0; k < count; ++k) {
+    auto next = sum;
+    next.sources[1] = make::value(0.5 + k % different);
+    body.push_back({5, std::move(next)});
+  }
+  return constant_bytes(program);
+}
+
+TEST(Program, NumbersInItsInstructionsCountAsConstantsOnceEach) {
+  EXPECT_EQ(bytes_of_sums(20'000, 20'000), 80'000U) << "answers written down as immediates";
+  EXPECT_EQ(bytes_of_sums(20'000, 3), 0U) << "an unrolled loop";
+  EXPECT_EQ(bytes_of_sums(256, 256), 0U) << "coefficients";
+}
+
 }  // namespace
 }  // namespace nkigrid::nkisim

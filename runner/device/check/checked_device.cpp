@@ -26,11 +26,11 @@ double since(std::chrono::steady_clock::time_point start) {
 /// Any backend behind the port, with what is the same for all of them.
 class CheckedDevice final : public Device {
  public:
-  CheckedDevice(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, std::uint64_t run_seed,
+  CheckedDevice(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check, const DrawSource& draws,
                 const DevicePaths& paths)
       : backend_(std::move(backend)),
         check_(check),
-        references_(paths.libexec / "reference_worker.py", paths.cache, run_seed, check.strict_sandbox),
+        references_(paths.libexec / "reference_worker.py", paths.cache, draws, check),
         canary_(*backend_),
         compiled_(kCompileResultsKept) {
     if (const auto why = canary_.failure(); !why.empty()) {
@@ -117,8 +117,8 @@ class CheckedDevice final : public Device {
 }  // namespace
 
 std::unique_ptr<Device> make_checked_device(std::unique_ptr<Backend> backend, const jobs::CheckSpec& check,
-                                            std::uint64_t run_seed, const DevicePaths& paths) {
-  return std::make_unique<CheckedDevice>(std::move(backend), check, run_seed, paths);
+                                            const DrawSource& draws, const DevicePaths& paths) {
+  return std::make_unique<CheckedDevice>(std::move(backend), check, draws, paths);
 }
 
 }  // namespace nkigrid::device

@@ -13,6 +13,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/run_secret.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/sandbox_properties.hpp"
 
@@ -90,9 +91,13 @@ struct ReferenceCache::Worker {
   }
 };
 
-ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, std::uint64_t run_seed, bool strict)
-    : worker_file_(std::move(worker)), folder_(std::move(folder)), run_seed_(run_seed), strict_(strict) {
-  proc::require_sandbox(strict ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed);
+ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, DrawSource draws, const jobs::CheckSpec& check)
+    : worker_file_(std::move(worker)),
+      folder_(std::move(folder)),
+      draws_(std::move(draws)),
+      secret_trial_(check.trials - 1),
+      strict_(check.strict_sandbox) {
+  proc::require_sandbox(strict_ ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed);
   make_private_folder(folder_);
   worker_ = std::make_unique<Worker>(worker_file_, folder_, strict_);
 }
@@ -100,7 +105,10 @@ ReferenceCache::ReferenceCache(fs::path worker, fs::path folder, std::uint64_t r
 ReferenceCache::~ReferenceCache() = default;
 
 std::string ReferenceCache::seed_of(const jobs::Task& task, Stream stream, std::uint32_t trial) const {
-  return std::to_string(keyed_hash({std::to_string(run_seed_), task.hash, to_string(stream), std::to_string(trial)}));
+  const auto seed = std::to_string(draws_.seed), number = std::to_string(trial);
+  if (is_secret(stream, trial))
+    return std::to_string(keyed_hash({seed, draws_.secret, task.hash, to_string(stream), number}));
+  return std::to_string(keyed_hash({seed, task.hash, to_string(stream), number}));
 }
 
 std::string ReferenceCache::key_of(const jobs::Task& task, Stream stream, std::uint32_t trial) {
@@ -115,7 +123,8 @@ std::string ReferenceCache::key_of(const jobs::Task& task, Stream stream, std::u
     }
   }
   return Sha256()
-      .field(std::to_string(run_seed_))
+      .field(std::to_string(draws_.seed))
+      .field(is_secret(stream, trial) ? sha256_hex(draws_.secret) : "")
       .field(task.hash)
       .field(to_string(stream))
       .field(std::to_string(trial))
@@ -204,6 +213,11 @@ std::vector<std::shared_ptr<const Trial>> ReferenceCache::trials(const jobs::Tas
   }
   throw Error(ErrorCode::external,
               fmt::format("reference files of task '{}' in '{}' do not stay readable", task.id, folder_.native()));
+}
+
+std::string secret_of_node(const fs::path& cache_folder) {
+  make_private_folder(cache_folder);
+  return jobs::make_secret(cache_folder);
 }
 
 }  // namespace nkigrid::device

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "jobs/grid/grid.hpp"
+#include "runner/device/draw_source.hpp"
 #include "runner/device/tensor_file.hpp"
 #include "runner/device/values.hpp"
 #include "runner/proc/spawn.hpp"
@@ -25,9 +27,10 @@ struct Trial {
 class ReferenceCache {
  public:
   /// @param folder made when absent; must belong to this user alone
-  /// @param strict tasks run behind all walls, or nothing does
-  /// @throws Error{io} when the folder cannot be used; Error{config} when `strict` cannot be had
-  ReferenceCache(std::filesystem::path worker, std::filesystem::path folder, std::uint64_t run_seed, bool strict);
+  /// @param check its sandbox is the tasks', and its last trial of the final check is drawn from the secret
+  /// @throws Error{io} when the folder cannot be used; Error{config} when a strict sandbox cannot be had
+  ReferenceCache(std::filesystem::path worker, std::filesystem::path folder, DrawSource draws,
+                 const jobs::CheckSpec& check);
   ~ReferenceCache();
 
   /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
@@ -43,11 +46,15 @@ class ReferenceCache {
   std::shared_ptr<const Trial> load(const std::string& key);
   void remember(const std::string& key, std::shared_ptr<const Trial> trial);
   void compute(const jobs::Task& task, Stream stream, const std::vector<std::uint32_t>& missing);
+  bool is_secret(Stream stream, std::uint32_t trial) const {
+    return !draws_.secret.empty() && stream == Stream::final_check && trial == secret_trial_;
+  }
   std::string seed_of(const jobs::Task& task, Stream stream, std::uint32_t trial) const;
   std::string key_of(const jobs::Task& task, Stream stream, std::uint32_t trial);
 
   std::filesystem::path worker_file_, folder_;
-  std::uint64_t run_seed_;
+  DrawSource draws_;
+  std::uint32_t secret_trial_;
   bool strict_;
   std::mutex worker_mutex_;  // one request at a time
   std::unique_ptr<Worker> worker_;
@@ -56,5 +63,9 @@ class ReferenceCache {
   std::list<Entry> recent_;    // newest first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
 };
+
+/// A secret for checks that belong to no run, the same as long as this node's cache lives: its draws are cached, too.
+/// @throws Error{io}
+std::string secret_of_node(const std::filesystem::path& cache_folder);
 
 }  // namespace nkigrid::device

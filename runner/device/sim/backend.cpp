@@ -55,6 +55,8 @@ class SimBackend final : public Backend {
     return std::make_unique<SimSession>(*servers_, pool_, task, artifact.bytes);
   }
 
+  /// Somebody may have stopped a server, or starved it.
+  bool doubts_the_device() const override { return true; }
   std::string name() const override { return "sim"; }
   std::string compiler() const override { return options_.sdk + "+nkisim"; }
 

@@ -62,7 +62,8 @@ CompileAttempt attempt_of(TracerResult traced, const jobs::Task& task, const std
                             fmt::format("the kernel was stopped at a forbidden act: {}", traced.words));
     case TracerResult::Kind::late:
       return failed_compile(Code::compile_timeout, Stage::trace,
-                            fmt::format("the kernel did not compile within {:.0f} s", timeout.count()));
+                            fmt::format("the kernel did not compile within {:.0f} s", timeout.count()),
+                            "a compile did not end in time");
     case TracerResult::Kind::died:
       return failed_compile(Code::compiler_internal, Stage::trace,
                             fmt::format("the compiler process ended while it traced the kernel: {}", traced.words),

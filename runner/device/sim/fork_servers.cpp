@@ -79,6 +79,11 @@ pid_t KeptServer::pid() {
   return server_->pid();
 }
 
+void KeptServer::give_up(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  if (server_->pid() == pid) server_->kill();
+}
+
 proc::Job KeptServer::start() {
   const std::lock_guard lock(mutex_);
   for (;;) {

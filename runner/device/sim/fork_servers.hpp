@@ -9,7 +9,11 @@
 
 namespace nkigrid::device {
 
-inline constexpr double kReapSeconds = 30;  ///< from a child that closed its socket to the news of how it ended
+/// From a child that was killed, or closed its socket, to the news of how it ended. A server that says nothing for so
+/// long is stopped or stuck, whoever did that to it: what it was asked is no kernel's fault, and it is replaced.
+inline constexpr Seconds kReapTime{15};
+/// How long a child that closed its answer has to go by itself.
+inline constexpr Seconds kEndGrace{1};
 
 /// One fork server that is started again when it dies: it holds nothing, so nothing is lost with it but the jobs it
 /// had.
@@ -23,6 +27,8 @@ class KeptServer {
   /// @throws Error{external} with its words when it does not get ready
   void wait_ready();
   pid_t pid();
+  /// Ends a server that gives no answers, unless it has been replaced already. @param pid its, when the job was started
+  void give_up(pid_t pid);
 
  private:
   proc::ForkServer::Spec spec_;

@@ -29,7 +29,7 @@ RunReport parse_report(const json& head) {
 }  // namespace
 
 SimSession::SimSession(ForkServers& servers, OutputPool& pool, const jobs::Task& task, const std::string& program)
-    : memory_(pool, task), job_(servers.run().start()) {
+    : server_(servers.run()), server_pid_(server_.pid()), memory_(pool, task), job_(server_.start()) {
   const auto head = first_head(memory_.layout(), kSlots);
   const std::array<int, 1> descriptors = {memory_.descriptor()};
   // A child that is gone already shows at the first run.
@@ -48,10 +48,11 @@ SimSession::~SimSession() {
 
 RunOutcome SimSession::ended() {
   over_ = true;
-  const auto end = job_.wait(proc::deadline_after(kReapSeconds));
+  const auto end = job_.end(kEndGrace, kReapTime);
   if (!end) {
     memory_.abandon();
-    return run_ended(RunOutcome::Kind::machinery);
+    server_.give_up(server_pid_);
+    return run_ended(RunOutcome::Kind::machinery, "the run server gives no answers");
   }
   const auto* signaled = std::get_if<proc::Signaled>(&end->end);
   const bool denied = signaled != nullptr && signaled->signal == SIGSYS;
@@ -67,8 +68,9 @@ RunOutcome SimSession::ask(const RunQuestion& question, const TensorFile& argume
     auto read = proc::read_frame(job_.work(), deadline);
     if (read.end == proc::ReadEnd::late) {
       job_.cancel();
-      static_cast<void>(ended());
-      return run_ended(RunOutcome::Kind::late);
+      auto outcome = ended();
+      // Who could not kill the child in time may not have given it its time either.
+      return outcome.kind == RunOutcome::Kind::machinery ? outcome : run_ended(RunOutcome::Kind::late);
     }
     if (read.end != proc::ReadEnd::frame) {
       job_.cancel();

@@ -34,6 +34,8 @@ class SimSession final : public Session {
   RunOutcome ask(const RunQuestion& question, const TensorFile& arguments, const Poison& poison, Seconds timeout);
   RunOutcome ended();
 
+  KeptServer& server_;
+  pid_t server_pid_;
   OutputMemory memory_;  // before the job: it is given back when the child has ended
   proc::Job job_;
   bool over_ = false;  // the child has ended

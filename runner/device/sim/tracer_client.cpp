@@ -15,7 +15,9 @@ namespace {
 TracerResult without_reply(const std::optional<proc::JobEnd>& end) {
   TracerResult result;
   if (!end) return result;
-  result.words = proc::describe(end->end);
+  // Killed by us: it had closed its answer.
+  const bool went_on = std::holds_alternative<proc::TimedOut>(end->end);
+  result.words = went_on ? "it closed its answer and went on" : proc::describe(end->end);
   const auto* signaled = std::get_if<proc::Signaled>(&end->end);
   if (signaled != nullptr && signaled->signal == SIGSYS) {
     result.kind = TracerResult::Kind::denied;
@@ -33,8 +35,9 @@ TracerResult trace(proc::Job& job, const std::string& head, const std::string& s
   auto read = proc::read_frame(job.work(), deadline);
   if (read.end == proc::ReadEnd::late) {
     job.cancel();
-    static_cast<void>(job.wait(proc::deadline_after(kReapSeconds)));
-    return {TracerResult::Kind::late, {}, {}};
+    // Who could not kill the child in time may not have given it its time either.
+    if (job.wait(proc::deadline_after(kReapTime.count()))) return {TracerResult::Kind::late, {}, {}};
+    return {TracerResult::Kind::machinery, {}, "the tracer server gives no answers"};
   }
   if (read.end == proc::ReadEnd::frame) {
     try {
@@ -43,8 +46,7 @@ TracerResult trace(proc::Job& job, const std::string& head, const std::string& s
       return {TracerResult::Kind::died, {}, "it answered with something that is no reply"};
     }
   }
-  if (read.end == proc::ReadEnd::broken) job.cancel();
-  auto result = without_reply(job.wait(proc::deadline_after(kReapSeconds)));
+  auto result = without_reply(job.end(read.end == proc::ReadEnd::broken ? Seconds(0) : kEndGrace, kReapTime));
   if (read.end == proc::ReadEnd::broken && result.kind == TracerResult::Kind::died)
     result.words = "it answered with something that is no reply";
   return result;
@@ -58,6 +60,7 @@ TracerResult trace_in_child(ForkServers& servers, const jobs::NkiOptions& option
   TracerResult result;
   // A server that dies takes its jobs with it, whoever was to blame; the job is tried once more on the next one.
   for (int attempt = 0; attempt < 2; ++attempt) {
+    const pid_t server = servers.tracer().pid();
     auto job = servers.tracer().start();
     try {
       result = trace(job, head, source, timeout);
@@ -65,6 +68,7 @@ TracerResult trace_in_child(ForkServers& servers, const jobs::NkiOptions& option
       result = {TracerResult::Kind::machinery, {}, error.what()};
     }
     if (result.kind != TracerResult::Kind::machinery) break;
+    servers.tracer().give_up(server);
   }
   return result;
 }

@@ -180,7 +180,8 @@ Program parse_program(std::string_view bytes);
 /// naming the line.
 void validate(const Program& program);
 
-/// Total bytes of baked constants.
-std::size_t constant_bytes(const Program& program) noexcept;
+/// Bytes of numbers that are written down in a program: those of its constant buffers, and four for each different
+/// number in its instructions where those are more than 256 (an unrolled loop repeats its numbers, answers do not).
+std::size_t constant_bytes(const Program& program);
 
 }  // namespace nkigrid::nkisim
