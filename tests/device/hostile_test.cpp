@@ -146,10 +146,11 @@ TEST(HostileKernel, PythonThatRecordsNothingInsideTheKernelIsACompileTimeoutToo)
 
 TEST(HostileKernel, AServerThatSomebodyStoppedIsReplacedAndBlamesNobody) {
   TestDevice test(short_timeout());
-  ::kill(test.servers->tracer().pid(), SIGSTOP);
+  auto& servers = dynamic_cast<ForkServers&>(*test.servers);
+  ::kill(servers.tracer().pid(), SIGSTOP);
   const auto compiled = test.compile(data_file("good.py"));
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
-  ::kill(test.servers->run().pid(), SIGSTOP);
+  ::kill(servers.run().pid(), SIGSTOP);
   EXPECT_TRUE(test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1).paper_ok);
 }
 

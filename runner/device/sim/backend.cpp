@@ -56,7 +56,7 @@ class SimBackend final : public Backend {
   }
 
   /// Somebody may have stopped a server, or starved it.
-  bool doubts_the_device() const override { return true; }
+  bool may_be_at_fault() const override { return true; }
   std::string name() const override { return "sim"; }
   std::string compiler() const override { return options_.sdk + "+nkisim"; }
 
