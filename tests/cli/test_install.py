@@ -85,9 +85,9 @@ class Install(unittest.TestCase):
             built |= set(re.findall(rf'FILES "{re.escape(str(BUILD))}/([^"]+)"', script.read_text()))
         self.assertIn("nkigrid", built)
         done = subprocess.run(
-            ["ninja", "-C", BUILD, "-t", "inputs", "nkigrid_program"], capture_output=True, text=True, check=True
+            ["ninja", "-C", BUILD, "-t", "commands", "nkigrid_program"], capture_output=True, text=True, check=True
         )
-        self.assertLessEqual(built, set(done.stdout.split()))
+        self.assertLessEqual(built, set(re.findall(r" -o (\S+)", done.stdout)))
 
     def test_nothing_installed_looks_into_the_build(self):
         for path in sorted(self.prefix.rglob("*")):
