@@ -1,7 +1,6 @@
 #include "cli/cluster.hpp"
 
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include <fmt/core.h>
@@ -51,19 +50,14 @@ void print_added(const jobs::Run& run, const slurm::SubmitReport& report,
 
 ExitCode submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
-  std::set<std::uint32_t> shards;
-  for (std::size_t i = 0; i < ledger.states.size(); ++i) {
-    const bool parked = ledger.states[i].outstanding == log::Outstanding::parked;
-    if (ledger.states[i].counted_attempt == 0 && (options.with_parked || !parked))
-      shards.insert(run.plan.episodes[i].shard);
-  }
+  const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
   if (shards.empty()) {
     if (!options.quiet)
       fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
     return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
   }
   const auto bad = ledger.bad_nodes();
-  const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path(), bad);
+  const auto report = slurm::submit_shards(run, shards, client, program_path(), bad);
   if (options.quiet) return ExitCode::done;
   for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {

@@ -94,7 +94,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
     auto& cell = report.cells[run.plan.episodes[i].cell];
     ++cell.episodes;
     const auto& state = ledger.states[i];
-    if (state.counted_attempt == 0) {
+    if (!state.is_scored()) {
       ++report.reasons[std::string(log::to_string(state.outstanding))];
       continue;
     }

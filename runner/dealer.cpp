@@ -41,15 +41,15 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
   }
   for (const auto episode : order) {
     const auto& state = ledger.states[episode];
-    if (const auto& end = ledger.ends[episode]; state.counted_attempt > 0 && end) {
+    if (const auto& end = ledger.ends[episode]; state.is_scored() && end) {
       ++scored_;
       passed_ += end->outcome == Outcome::pass ? 1 : 0;
       spend(episode, end->cost_usd, end->tokens_in + end->tokens_out);
       continue;
     }
-    const bool parked = state.outstanding == log::Outstanding::parked;
-    if (parked && !with_parked) continue;
+    if (!state.is_to_run(with_parked)) continue;
     if (state.attempts > 0) {
+      const bool parked = state.outstanding == log::Outstanding::parked;
       // A parked one that is asked for again gets its tries anew, away from the node that failed it.
       progress_.emplace(episode, Progress{.attempts = std::max(state.attempts, owner - 1),
                                           .infra_failures = parked ? 0 : state.infra_failures,

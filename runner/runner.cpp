@@ -212,7 +212,7 @@ class Stopper {
 Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& order, const Coordinator& coordinator) {
   const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
   Result result{.episodes = order.size(), .stopped_by = coordinator.stopped_by(), .exit_code = coordinator.exit_code()};
-  for (const auto episode : order) result.scored += ledger.states[episode].counted_attempt > 0 ? 1 : 0;
+  for (const auto episode : order) result.scored += ledger.states[episode].is_scored() ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
   if (result.outstanding > 0) {
     result.exit_code = worse(result.exit_code, ExitCode::incomplete);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -116,7 +117,7 @@ class Folder {
       state.last_failure = reason_of(newest->outcome);
       if (!state.unfinished) state.last_node = newest->node;
     }
-    if (state.counted_attempt > 0)
+    if (state.is_scored())
       state.outstanding = Outstanding::none;
     else if (state.attempts == 0)
       state.outstanding = Outstanding::pending;
@@ -143,7 +144,21 @@ std::string_view to_string(Outstanding reason) noexcept {
 
 std::uint64_t Ledger::scored() const noexcept {
   return static_cast<std::uint64_t>(
-      std::count_if(states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+      std::count_if(states.begin(), states.end(), [](const auto& state) { return state.is_scored(); }));
+}
+
+std::vector<std::uint32_t> Ledger::to_run(bool with_parked) const {
+  std::vector<std::uint32_t> episodes;
+  for (std::uint32_t i = 0; i < states.size(); ++i) {
+    if (states[i].is_to_run(with_parked)) episodes.push_back(i);
+  }
+  return episodes;
+}
+
+std::vector<std::uint32_t> Ledger::shards_to_run(const jobs::Plan& plan, bool with_parked) const {
+  std::set<std::uint32_t> shards;
+  for (const auto episode : to_run(with_parked)) shards.insert(plan.episodes[episode].shard);
+  return {shards.begin(), shards.end()};
 }
 
 std::vector<std::string> Ledger::bad_nodes() const {
@@ -166,17 +181,6 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::
   folder.settle(infra_retries, live);
   for (auto& [node, reason] : read_refusals(log_folder)) ledger.nodes[node].refused = std::move(reason);
   return ledger;
-}
-
-std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked) {
-  std::vector<std::uint32_t> episodes;
-  for (std::uint32_t i = 0; i < ledger.states.size(); ++i) {
-    const auto reason = ledger.states[i].outstanding;
-    if (reason == Outstanding::none || reason == Outstanding::running) continue;
-    if (reason == Outstanding::parked && !with_parked) continue;
-    episodes.push_back(i);
-  }
-  return episodes;
 }
 
 Ledger read_ledger(const jobs::Run& run) {
