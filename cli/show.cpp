@@ -17,7 +17,9 @@
 #include "jobs/run_directory.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
+#include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/reader.hpp"
 
 namespace nkigrid::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/log/reader.hpp"
+#include "runner/log/history.hpp"
 #include "runner/log/records.hpp"
 #include "runner/model/chat.hpp"
 

@@ -35,7 +35,7 @@ class Coordinator {
 
  private:
   void take_want(int rank, const Want& want);
-  void deal_to_hungry();
+  void deal_to_ranks();
   void send_all(Tag tag, const std::string& bytes, std::string_view hint);
   void drain(bool at_once);
   void take_trouble(const Trouble& trouble);
@@ -49,12 +49,12 @@ class Coordinator {
   const Clock& clock_;
   Seconds started_;
   /// What a rank still waits for, and what it was dealt in all.
-  struct Desk {
+  struct RankDemand {
     std::string node;
     std::uint32_t wants = 0, ahead = 0;
     std::uint64_t dealt = 0;
   };
-  std::map<int, Desk> desks_;  ///< by rank
+  std::map<int, RankDemand> demands_;  ///< by rank
   int sealed_ = 0;
   bool draining_ = false, at_once_ = false, finishing_ = false;
   ExitCode exit_code_ = ExitCode::done;

@@ -57,9 +57,9 @@ void TurnClock::saw_turn(const std::string& cell, Seconds took) {
   keep(recent_[cell].turns, took);
 }
 
-void TurnClock::saw_judge(const std::string& cell, Seconds took) {
+void TurnClock::saw_final_check(const std::string& cell, Seconds took) {
   const std::lock_guard lock(mutex_);
-  keep(recent_[cell].judges, took);
+  keep(recent_[cell].final_checks, took);
 }
 
 Seconds TurnClock::timeouts(const jobs::CellSpec& cell) const {
@@ -75,7 +75,7 @@ Seconds TurnClock::bound(const jobs::CellSpec& cell) const {
   const auto found = recent_.find(cell.id);
   const bool known = found != recent_.end() && !found->second.turns.empty();
   const Seconds expected =
-      known ? kSlack * (longest(found->second.turns) + longest(found->second.judges)) : kFirstShare * allowance_;
+      known ? kSlack * (longest(found->second.turns) + longest(found->second.final_checks)) : kFirstShare * allowance_;
   return std::min(expected, timeouts(cell));
 }
 

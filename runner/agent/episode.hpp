@@ -6,7 +6,7 @@
 
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
-#include "runner/log/reader.hpp"
+#include "runner/log/history.hpp"
 #include "runner/log/records.hpp"
 
 namespace nkigrid::agent {

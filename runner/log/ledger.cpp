@@ -59,7 +59,8 @@ class Folder {
     }
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
-    tally(end);
+    // A takeover's row says nothing of the node.
+    if (end.outcome != Outcome::killed) ledger_.nodes[end.node].count(end.outcome);
     if (!is_scored(end.outcome)) {
       add_failure(i, end);
     } else if (end.id.attempt > state.counted_attempt) {
@@ -82,17 +83,6 @@ class Folder {
   static void forget_names(End& end) {
     end.id.episode = {};
     end.id.key = end.level = end.category = end.reason = {};
-  }
-
-  void tally(const End& end) {
-    if (end.outcome == Outcome::killed) return;  // a takeover's row says nothing of the node
-    auto& node = ledger_.nodes[end.node];
-    if (is_scored(end.outcome)) {
-      ++node.scored;
-      return;
-    }
-    ++node.failures;
-    if (end.outcome != Outcome::api_error) ++node.own_failures;
   }
 
   void add_failure(std::uint32_t i, const End& end) {
@@ -123,7 +113,7 @@ class Folder {
       state.outstanding = Outstanding::pending;
     else if (state.unfinished && live)
       state.outstanding = Outstanding::running;
-    else if (state.infra_failures > 0 && state.infra_failures >= infra_retries)
+    else if (is_parked(state.infra_failures, infra_retries))
       state.outstanding = Outstanding::parked;
     else
       state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;
@@ -140,6 +130,15 @@ std::string_view to_string(Outstanding reason) noexcept {
   constexpr std::array<std::string_view, 8> names = {"none",      "pending",        "running",      "killed",
                                                      "api_error", "verifier_error", "device_error", "parked"};
   return names[static_cast<std::size_t>(reason)];
+}
+
+void NodeTally::count(Outcome outcome) noexcept {
+  if (is_scored(outcome)) {
+    ++scored;
+    return;
+  }
+  ++failures;
+  if (outcome != Outcome::api_error) ++own_failures;
 }
 
 std::uint64_t Ledger::scored() const noexcept {

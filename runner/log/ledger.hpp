@@ -39,8 +39,8 @@ struct EpisodeState {
   bool unfinished = false;  ///< the newest attempt has a begin and no end
 
   bool is_scored() const noexcept { return counted_attempt > 0; }
-  /// True when a session may be given it: it has no score, and is not parked or parked ones are asked for. One that runs
-  /// is: whether its owner lives is the shard's lock to say, or the batch system's.
+  /// True when a session may be given it: it has no score, and is not parked or parked ones are asked for. One that
+  /// runs is: whether its owner lives is the shard's lock to say, or the batch system's.
   bool is_to_run(bool with_parked) const noexcept {
     return !is_scored() && (with_parked || outstanding != Outstanding::parked);
   }
@@ -52,6 +52,8 @@ struct NodeTally {
   std::uint32_t failures = 0;      ///< api_error, verifier_error, device_error
   std::uint32_t own_failures = 0;  ///< of these, verifier_error and device_error: no endpoint's fault
   std::string refused;             ///< why the newest session there could not begin: its device failed; "": it began
+
+  void count(Outcome outcome) noexcept;
 };
 
 /// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what
@@ -59,6 +61,11 @@ struct NodeTally {
 inline constexpr std::uint32_t kNodeFailures = 5;
 inline bool eats_episodes(const NodeTally& node) noexcept {
   return !node.refused.empty() || (node.failures >= kNodeFailures && node.failures > node.scored);
+}
+
+/// True when an episode has used up the attempts that infrastructure may fail: it waits until it is asked for.
+inline bool is_parked(std::uint32_t infra_failures, std::uint32_t infra_retries) noexcept {
+  return infra_failures > 0 && infra_failures >= infra_retries;
 }
 
 /// The one place that knows which attempt counts: folds the log's records into the state of every planned
