@@ -6,7 +6,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/ids.hpp"
-#include "runner/end_watch.hpp"
+#include "jobs/scheduler.hpp"
 
 namespace nkigrid::runner {
 
@@ -18,7 +18,10 @@ struct RunOptions {
   std::optional<double>
       ends_at;  ///< Unix time [s] at which the batch system ends this allocation (rank 0's counts); none: no limit
   std::uint32_t elements_at_once = 1;  ///< of this run, this one among them: they share the endpoints' concurrency
-  EndQuestion end_question = {};  ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
+  jobs::EndQuestion end_question =
+      {};  ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
+  /// The batch system's name for this node, for provenance and for keeping a retry away from a bad one; "": the host's.
+  std::string node;
 };
 
 /// What run_shard() came to, the same on every rank.

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "jobs/base/files.hpp"
@@ -13,12 +13,15 @@
 
 namespace nkigrid::runner {
 
-std::string node_name() {
-  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr && *name != '\0') return name;
+namespace {
+
+std::string host_name() {
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
   return host;
 }
+
+}  // namespace
 
 RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<device::Device> device, const Clock& clock,
                     const RunOptions& options, const std::atomic<int>& stop) {
@@ -27,8 +30,8 @@ RunResult run_shard(const jobs::Run& run, mpi::Comm& comm, std::shared_ptr<devic
   if (comm.rank() == 0) leader.emplace(Leader::make(run, comm, clock, options));
   std::optional<Rank> rank;
   try {
-    rank.emplace(RankContext{run, comm, clock, options, stop, node_name()}, std::move(device),
-                 leader ? &*leader : nullptr);
+    const auto node = options.node.empty() ? host_name() : options.node;
+    rank.emplace(RankContext{run, comm, clock, options, stop, node}, std::move(device), leader ? &*leader : nullptr);
     return rank->work();
   } catch (const std::exception& error) {
     const bool owned = leader || (rank && rank->begun());

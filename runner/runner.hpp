@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "jobs/base/clock.hpp"
 #include "jobs/run_directory.hpp"
@@ -11,10 +10,6 @@
 #include "runner/run_options.hpp"
 
 namespace nkigrid::runner {
-
-/// Where this rank runs, for provenance and for keeping a retry away from a bad node. On one machine that plays several
-/// Slurm nodes the host name is the same for all, hence SLURMD_NODENAME first.
-std::string node_name();
 
 /// Runs the outstanding episodes of a frozen run: rank 0 deals, every rank's lanes work, each rank journals and seals.
 /// Notes in the log's folder why it stopped early. Turns that cannot end before the allocation does are not begun;
