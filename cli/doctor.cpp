@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -203,9 +204,7 @@ ExitCode doctor(const DoctorOptions& options) {
     else
       fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
-  if (options.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(
-                           1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) fmt::print("{}", json_text({{"version", 1}, {"findings", list}}));
   return code;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
@@ -156,7 +157,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
     json["bad_nodes"].push_back(
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
-  return json.dump(layout == JsonLayout::line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
 
 std::string to_line(const StatusReport& report) {

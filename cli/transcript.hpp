@@ -30,8 +30,4 @@ std::string render_json(const Transcript& transcript);
 std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools,
                           bool json);
 
-/// Lines of `after` against `before`: unchanged runs are folded. Each line carries its number in `after` and a mark: '
-/// ', '+' or '-'.
-std::string changed_lines(const std::string& before, const std::string& after);
-
 }  // namespace nkigrid::cli
