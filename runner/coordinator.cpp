@@ -66,18 +66,14 @@ void Coordinator::take_trouble(const Trouble& trouble) {
   }
 }
 
-void Coordinator::stop(const std::string& reason, ExitCode exit_code) {
-  take_trouble({.exit_code = exit_code, .reason = reason, .model = {}});
-}
-
 void Coordinator::start(double seconds_left) {
-  send_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
+  tell_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
 }
 
 void Coordinator::drain(bool at_once) {
   if (std::exchange(draining_, true) && (at_once_ || !at_once)) return;
   at_once_ = at_once_ || at_once;
-  send_all(Tag::drain, encode(Drain{at_once}), "drain");
+  tell_all(Tag::drain, encode(Drain{at_once}), "drain");
 }
 
 void Coordinator::take_want(int rank, const Want& want) {
@@ -112,10 +108,10 @@ void Coordinator::deal_to_ranks() {
 void Coordinator::maybe_finish() {
   if (finishing_ || !dealer_.idle() || !(draining_ || dealer_.exhausted())) return;
   finishing_ = true;
-  send_all(Tag::finish, {}, "end the run");
+  tell_all(Tag::finish, {}, "end the run");
 }
 
-void Coordinator::send_all(Tag tag, const std::string& bytes, std::string_view hint) {
+void Coordinator::tell_all(Tag tag, const std::string& bytes, std::string_view hint) {
   for (int rank = 0; rank < comm_.size(); ++rank) comm_.send(rank, static_cast<int>(tag), bytes, hint);
 }
 

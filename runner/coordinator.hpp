@@ -21,9 +21,10 @@ class Coordinator {
   void handle(const mpi::Incoming& message);
   /// What time brings: budgets, the progress line.
   void tick();
-  void stop(const std::string& reason, ExitCode exit_code);  ///< drain everything
   /// What every rank must know before its first episode; sent once.
   void start(double seconds_left);
+  /// Says the same to every rank, this one included.
+  void tell_all(Tag tag, const std::string& bytes, std::string_view hint);
 
   /// True once every rank has sealed its journal.
   bool all_sealed() const noexcept { return sealed_ == comm_.size(); }
@@ -36,7 +37,6 @@ class Coordinator {
  private:
   void take_want(int rank, const Want& want);
   void deal_to_ranks();
-  void send_all(Tag tag, const std::string& bytes, std::string_view hint);
   void drain(bool at_once);
   void take_trouble(const Trouble& trouble);
   void maybe_finish();

@@ -48,7 +48,6 @@ Leader Leader::make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, c
 Leader::Leader(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options, ShardLock lock,
                std::vector<std::uint32_t> order, Dealer dealer)
     : run_(run),
-      comm_(comm),
       clock_(clock),
       options_(options),
       lock_(std::move(lock)),
@@ -70,8 +69,7 @@ void Leader::tick(const TurnClock& turns) {
 /// The end has moved: every rank's lanes and stages go by the new one.
 void Leader::tell_end(double seconds_left) {
   fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
-  for (int rank = 0; rank < comm_.size(); ++rank)
-    comm_.send(rank, static_cast<int>(Tag::end_moved), encode(TimeLeft{seconds_left}), "move the end");
+  coordinator_.tell_all(Tag::end_moved, encode(TimeLeft{seconds_left}), "move the end");
 }
 
 void Leader::finish() {
@@ -80,8 +78,7 @@ void Leader::finish() {
   coordinator_.finish_progress();
   const auto result = this->result();
   log::note_stopped_by(run_.log_folder(), options_.shard, result.stopped_by);
-  for (int rank = 0; rank < comm_.size(); ++rank)
-    comm_.send(rank, static_cast<int>(Tag::result), encode(result), "tell the result");
+  coordinator_.tell_all(Tag::result, encode(result), "tell the result");
 }
 
 /// What the log says at the end: the truth that `tables` will see.

@@ -37,7 +37,6 @@ class Leader {
   void tell_end(double seconds_left);
 
   const jobs::Run& run_;
-  mpi::Comm& comm_;
   const Clock& clock_;
   const RunOptions& options_;
   ShardLock lock_;
