@@ -66,8 +66,8 @@ Seconds TurnClock::timeouts(const jobs::CellSpec& cell) const {
   const auto& model = grid_.model(cell.model);
   const auto& check = grid_.check;
   const Seconds tools = check.compile_timeout + check.run_timeout * static_cast<double>(check.tool_trials);
-  const Seconds judge = check.compile_timeout + check.run_timeout * static_cast<double>(check.trials + 1);
-  return (has_endpoint(model.api) ? model.request_timeout + model.retry_limit : Seconds(0)) + tools + judge;
+  const Seconds final_check = check.compile_timeout + check.run_timeout * static_cast<double>(check.trials + 1);
+  return (has_endpoint(model.api) ? model.request_timeout + model.retry_limit : Seconds(0)) + tools + final_check;
 }
 
 Seconds TurnClock::bound(const jobs::CellSpec& cell) const {
