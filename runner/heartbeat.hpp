@@ -11,14 +11,14 @@ namespace nkigrid::runner {
 /// Tells a rank that died from one that has nothing to say, where MPI does not: `mpirun --continuous` keeps the
 /// survivors, and they would wait for it for ever. Rank 0 and every other rank watch each other.
 /// @threads the main thread of a rank
-class Pulse {
+class Heartbeat {
  public:
   static constexpr Seconds kBeat{10};     ///< between signs of life
   static constexpr Seconds kSilent{120};  ///< after so long without one a rank is lost
   static constexpr Seconds kBusy{
       1800};  ///< the same for one that has not begun, or that seals: it says nothing meanwhile
 
-  Pulse(mpi::Comm& comm, const Clock& clock);
+  Heartbeat(mpi::Comm& comm, const Clock& clock);
 
   /// To be called with every message. @returns true when it was a sign of life and nothing else
   bool took(const mpi::Incoming& message);

@@ -13,7 +13,7 @@ namespace nkigrid::runner {
 /// How many episodes a rank asks for ahead of need: as many as its lanes ended lately, so that a request's round trip
 /// does not leave them idle. With episodes of minutes that is none, and none may be: an episode that waits on a rank
 /// cannot go to another one that is idle.
-class Appetite {
+class PrefetchWindow {
  public:
   /// Takes note of episodes that ended.
   void ended(std::uint32_t episodes, Seconds now) noexcept {
@@ -39,21 +39,21 @@ class Appetite {
   std::uint32_t count_ = 0, last_ = 0;
 };
 
-/// What a rank tells rank 0 of its room, and when: only if it has more than rank 0 can know of.
-class Asker {
+/// What a rank asks rank 0 for, and when: only if it has more room than rank 0 can know of.
+class WorkRequests {
  public:
-  void ended(std::uint32_t episodes, Seconds now) noexcept { appetite_.ended(episodes, now); }
+  void ended(std::uint32_t episodes, Seconds now) noexcept { window_.ended(episodes, now); }
   void received(std::size_t episodes) noexcept { received_ += episodes; }
 
   /// @param idle lanes without work; `queued` episodes wait on the rank for a lane
   std::optional<Want> ask(std::uint32_t lanes, std::uint32_t idle, std::uint32_t queued, const std::string& node,
                           Seconds now) {
-    const auto most = appetite_.ahead(lanes, now);
+    const auto most = window_.ahead(lanes, now);
     const auto ahead = most > queued ? most - queued : 0;
     const auto since = received_ - received_then_;
-    const bool hungry = idle + since > idle_then_ && idle > 0;
-    const bool greedy = ahead > most / 2 && ahead + since > ahead_then_;
-    if (!hungry && !greedy) return std::nullopt;
+    const bool lanes_idle = idle + since > idle_then_ && idle > 0;
+    const bool window_open = ahead > most / 2 && ahead + since > ahead_then_;
+    if (!lanes_idle && !window_open) return std::nullopt;
     idle_then_ = idle;
     ahead_then_ = ahead;
     received_then_ = received_;
@@ -61,25 +61,9 @@ class Asker {
   }
 
  private:
-  Appetite appetite_;
+  PrefetchWindow window_;
   std::uint64_t received_ = 0, received_then_ = 0;
   std::uint64_t idle_then_ = 0, ahead_then_ = 0;
-};
-
-/// How long a rank that found nothing to do sleeps before it looks at MPI again: 0.1 ms after something moved, doubling
-/// to 5 ms, so that a busy rank answers at once and an idle one costs next to nothing.
-class PollPause {
- public:
-  void moved() noexcept { next_ = kLeast; }
-  Seconds next() noexcept {
-    const auto pause = next_;
-    next_ = std::min(2 * next_, kMost);
-    return pause;
-  }
-
- private:
-  static constexpr Seconds kLeast{0.0001}, kMost{0.005};
-  Seconds next_ = kLeast;
 };
 
 }  // namespace nkigrid::runner

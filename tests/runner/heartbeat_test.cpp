@@ -1,4 +1,4 @@
-#include "runner/pulse.hpp"
+#include "runner/heartbeat.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,67 +26,67 @@ class Wire final : public mpi::Comm {
   int rank_, size_;
 };
 
-struct Pulses : testing::Test {
+struct Heartbeats : testing::Test {
   ManualClock clock;
   /// Looks once a second for `time`; `alive` ranks say something every 10 s. @returns who was lost first, and after how
   /// long
-  std::optional<std::pair<int, Seconds>> live(Pulse& pulse, Seconds time, const std::vector<int>& alive) {
+  std::optional<std::pair<int, Seconds>> live(Heartbeat& heartbeat, Seconds time, const std::vector<int>& alive) {
     const auto begun = clock.monotonic();
     for (auto passed = Seconds(0); passed <= time; passed += Seconds(1)) {
       if (static_cast<int>(passed.count()) % 10 == 0) {
-        for (const int rank : alive) EXPECT_TRUE(pulse.took({rank, static_cast<int>(Tag::alive), {}}));
+        for (const int rank : alive) EXPECT_TRUE(heartbeat.took({rank, static_cast<int>(Tag::alive), {}}));
       }
-      if (const auto lost = pulse.look()) return std::pair(*lost, clock.monotonic() - begun);
+      if (const auto lost = heartbeat.look()) return std::pair(*lost, clock.monotonic() - begun);
       clock.advance(Seconds(1));
     }
     return std::nullopt;
   }
 };
 
-TEST_F(Pulses, ARankThatFallsSilentIsLostAfterTwoMinutes) {
+TEST_F(Heartbeats, ARankThatFallsSilentIsLostAfterTwoMinutes) {
   Wire wire(0, 4);
-  Pulse pulse(wire, clock);
-  EXPECT_EQ(live(pulse, Seconds(600), {1, 2, 3}), std::nullopt);
-  const auto lost = live(pulse, Seconds(600), {1, 3});
+  Heartbeat heartbeat(wire, clock);
+  EXPECT_EQ(live(heartbeat, Seconds(600), {1, 2, 3}), std::nullopt);
+  const auto lost = live(heartbeat, Seconds(600), {1, 3});
   ASSERT_TRUE(lost.has_value());
   EXPECT_EQ(lost->first, 2);
   EXPECT_NEAR(lost->second.count(), 120, 11);
 }
 
-TEST_F(Pulses, OtherRanksWatchRankZeroAlone) {
+TEST_F(Heartbeats, OtherRanksWatchRankZeroAlone) {
   Wire wire(2, 4);
-  Pulse pulse(wire, clock);
-  EXPECT_FALSE(pulse.took({0, static_cast<int>(Tag::start), {}}));
-  const auto lost = live(pulse, Seconds(600), {1, 3});
+  Heartbeat heartbeat(wire, clock);
+  EXPECT_FALSE(heartbeat.took({0, static_cast<int>(Tag::start), {}}));
+  const auto lost = live(heartbeat, Seconds(600), {1, 3});
   ASSERT_TRUE(lost.has_value());
   EXPECT_EQ(lost->first, 0);
   for (const auto& [to, tag] : wire.sent) EXPECT_TRUE(to == 0 && tag == Tag::alive);
   EXPECT_NEAR(static_cast<double>(wire.sent.size()), 12, 1) << "one each 10 s";
 }
 
-TEST_F(Pulses, WhoHasNotBegunAndWhoSealsHasHalfAnHour) {
+TEST_F(Heartbeats, WhoHasNotBegunAndWhoSealsHasHalfAnHour) {
   Wire wire(0, 2);
-  Pulse pulse(wire, clock);
-  EXPECT_EQ(live(pulse, Seconds(1500), {}), std::nullopt) << "it reads a long log";
-  EXPECT_FALSE(pulse.took({1, static_cast<int>(Tag::want), {}}));
-  EXPECT_TRUE(pulse.took({1, static_cast<int>(Tag::sealing), {}}));
-  EXPECT_EQ(live(pulse, Seconds(1500), {}), std::nullopt);
-  EXPECT_TRUE(live(pulse, Seconds(600), {}).has_value());
+  Heartbeat heartbeat(wire, clock);
+  EXPECT_EQ(live(heartbeat, Seconds(1500), {}), std::nullopt) << "it reads a long log";
+  EXPECT_FALSE(heartbeat.took({1, static_cast<int>(Tag::want), {}}));
+  EXPECT_TRUE(heartbeat.took({1, static_cast<int>(Tag::sealing), {}}));
+  EXPECT_EQ(live(heartbeat, Seconds(1500), {}), std::nullopt);
+  EXPECT_TRUE(live(heartbeat, Seconds(600), {}).has_value());
 }
 
-TEST_F(Pulses, AJobThatWasSuspendedLosesNobody) {
+TEST_F(Heartbeats, AJobThatWasSuspendedLosesNobody) {
   Wire wire(0, 2);
-  Pulse pulse(wire, clock);
-  EXPECT_EQ(live(pulse, Seconds(60), {1}), std::nullopt);
+  Heartbeat heartbeat(wire, clock);
+  EXPECT_EQ(live(heartbeat, Seconds(60), {1}), std::nullopt);
   clock.advance(Seconds(7200));
-  EXPECT_EQ(pulse.look(), std::nullopt);
-  EXPECT_EQ(live(pulse, Seconds(60), {1}), std::nullopt);
+  EXPECT_EQ(heartbeat.look(), std::nullopt);
+  EXPECT_EQ(live(heartbeat, Seconds(60), {1}), std::nullopt);
 }
 
-TEST_F(Pulses, ARankAloneWatchesNobody) {
+TEST_F(Heartbeats, ARankAloneWatchesNobody) {
   Wire wire(0, 1);
-  Pulse pulse(wire, clock);
-  EXPECT_EQ(live(pulse, Seconds(3000), {}), std::nullopt);
+  Heartbeat heartbeat(wire, clock);
+  EXPECT_EQ(live(heartbeat, Seconds(3000), {}), std::nullopt);
   EXPECT_TRUE(wire.sent.empty());
 }
 

@@ -1,7 +1,6 @@
-#include <cmath>
-#include <limits>
+#include "runner/agent/final_check.hpp"
 
-#include "runner/agent/session.hpp"
+#include "runner/agent/kernel_steps.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -40,10 +39,10 @@ Verdict check(Session& session, Submission& submission) {
 bool same_kernel(const Submission& a, const Submission& b) { return a.source == b.source && a.entry == b.entry; }
 
 /// Why the last reply gave no kernel.
-Outcome outcome_without_kernel(const Session& session) {
-  if (session.last_event == TurnEvent::refused || session.ended_by == EndedBy::refused) return Outcome::refused;
-  if (session.ended_by == EndedBy::context_full) return Outcome::context_full;
-  switch (session.last_event) {
+Outcome outcome_without_kernel(const Conversation& talk) {
+  if (talk.last_event == TurnEvent::refused || talk.ended_by == EndedBy::refused) return Outcome::refused;
+  if (talk.ended_by == EndedBy::context_full) return Outcome::context_full;
+  switch (talk.last_event) {
     case TurnEvent::truncated:
       return Outcome::truncated;
     case TurnEvent::bad_tool_args:
@@ -54,25 +53,26 @@ Outcome outcome_without_kernel(const Session& session) {
 }
 
 /// The newest submission with the result of its compile, when the current or best kernel is the same one.
-void share_compile(Session& session) {
-  for (const auto& other : {session.current, session.best}) {
-    if (other && other->compiled && !session.newest->compiled && same_kernel(*other, *session.newest))
-      session.newest->compiled = other->compiled;
+void share_compile(Conversation& talk) {
+  for (const auto& other : {talk.current, talk.best}) {
+    if (other && other->compiled && !talk.newest->compiled && same_kernel(*other, *talk.newest))
+      talk.newest->compiled = other->compiled;
   }
 }
 
 }  // namespace
 
-void judge(Session& session, log::End& end) {
+void final_check(Session& session, log::End& end) {
+  Conversation& talk = session.talk;
   end.max_abs_err = end.rel_l2 = end.estimate_us = kNaN;
-  if (!session.newest) {
-    end.outcome = outcome_without_kernel(session);
+  if (!talk.newest) {
+    end.outcome = outcome_without_kernel(talk);
     return;
   }
-  share_compile(session);
-  const Verdict final = check(session, *session.newest);
+  share_compile(talk);
+  const Verdict final = check(session, *talk.newest);
   Verdict best = final;
-  if (session.best && !same_kernel(*session.best, *session.newest)) best = check(session, *session.best);
+  if (talk.best && !same_kernel(*talk.best, *talk.newest)) best = check(session, *talk.best);
   end.outcome = final.outcome;
   end.passed = final.outcome == Outcome::pass ? 1 : 0;
   end.strict_passed = final.strict ? 1 : 0;

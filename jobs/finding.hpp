@@ -7,7 +7,7 @@
 
 #include "jobs/base/error.hpp"
 
-namespace nkigrid::cli {
+namespace nkigrid::jobs {
 
 /// How much a thing that `doctor` looked at matters.
 enum class Need {
@@ -48,4 +48,4 @@ inline Finding not_needed(const std::string& what, std::string_view why) {
 
 [[noreturn]] inline void lacks(std::string text) { throw Error(ErrorCode::external, std::move(text)); }
 
-}  // namespace nkigrid::cli
+}  // namespace nkigrid::jobs

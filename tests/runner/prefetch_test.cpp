@@ -1,9 +1,10 @@
-#include "runner/appetite.hpp"
+#include "runner/prefetch.hpp"
 
 #include <gtest/gtest.h>
 
 #include "jobs/run_directory.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/poll_backoff.hpp"
 #include "tests/runner/plan_fixture.hpp"
 
 namespace nkigrid::runner {
@@ -11,42 +12,42 @@ namespace {
 
 constexpr std::uint32_t kLanes = 4;
 
-TEST(Appetite, LongEpisodesAreNeverAskedForAhead) {
-  Asker asker;
+TEST(PrefetchWindow, LongEpisodesAreNeverAskedForAhead) {
+  WorkRequests requests;
   for (int second = 1; second < 100; ++second) {
-    asker.ended(1, Seconds(second));
-    const auto want = asker.ask(kLanes, 1, 0, "n", Seconds(second));
+    requests.ended(1, Seconds(second));
+    const auto want = requests.ask(kLanes, 1, 0, "n", Seconds(second));
     ASSERT_TRUE(want) << second;
     EXPECT_EQ(want->episodes, 1U);
     EXPECT_EQ(want->ahead, 0U);
-    asker.received(1);
+    requests.received(1);
   }
 }
 
-TEST(Appetite, EpisodesThatTakeNoTimeAreAskedForInGrowingBatches) {
-  Asker asker;
+TEST(PrefetchWindow, EpisodesThatTakeNoTimeAreAskedForInGrowingBatches) {
+  WorkRequests requests;
   std::uint32_t ahead = 0;
   for (int i = 1; i < 40; ++i) {
     const Seconds now(i * 0.001);
-    asker.ended(kLanes + ahead, now);
-    if (const auto want = asker.ask(kLanes, kLanes, 0, "n", now)) ahead = want->ahead;
-    asker.received(kLanes + ahead);
+    requests.ended(kLanes + ahead, now);
+    if (const auto want = requests.ask(kLanes, kLanes, 0, "n", now)) ahead = want->ahead;
+    requests.received(kLanes + ahead);
   }
   EXPECT_GE(ahead, 1000U);
   EXPECT_LE(ahead, 4096U);
 }
 
-TEST(Appetite, ARankWithNothingNewAsksNothing) {
-  Asker asker;
-  ASSERT_TRUE(asker.ask(kLanes, kLanes, 0, "n", Seconds(1)));
-  EXPECT_FALSE(asker.ask(kLanes, kLanes, 0, "n", Seconds(2)));
-  asker.received(1);
-  EXPECT_FALSE(asker.ask(kLanes, 3, 0, "n", Seconds(3)));
-  EXPECT_TRUE(asker.ask(kLanes, 4, 0, "n", Seconds(4)));
+TEST(PrefetchWindow, ARankWithNothingNewAsksNothing) {
+  WorkRequests requests;
+  ASSERT_TRUE(requests.ask(kLanes, kLanes, 0, "n", Seconds(1)));
+  EXPECT_FALSE(requests.ask(kLanes, kLanes, 0, "n", Seconds(2)));
+  requests.received(1);
+  EXPECT_FALSE(requests.ask(kLanes, 3, 0, "n", Seconds(3)));
+  EXPECT_TRUE(requests.ask(kLanes, 4, 0, "n", Seconds(4)));
 }
 
-TEST(PollPause, GrowsFromATenthToFiveMillisecondsAndStartsAnew) {
-  PollPause pause;
+TEST(PollBackoff, GrowsFromATenthToFiveMillisecondsAndStartsAnew) {
+  PollBackoff pause;
   EXPECT_EQ(pause.next(), Seconds(0.0001));
   for (int i = 0; i < 10; ++i) pause.next();
   EXPECT_EQ(pause.next(), Seconds(0.005));

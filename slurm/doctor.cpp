@@ -1,4 +1,4 @@
-#include "cli/doctor_slurm.hpp"
+#include "slurm/doctor.hpp"
 
 #include <unistd.h>
 
@@ -13,22 +13,27 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/cluster.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
+#include "slurm/connect.hpp"
 #include "slurm/scripts.hpp"
 #include "slurm/slurm.hpp"
 
-namespace nkigrid::cli {
+namespace nkigrid::slurm {
 namespace {
 
 namespace fs = std::filesystem;
+using jobs::Finding;
+using jobs::lacks;
+using jobs::look;
+using jobs::Need;
+using jobs::not_needed;
 
 constexpr std::uint32_t kProbeElements = 2;
 constexpr Seconds kLook{0.5};     ///< between looks at the probe's files
 constexpr Seconds kAskSlurm{10};  ///< between questions to the controller
 
-std::string look_at_limits(const slurm::Limits& limits, const std::optional<jobs::Grid>& grid, std::uint32_t in_use) {
+std::string look_at_limits(const Limits& limits, const std::optional<jobs::Grid>& grid, std::uint32_t in_use) {
   auto text =
       fmt::format("MaxArraySize {}, MaxJobCount {} ({} in use)", limits.max_array_size, limits.max_job_count, in_use);
   if (!grid) return text;
@@ -41,7 +46,7 @@ std::string look_at_limits(const slurm::Limits& limits, const std::optional<jobs
                      (shards + limits.max_array_size - 1) / limits.max_array_size);
 }
 
-std::string look_at_partition(const std::vector<slurm::Partition>& partitions, const jobs::Grid& grid) {
+std::string look_at_partition(const std::vector<Partition>& partitions, const jobs::Grid& grid) {
   const auto& wanted = grid.slurm;
   const auto found = std::find_if(partitions.begin(), partitions.end(), [&](const auto& p) {
     return wanted.partition.empty() ? p.is_default : p.name == wanted.partition;
@@ -68,13 +73,13 @@ std::string look_at_partition(const std::vector<slurm::Partition>& partitions, c
                      found->max_minutes == 0 ? "no time limit" : fmt::format("at most {} minutes", found->max_minutes));
 }
 
-slurm::JobRequest probe_request(const jobs::Grid& grid, const fs::path& folder) {
-  slurm::JobRequest request;
+JobRequest probe_request(const jobs::Grid& grid, const std::string& program, const fs::path& folder) {
+  JobRequest request;
   request.name = "nkigrid-probe";
   request.comment = "nkigrid probe " + folder.filename().native();
   request.work_folder = folder.native();
   request.output = (folder / "element-%a.out").native();
-  request.environment = slurm::allowed_environment(environ);
+  request.environment = allowed_environment(environ);
   request.array = fmt::format("0-{}", kProbeElements - 1);
   request.resources = grid.slurm;
   request.nodes = grid.slurm.nodes;
@@ -89,7 +94,7 @@ slurm::JobRequest probe_request(const jobs::Grid& grid, const fs::path& folder) 
       "mpirun -n {} --bind-to none sh -c 'echo rank on $SLURMD_NODENAME' > ranks-$SLURM_ARRAY_TASK_ID 2>&1\n"
       "echo $? > mpi-$SLURM_ARRAY_TASK_ID\necho \"$SLURMD_NODENAME\" > node-$SLURM_ARRAY_TASK_ID\n"
       "mv answer-$SLURM_ARRAY_TASK_ID.part answer-$SLURM_ARRAY_TASK_ID\n",
-      program_path(), request.tasks);
+      program, request.tasks);
   return request;
 }
 
@@ -100,7 +105,8 @@ std::string line_of(const fs::path& path) {
 }
 
 /// What one element's own doctor found, with its node's name before each line.
-void take_answer(const fs::path& folder, std::uint32_t element, std::vector<Finding>& findings) {
+void take_answer(const fs::path& folder, const std::string& program, std::uint32_t element,
+                 std::vector<Finding>& findings) {
   const auto node = line_of(folder / fmt::format("node-{}", element));
   const auto mpi = line_of(folder / fmt::format("mpi-{}", element));
   findings.push_back(look("probe mpi", Need::needed, [&] {
@@ -121,14 +127,13 @@ void take_answer(const fs::path& folder, std::uint32_t element, std::vector<Find
   } catch (const nlohmann::json::exception&) {
     findings.push_back({"probe", false, Need::needed,
                         fmt::format("{}: nkigrid did not start there; see '{}' (is '{}' on a shared file system?)",
-                                    node, (folder / fmt::format("element-{}.out", element)).native(), program_path())});
+                                    node, (folder / fmt::format("element-{}.out", element)).native(), program)});
   }
 }
 
 /// Waits until both answers are there, the job has ended without them, or patience is at its end. @returns why it
 /// waited in vain, or ""
-std::string wait_for_answers(slurm::Client& client, const slurm::JobRequest& request, const fs::path& folder,
-                             Seconds patience) {
+std::string wait_for_answers(Client& client, const JobRequest& request, const fs::path& folder, Seconds patience) {
   const SystemClock clock;
   const auto started = clock.monotonic();
   auto asked = started;
@@ -156,9 +161,9 @@ std::string wait_for_answers(slurm::Client& client, const slurm::JobRequest& req
 std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
   if (grid && !grid->slurm.given) return {not_needed("slurm", "the grid has no slurm section")};
   const auto need = grid ? Need::useful : Need::optional;
-  std::unique_ptr<slurm::Client> client;
+  std::unique_ptr<Client> client;
   std::vector<Finding> findings = {look("slurm", need, [&] {
-    client = slurm::connect();
+    client = connect();
     return fmt::format("the controller answers; libslurm {}", client->version());
   })};
   if (client == nullptr) return findings;
@@ -168,14 +173,14 @@ std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
   return findings;
 }
 
-std::vector<Finding> probe_slurm(const jobs::Grid& grid, Seconds patience) {
+std::vector<Finding> probe_slurm(const jobs::Grid& grid, const std::string& program, Seconds patience) {
   std::vector<Finding> findings;
   const auto folder = fs::absolute(fmt::format("nkigrid-probe-{}-{:.0f}", ::getpid(), SystemClock().unix_seconds()));
   findings.push_back(look("probe", Need::needed, [&] {
-    const auto client = slurm::connect();
+    const auto client = connect();
     make_directories(folder);
-    const auto request = probe_request(grid, folder);
-    slurm::check_request(request);
+    const auto request = probe_request(grid, program, folder);
+    check_request(request);
     const auto job = client->submit(request);
     const auto trouble = wait_for_answers(*client, request, folder, patience);
     if (!trouble.empty()) {
@@ -185,11 +190,11 @@ std::vector<Finding> probe_slurm(const jobs::Grid& grid, Seconds patience) {
     return fmt::format("array {} ran {} elements", job, kProbeElements);
   }));
   if (!findings.front().ok) return findings;
-  for (std::uint32_t element = 0; element < kProbeElements; ++element) take_answer(folder, element, findings);
+  for (std::uint32_t element = 0; element < kProbeElements; ++element) take_answer(folder, program, element, findings);
   if (std::all_of(findings.begin(), findings.end(),
                   [](const auto& finding) { return finding.ok || finding.need != Need::needed; }))
     fs::remove_all(folder);
   return findings;
 }
 
-}  // namespace nkigrid::cli
+}  // namespace nkigrid::slurm

@@ -1,15 +1,13 @@
-#include "slurm/pace.hpp"
+#include "jobs/pace.hpp"
 
 #include <gtest/gtest.h>
 
-#include "slurm/array_text.hpp"
-
-namespace nkigrid::slurm {
+namespace nkigrid::jobs {
 namespace {
 
-jobs::Grid grid_with(std::uint32_t concurrency, std::uint32_t throttle) {
-  jobs::Grid grid;
-  grid.models.push_back({.name = "m", .api = jobs::OpenAi{}, .concurrency = concurrency});
+Grid grid_with(std::uint32_t concurrency, std::uint32_t throttle) {
+  Grid grid;
+  grid.models.push_back({.name = "m", .api = OpenAi{}, .concurrency = concurrency});
   grid.cells.push_back({.id = "m.s.p", .model = "m"});
   grid.slurm.throttle = throttle;
   return grid;
@@ -38,21 +36,5 @@ TEST(Pace, WaitsWhereLivingElementsHaveAll) {
   EXPECT_FALSE(pace_of(grid_with(0, 0), 5, {.working = 2, .at_once = 2}).after_living) << "nothing is shared";
 }
 
-TEST(ArrayText, WritesRangesAndTheThrottle) {
-  EXPECT_EQ(array_text({0, 1, 2, 5, 7, 8}, 0), "0-2,5,7-8");
-  EXPECT_EQ(array_text({3}, 2), "3%2");
-}
-
-TEST(ArrayText, IsReadBack) {
-  const std::vector<std::uint32_t> elements = {0, 1, 2, 5, 7, 8};
-  EXPECT_EQ(parse_elements(array_text(elements, 4)), elements);
-  EXPECT_EQ(count_elements("0-2,5,7-8%4"), 6u);
-  EXPECT_EQ(count_elements("0-9999"), 10000u);
-  EXPECT_EQ(throttle_of("0-2%4"), 4u);
-  EXPECT_EQ(throttle_of("0-2"), 0u);
-  EXPECT_TRUE(parse_elements("").empty());
-  EXPECT_EQ(parse_elements("3,x,5"), std::vector<std::uint32_t>{3});
-}
-
 }  // namespace
-}  // namespace nkigrid::slurm
+}  // namespace nkigrid::jobs

@@ -1,23 +1,23 @@
-#include "runner/pulse.hpp"
+#include "runner/heartbeat.hpp"
 
 #include "runner/messages.hpp"
 
 namespace nkigrid::runner {
 
-Pulse::Pulse(mpi::Comm& comm, const Clock& clock)
+Heartbeat::Heartbeat(mpi::Comm& comm, const Clock& clock)
     : comm_(comm), clock_(clock), looked_(clock.monotonic()), told_(looked_) {
   const int first = comm.rank() == 0 ? 1 : 0, end = comm.rank() == 0 ? comm.size() : 1;
   for (int rank = first; rank < end; ++rank) peers_[rank] = {looked_};
 }
 
-bool Pulse::took(const mpi::Incoming& message) {
+bool Heartbeat::took(const mpi::Incoming& message) {
   const auto tag = static_cast<Tag>(message.tag);
   if (const auto peer = peers_.find(message.source); peer != peers_.end())
     peer->second = {clock_.monotonic(), tag == Tag::sealing};
   return tag == Tag::alive || tag == Tag::sealing;
 }
 
-std::optional<int> Pulse::look() {
+std::optional<int> Heartbeat::look() {
   const auto now = clock_.monotonic();
   if (now - told_ >= kBeat) {
     told_ = now;
@@ -33,9 +33,9 @@ std::optional<int> Pulse::look() {
   return std::nullopt;
 }
 
-void Pulse::before_sealing() { tell(static_cast<int>(Tag::sealing)); }
+void Heartbeat::before_sealing() { tell(static_cast<int>(Tag::sealing)); }
 
-void Pulse::tell(int tag) {
+void Heartbeat::tell(int tag) {
   for (const auto& [rank, peer] : peers_) comm_.send(rank, tag, {}, "give a sign of life");
 }
 

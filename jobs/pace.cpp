@@ -1,14 +1,14 @@
-#include "slurm/pace.hpp"
+#include "jobs/pace.hpp"
 
 #include <algorithm>
 
 #include "jobs/endpoints.hpp"
 
-namespace nkigrid::slurm {
+namespace nkigrid::jobs {
 
-Pace pace_of(const jobs::Grid& grid, std::uint32_t elements, const LivingElements& living) {
-  const bool shares_endpoints = jobs::most_elements_at_once(grid) > 0;
-  Pace pace{.throttle = jobs::throttle_within_limits(grid, elements, grid.slurm.throttle)};
+Pace pace_of(const Grid& grid, std::uint32_t elements, const LivingElements& living) {
+  const bool shares_endpoints = most_elements_at_once(grid) > 0;
+  Pace pace{.throttle = throttle_within_limits(grid, elements, grid.slurm.throttle)};
   // Where nothing is shared, room that few elements leave is others' to use; where parts are given out, a few get
   // larger ones.
   if (pace.throttle == 0)
@@ -28,4 +28,4 @@ Pace pace_of(const jobs::Grid& grid, std::uint32_t elements, const LivingElement
   return pace;
 }
 
-}  // namespace nkigrid::slurm
+}  // namespace nkigrid::jobs

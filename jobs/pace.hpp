@@ -5,7 +5,7 @@
 #include "jobs/grid/grid.hpp"
 
 /// How many elements of a run work at once, over all of its arrays and submissions (docs/decisions/concurrency.md).
-namespace nkigrid::slurm {
+namespace nkigrid::jobs {
 
 /// What earlier submissions of a run still have in the queue.
 struct LivingElements {
@@ -23,6 +23,6 @@ struct Pace {
 
 /// The pace of `elements` that are submitted beside what lives: never more at once than `slurm.throttle`, nor than
 /// every limited endpoint has requests for.
-Pace pace_of(const jobs::Grid& grid, std::uint32_t elements, const LivingElements& living = {});
+Pace pace_of(const Grid& grid, std::uint32_t elements, const LivingElements& living = {});
 
-}  // namespace nkigrid::slurm
+}  // namespace nkigrid::jobs
