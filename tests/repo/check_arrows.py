@@ -53,6 +53,8 @@ PARTS = {
     "jobs/grid": ["jobs/forecast"],
     "runner/nkisim/engine": ["runner/nkisim/diagnose"],
     "runner/nkisim/program": ["runner/nkisim/engine", "runner/nkisim/diagnose"],
+    "runner/nkisim/specials": ["runner/nkisim/program", "runner/nkisim/engine", "runner/nkisim/diagnose"],
+    "runner/nkisim/numbers": [f"runner/nkisim/{part}" for part in ("specials", "program", "engine", "diagnose")],
 }
 FOR_ALL = "jobs/base"
 
