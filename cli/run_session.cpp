@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "aggregate/tables/tables.hpp"
+#include "aggregate/tables/write.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
