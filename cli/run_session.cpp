@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "aggregate/tables/tables.hpp"
+#include "aggregate/tables/write.hpp"
 #include "cli/schedulers.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
@@ -121,8 +121,7 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
   const auto run = open_run(session, comm);
   std::shared_ptr<device::Device> device;
   try {
-    device =
-        device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret},
+    device = device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret},
                                  std::move(session.servers), session.paths);
   } catch (const Error& error) {
     log::note_failure(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops

@@ -34,6 +34,8 @@ ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/json.hpp")  # slow headers: in a .hpp 
 # Part of a room -> folders that it may not include, though its room may.
 PARTS = {
     "jobs/grid": ["jobs/forecast"],
+    "aggregate/statistics": ["aggregate/evidence", "aggregate/layout", "aggregate/tables", "jobs", "runner/log"],
+    "aggregate/layout": ["aggregate/evidence", "aggregate/tables", "jobs", "runner/log"],
     "runner/nkisim/engine": ["runner/nkisim/diagnose"],
     "runner/nkisim/program": ["runner/nkisim/engine", "runner/nkisim/diagnose"],
     "runner/nkisim/specials": ["runner/nkisim/program", "runner/nkisim/engine", "runner/nkisim/diagnose"],
