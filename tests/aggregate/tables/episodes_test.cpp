@@ -10,7 +10,7 @@ namespace {
 
 using test::data_rows, test::Ended, test::ended, test::LoggedRun, test::made_run, test::made_tasks, test::number_of;
 using testing::Contains, testing::ElementsAre;
-using Json = nlohmann::json;
+using EpisodesJson = nlohmann::json;
 
 // Nine of ten episodes are scored; episode i took i + 1 turns.
 test::MadeEvidence ended_variously() {
@@ -27,16 +27,16 @@ test::MadeEvidence ended_variously() {
 }
 
 TEST(Errors, CountOutcomesAndGroups) {
-  const auto row = Json::parse(test::printed(ended_variously(), {"errors"}, Format::json))["errors"].at(0);
+  const auto row = EpisodesJson::parse(test::printed(ended_variously(), {"errors"}, Format::json))["errors"].at(0);
   EXPECT_EQ(row["scored"], 9);
-  EXPECT_EQ(row["outcomes"], (Json{{"pass", 5}, {"compile_fail", 2}, {"no_code", 1}, {"mismatch", 1}}));
-  EXPECT_EQ(row["groups"], (Json{{"TILE_LIMIT", 2}, {std::string(group_of(Code::numeric_mismatch)), 1}}));
+  EXPECT_EQ(row["outcomes"], (EpisodesJson{{"pass", 5}, {"compile_fail", 2}, {"no_code", 1}, {"mismatch", 1}}));
+  EXPECT_EQ(row["groups"], (EpisodesJson{{"TILE_LIMIT", 2}, {std::string(group_of(Code::numeric_mismatch)), 1}}));
 }
 
 TEST(Turns, CountPassesUpToEachOfThem) {
-  const auto row = Json::parse(test::printed(ended_variously(), {"turns"}, Format::json))["turns"].at(0);
-  EXPECT_EQ(row["passed"], (Json{1, 2, 3, 4, 5, 5, 5, 5, 5}));
-  EXPECT_EQ(row["open"], (Json{9, 8, 7, 6, 5, 4, 3, 2, 1}));
+  const auto row = EpisodesJson::parse(test::printed(ended_variously(), {"turns"}, Format::json))["turns"].at(0);
+  EXPECT_EQ(row["passed"], (EpisodesJson{1, 2, 3, 4, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(row["open"], (EpisodesJson{9, 8, 7, 6, 5, 4, 3, 2, 1}));
 }
 
 TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
@@ -47,9 +47,9 @@ TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
   EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "TILE_LIMIT", "pass", "24")));
   EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "TILE_LIMIT", "TILE_LIMIT", "16")));
   EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "none", "pass", "16")));
-  const auto document = Json::parse(test::printed(evidence, {"turns"}, Format::json));
-  EXPECT_EQ(document["turns"][1]["open"], (Json{40, 40, 40}));
-  EXPECT_EQ(document["turns"][0]["open"], (Json{40, 0, 0}));
+  const auto document = EpisodesJson::parse(test::printed(evidence, {"turns"}, Format::json));
+  EXPECT_EQ(document["turns"][1]["open"], (EpisodesJson{40, 40, 40}));
+  EXPECT_EQ(document["turns"][0]["open"], (EpisodesJson{40, 0, 0}));
 }
 
 TEST(Rules, CountFlipsBetweenThem) {
