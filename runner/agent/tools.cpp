@@ -83,10 +83,14 @@ Tool tool_of(std::string_view name, const std::vector<model::ToolSpec>& offered)
 std::vector<model::ToolSpec> tool_specs() {
   return {
       {std::string(kCompile), "Compiles a kernel file. The kernel that compiles is the current one.",
-       R"({"type":"object","required":["kernel_source"],"properties":{"kernel_source":{"type":"string","description":"the whole Python file"},"entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
+       R"({"type":"object","required":["kernel_source"],"properties":{)"
+       R"("kernel_source":{"type":"string","description":"the whole Python file"},)"
+       R"("entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
       {std::string(kVerify),
        "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
-       R"({"type":"object","required":[],"properties":{"trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},"entry":{"type":"string","description":"must be the compiled entry"}}})"},
+       R"({"type":"object","required":[],"properties":{)"
+       R"("trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},)"
+       R"("entry":{"type":"string","description":"must be the compiled entry"}}})"},
   };
 }
 
