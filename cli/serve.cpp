@@ -41,7 +41,8 @@ struct ServeOptions {
   bool quiet = false;
 };
 
-jobs::Benchmark open_benchmark(const std::string& name) {
+/// A benchmark, or the copy in a run.
+jobs::Benchmark served_benchmark(const std::string& name) {
   for (const auto& folder : {fs::path(name), jobs::configs_folder() / name, fs::path(name) / "inputs" / "benchmark"}) {
     std::error_code ignored;
     if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
@@ -152,7 +153,7 @@ int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
 }
 
 ExitCode serve(const ServeOptions& options) {
-  Service service(open_benchmark(options.benchmark),
+  Service service(served_benchmark(options.benchmark),
                   options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: all inherit it

@@ -19,8 +19,9 @@ function(nkigrid_shared_test_headers)
   target_compile_definitions(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_DEFINITIONS})
   target_compile_options(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_OPTIONS})
   target_precompile_headers(nkigrid_test_headers PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <filesystem> <functional> <map> <memory> <optional> <string> <thread>
-    <vector>)
+    <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <fmt/ranges.h>
+    <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <thread> <vector>)
 endfunction()
 
 # nkigrid_test(ROOM log SOURCES a_test.cpp LINK nkigrid::log [LABELS slow] [PROPERTIES ...])
@@ -50,6 +51,7 @@ function(nkigrid_test_program target)
   cmake_parse_arguments(T "WHEN_ASKED" "" "LINK" ${ARGN})
   add_executable(${target} ${T_UNPARSED_ARGUMENTS})
   target_link_libraries(${target} PRIVATE ${T_LINK})
+  nkigrid_quick(${target})
   if(T_WHEN_ASKED)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
