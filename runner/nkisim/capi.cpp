@@ -8,7 +8,8 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 namespace {
 

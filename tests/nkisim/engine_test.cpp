@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/estimate.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

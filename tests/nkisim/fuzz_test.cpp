@@ -2,7 +2,8 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "tests/nkisim/sample.hpp"
 #include "tests/nkisim/write.hpp"
 

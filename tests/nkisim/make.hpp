@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/program/program.hpp"
 
 /// Short ways to write programs and to run them, for tests only.

@@ -140,10 +140,10 @@ def prove():
         ("jobs/x.hpp", "<", "nlohmann/json.hpp"),
         ("jobs/x.cpp", "<", "gtest/gtest.h"),
         ("jobs/grid/x.cpp", '"', "jobs/forecast/costs.hpp"),
-        ("runner/nkisim/program/x.hpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/nkisim/program/x.hpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/neuron/x.cpp", '"', "runner/device/sim/session.hpp"),
-        ("runner/device/neuron/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
-        ("runner/device/backend.hpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/neuron/x.cpp", '"', "runner/nkisim/engine/run.hpp"),
+        ("runner/device/backend.hpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/check/x.cpp", '"', "runner/device/sim/backend.hpp"),
         ("cli/x.cpp", '"', "runner/device/neuron/backend.hpp"),
     ]
@@ -156,7 +156,7 @@ def prove():
         ("jobs/grid/x.cpp", '"', "jobs/base/error.hpp"),
         ("runner/nkisim/engine/x.cpp", '"', "runner/nkisim/program/program.hpp"),
         ("runner/device/backends.cpp", '"', "runner/device/neuron/backend.hpp"),
-        ("runner/device/sim/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/sim/x.cpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/neuron/x.cpp", '"', "runner/device/shared/limits.hpp"),
     ]
     faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [

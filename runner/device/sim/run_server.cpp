@@ -21,7 +21,7 @@
 #include "runner/device/shared/output_layout.hpp"
 #include "runner/device/shared/run_frames.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/namespaces.hpp"
 #include "runner/proc/sandbox.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 namespace nkigrid::nkisim {
 

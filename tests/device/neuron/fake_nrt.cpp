@@ -22,7 +22,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/program/program.hpp"
 
 namespace {

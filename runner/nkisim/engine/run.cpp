@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 #include <cblas.h>
 
@@ -10,7 +10,6 @@
 #include "runner/nkisim/engine/lower.hpp"
 #include "runner/nkisim/engine/machine.hpp"
 #include "runner/nkisim/engine/output_poison.hpp"
-#include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/program/words.hpp"
 
 namespace nkigrid::nkisim {
@@ -104,19 +103,12 @@ void report_unwritten(const Program& program, Machine& machine, std::size_t k, R
 }  // namespace
 
 RunReport run_program(const Program& program, std::span<const std::span<const std::byte>> inputs,
-                      std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunLimits& limits) {
-  RunOptions options;
-  options.limits = limits;
-  return run_with(program, inputs, outputs, poison, options);
-}
-
-RunReport run_with(const Program& program, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunOptions& options) {
+                      std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunOptions& options) {
   openblas_set_num_threads(1);
   RunReport report;
   const bool observed = options.observer != nullptr;
   const Executable executable(program, options.limits.leave_out_copies && !observed, observed);
-  Machine machine(program, poison, options.limits);
+  Machine machine(program, poison, options.limits.memory_bytes);
   machine.observer = options.observer;
   machine.order = options.order;
   executable.prepare(machine);
