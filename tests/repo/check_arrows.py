@@ -36,6 +36,7 @@ PARTS = {
     "jobs/grid": ["jobs/forecast"],
     "aggregate/statistics": ["aggregate/evidence", "aggregate/layout", "aggregate/tables", "jobs", "runner/log"],
     "aggregate/layout": ["aggregate/evidence", "aggregate/tables", "jobs", "runner/log"],
+    "runner/device/shared": ["runner/device/check"],
     "runner/nkisim/engine": ["runner/nkisim/diagnose"],
     "runner/nkisim/program": ["runner/nkisim/engine", "runner/nkisim/diagnose"],
     "runner/nkisim/specials": ["runner/nkisim/program", "runner/nkisim/engine", "runner/nkisim/diagnose"],

@@ -67,7 +67,7 @@ class CheckedDevice final : public Device {
     return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
   }
 
-  bool may_be_at_fault() const override { return backend_->may_be_at_fault(); }
+  bool is_hardware() const override { return backend_->is_hardware(); }
   std::string backend() const override { return backend_->name(); }
   std::string compiler() const override { return backend_->compiler(); }
 
