@@ -13,9 +13,8 @@ double mcnemar_exact(std::uint64_t b, std::uint64_t c);
 
 /// The least and the largest mcnemar_exact() over every number of discordant tasks that two counts allow: a and b
 /// passes of the same n tasks. At a given difference D p grows with the number m of discordant tasks, so its ends are
-/// those of m's range: p is P(|S_m|
-/// >= D) of a simple random walk, and two more steps bring in a quarter of P(|S_m| = D - 2) and take out a quarter of
-/// P(|S_m| = D), which is no larger.
+/// those of m's range: p is P(|S_m| >= D) of a simple random walk, and two more steps bring in a quarter of
+/// P(|S_m| = D - 2) and take out a quarter of P(|S_m| = D), which is no larger.
 Range mcnemar_bounds(std::uint64_t a, std::uint64_t b, std::uint64_t n);
 
 /// Exact two-sided sign-flip permutation test of the mean paired difference: the share of the 2^m sign

@@ -28,7 +28,7 @@ struct PairedDesign {
 double paired_error(const PairedDesign& design) noexcept;
 
 /// The smallest difference that such a grid shows by the normal approximation, (z_(alpha/2) + z_power) paired_error():
-/// below that of the test itself where tasks are few (test_power.hpp).
+/// below that of the test itself where tasks are few (pair_power.hpp).
 /// @source Miller 2024, arXiv 2411.00640, section 5
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal = {});
 

@@ -38,7 +38,7 @@ ReplicateRow replicate_row(const CellRow& cell, const CellScores& scores, double
 }
 
 // What is of the cell and not of k: in its first row only.
-Words cell_words(const ReplicateRow& row) {
+Words words_of_cell(const ReplicateRow& row) {
   const auto share = row.variance ? row.variance->share_of_tasks() : std::nullopt;
   return {row.cell,
           std::to_string(row.replicates),
@@ -79,7 +79,7 @@ Sheet display_replicates(const Evidence& evidence) {
               .notes = replicate_notes(rows)};
   for (const auto& row : rows) {
     for (const auto& at : row.pass_at) {
-      auto words = &at == &row.pass_at.front() ? cell_words(row) : Words(6);
+      auto words = &at == &row.pass_at.front() ? words_of_cell(row) : Words(6);
       words.insert(words.end(), {std::to_string(at.tasks), std::to_string(at.k), percent(at.any),
                                  interval_word(at.any_interval), percent(at.all), interval_word(at.all_interval)});
       sheet.rows.push_back(std::move(words));

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Prints the values that task_weights_test, power_model_test, pilot_test, one_checkpoint_test hold the library against:
-numpy and scipy only, nothing of nkigrid. Run it by hand: /usr/bin/python3 tests/aggregate/independent_values.py"""
+"""Prints the values that task_weights_test, pair_power_test, power_plan_test, checkpoints_test hold us against: numpy
+and scipy only, nothing of nkigrid. Run it by hand: /usr/bin/python3 tests/aggregate/independent_values.py"""
 import math
 
 import numpy as np

@@ -35,6 +35,7 @@ ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/json.hpp")  # slow headers: in a .hpp 
 PARTS = {
     "jobs/grid": ["jobs/forecast"],
     "aggregate/statistics": ["aggregate/evidence", "aggregate/layout", "aggregate/tables", "jobs", "runner/log"],
+    "aggregate/evidence": ["aggregate/layout", "aggregate/tables"],
     "aggregate/layout": ["aggregate/evidence", "aggregate/tables", "jobs", "runner/log"],
     "runner/device/shared": ["runner/device/check"],
     "runner/nkisim/engine": ["runner/nkisim/diagnose"],

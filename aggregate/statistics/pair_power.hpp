@@ -25,10 +25,10 @@ struct PairSize {
 /// else the share of simulated grids whose exact sign-flip p reaches alpha. Grid d has a counter-based stream of its
 /// own (Philox4x32-10) that is the same for every difference and on any number of threads; a smaller variance at a rate
 /// near 0 or 1 comes with the Beta.
-class TestPower {
+class PairPower {
  public:
   /// @param alphas two-sided, one or more @param draws grids to simulate
-  TestPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws);
+  PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws);
 
   /// Power for each alpha. @param difference >= 0; beyond most() it is that of most()
   const std::vector<double>& at(double difference);

@@ -1,4 +1,4 @@
-#include "aggregate/statistics/test_power.hpp"
+#include "aggregate/statistics/pair_power.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
@@ -103,7 +103,7 @@ double deciding_p(const Sample& differences, const std::vector<double>& alphas) 
 
 }  // namespace
 
-TestPower::TestPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws)
+PairPower::PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws)
     : pair_(pair), size_(size), alphas_(std::move(alphas)), draws_(draws) {
   pair_.rate = std::clamp(pair_.rate, kEdge, 1 - kEdge);
   pair_.share_a = std::clamp(pair_.share_a, 0.02, 0.98);
@@ -113,9 +113,9 @@ TestPower::TestPower(const PairChances& pair, const PairSize& size, std::vector<
   for (std::uint32_t d = 0; !is_exact() && d < draws_; ++d) keys_.push_back(keyed_hash({"power", std::to_string(d)}));
 }
 
-double TestPower::most() const noexcept { return std::max(pair_.rate, 1 - pair_.rate) - kEdge; }
+double PairPower::most() const noexcept { return std::max(pair_.rate, 1 - pair_.rate) - kEdge; }
 
-double TestPower::discordance(double difference) const {
+double PairPower::discordance(double difference) const {
   const double rate_a = pair_.rate + (pair_.rate > 0.5 ? -difference : difference);
   const auto chances_a = beta_quantiles(rate_a, pair_.share_a);
   double both = 0;
@@ -125,7 +125,7 @@ double TestPower::discordance(double difference) const {
   return rate_a + pair_.rate - 2 * (coupled * both + (1 - coupled) * rate_a * pair_.rate);
 }
 
-const std::vector<double>& TestPower::at(double difference) {
+const std::vector<double>& PairPower::at(double difference) {
   difference = std::min(difference, most());
   const auto known = known_.find(difference);
   if (known != known_.end()) return known->second;
@@ -139,7 +139,7 @@ const std::vector<double>& TestPower::at(double difference) {
   return known_.emplace(difference, std::move(powers)).first->second;
 }
 
-std::vector<double> TestPower::simulated(double difference) const {
+std::vector<double> PairPower::simulated(double difference) const {
   const double rate_a = pair_.rate + (pair_.rate > 0.5 ? -difference : difference);
   const PassDraws in_a(beta_quantiles(rate_a, pair_.share_a), size_.replicates_a), in_b(chances_b_, size_.replicates_b);
   const std::int64_t denominator = std::lcm<std::int64_t>(size_.replicates_a, size_.replicates_b);
@@ -177,7 +177,7 @@ std::vector<double> TestPower::simulated(double difference) const {
   return powers;
 }
 
-std::optional<double> TestPower::smallest(std::size_t alpha, double power) {
+std::optional<double> PairPower::smallest(std::size_t alpha, double power) {
   // Power is close to a straight line in its normal deviate.
   const auto deviate = [&](double value) {
     const double least = 0.5 / (is_exact() ? 1e6 : draws_), inside = std::clamp(value, least, 1 - least);
