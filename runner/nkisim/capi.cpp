@@ -10,6 +10,8 @@
 #include "runner/nkisim/diagnose/diagnose.hpp"
 #include "runner/nkisim/engine/estimate.hpp"
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/parse.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
+#include "runner/agent/kernel_steps.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
 #include "runner/model/wire/openai.hpp"
@@ -305,6 +306,15 @@ TEST(AnyMode, InfraInATurnLeavesTheReplyUnanswered) {
   episode.run(model);
   EXPECT_EQ(kinds(episode.records), "BRTRE");
   EXPECT_EQ(episode.end().outcome, Outcome::verifier_error);
+}
+
+TEST(AnyMode, ARunThatMachineryLostIsTheDevicesFaultWhereThereIsOne) {
+  test::FakeDevice fake;
+  const device::Diagnostic lost{Code::infra, Stage::run, 0, "lost"}, unready{Code::infra, Stage::infra, 0, "unready"};
+  EXPECT_EQ(infra_stop(fake, lost).outcome, Outcome::verifier_error);
+  fake.hardware = true;
+  EXPECT_EQ(infra_stop(fake, lost).outcome, Outcome::device_error);
+  EXPECT_EQ(infra_stop(fake, unready).outcome, Outcome::verifier_error);
 }
 
 TEST(AnyMode, ADrainStopsBetweenTurnsWithoutAnEnd) {

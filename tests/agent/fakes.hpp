@@ -70,9 +70,11 @@ class FakeDevice final : public device::Device {
     return result;
   }
 
+  bool is_hardware() const override { return hardware; }
   std::string backend() const override { return "sim"; }
   std::string compiler() const override { return "fake"; }
 
+  bool hardware = false;
   int compiles = 0, verifies = 0;
   std::function<void()> on_verify;  ///< what time a verify takes
   std::uint32_t last_trials = 0;

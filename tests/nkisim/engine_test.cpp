@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/sample.hpp"
 
 namespace nkigrid::nkisim {

@@ -4,6 +4,8 @@
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/engine/estimate.hpp"
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/parse.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/sample.hpp"
 #include "tests/nkisim/write.hpp"
 

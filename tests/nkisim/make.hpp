@@ -8,6 +8,7 @@
 
 #include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 /// Short ways to write programs and to run them, for tests only.
 namespace nkigrid::nkisim::make {

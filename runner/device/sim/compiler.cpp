@@ -7,7 +7,9 @@
 #include "jobs/base/hash.hpp"
 #include "runner/device/sim/tracer_client.hpp"
 #include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace nkigrid::device {
 namespace {

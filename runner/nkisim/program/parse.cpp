@@ -1,7 +1,8 @@
+#include "runner/nkisim/program/parse.hpp"
+
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/program/program.hpp"
 #include "runner/nkisim/program/reader.hpp"
 
 namespace nkigrid::nkisim {

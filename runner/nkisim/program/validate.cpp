@@ -1,3 +1,5 @@
+#include "runner/nkisim/program/validate.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>

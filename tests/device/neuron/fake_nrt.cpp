@@ -23,7 +23,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace {
 namespace fs = std::filesystem;
