@@ -8,8 +8,8 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/engine/estimate.hpp"
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/validate.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/engine/estimate.hpp"
 #include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/sample.hpp"

@@ -31,6 +31,12 @@ OWNERS = {
 }
 ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/json.hpp")  # slow headers: in a .hpp everyone would pay for them
 
+
+def under(*parts):
+    """Parts of the simulator, as folders."""
+    return [f"runner/nkisim/{part}" for part in parts]
+
+
 # Part of a room -> folders that it may not include, though its room may.
 PARTS = {
     "jobs/grid": ["jobs/forecast"],
@@ -38,10 +44,11 @@ PARTS = {
     "aggregate/evidence": ["aggregate/layout", "aggregate/tables"],
     "aggregate/layout": ["aggregate/evidence", "aggregate/tables", "jobs", "runner/log"],
     "runner/device/shared": ["runner/device/check"],
-    "runner/nkisim/engine": ["runner/nkisim/diagnose"],
-    "runner/nkisim/program": ["runner/nkisim/engine", "runner/nkisim/diagnose"],
-    "runner/nkisim/specials": ["runner/nkisim/program", "runner/nkisim/engine", "runner/nkisim/diagnose"],
-    "runner/nkisim/numbers": [f"runner/nkisim/{part}" for part in ("specials", "program", "engine", "diagnose")],
+    "runner/nkisim/engine": under("estimate", "diagnose"),
+    "runner/nkisim/estimate": under("specials", "engine", "diagnose"),
+    "runner/nkisim/program": under("engine", "estimate", "diagnose"),
+    "runner/nkisim/specials": under("program", "engine", "estimate", "diagnose"),
+    "runner/nkisim/numbers": under("specials", "program", "engine", "estimate", "diagnose"),
 }
 FOR_ALL = "jobs/base"
 

@@ -6,7 +6,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "runner/device/sim/tracer_client.hpp"
-#include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
 #include "runner/nkisim/program/validate.hpp"

@@ -7,7 +7,7 @@ namespace nkigrid::nkisim {
 namespace {
 
 template <class T>
-void fill_with(std::span<std::byte> bytes, T value) {
+void repeat_value(std::span<std::byte> bytes, T value) {
   std::fill_n(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T), value);
 }
 
@@ -17,9 +17,9 @@ void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) 
   if (!is_float(dtype) || poison.nan_bits == 0) {
     std::memset(bytes.data(), poison.int_byte, bytes.size());
   } else if (size_of(dtype) == 4) {
-    fill_with(bytes, poison.nan_bits);
+    repeat_value(bytes, poison.nan_bits);
   } else if (size_of(dtype) == 2) {
-    fill_with(bytes, static_cast<std::uint16_t>(poison.nan_bits >> 16));
+    repeat_value(bytes, static_cast<std::uint16_t>(poison.nan_bits >> 16));
   } else {
     std::memset(bytes.data(), static_cast<int>(poison.nan_bits >> 24) | 0x7f, bytes.size());
   }

@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine/busy.hpp"
+#include "runner/nkisim/estimate/busy.hpp"
 
 #include <algorithm>
 

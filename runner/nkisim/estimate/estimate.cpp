@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "runner/nkisim/engine/busy.hpp"
-#include "runner/nkisim/engine/estimate.hpp"
+#include "runner/nkisim/estimate/busy.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/ranges.hpp"
 
 // Goes over the program once, not over its trips: each node counts as often as the loops, the grid and the branches
