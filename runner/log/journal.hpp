@@ -12,11 +12,6 @@
 
 namespace nkigrid::log {
 
-/// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
-struct LogHeader {
-  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
-};
-
 /// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32,
 /// sequence number and payload. append() returns when its records are on the disk; one fdatasync serves all
 /// that wait (group commit).

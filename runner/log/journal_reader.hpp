@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "jobs/base/files.hpp"
-#include "runner/log/journal.hpp"
+#include "runner/log/records.hpp"
 
 namespace nkigrid::log {
 
