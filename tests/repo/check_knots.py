@@ -11,8 +11,6 @@ from pathlib import Path
 import tree
 
 MOST_UNITS = 4
-# Larger ones, with a unit of each; to be untied.
-KNOWN = {"runner/log/journal"}
 
 
 def unit_of(path):
@@ -53,9 +51,7 @@ def look():
     pairs = [(str(path), name) for path in tree.sources() for _, kind, name in tree.includes(path) if kind == '"']
     graph = graph_of(pairs)
     faults = [
-        f"{len(knot)} units include one another: {', '.join(knot)}"
-        for knot in knots(graph)
-        if len(knot) > MOST_UNITS and KNOWN.isdisjoint(knot)
+        f"{len(knot)} units include one another: {', '.join(knot)}" for knot in knots(graph) if len(knot) > MOST_UNITS
     ]
     tree.finish("include knots", len(graph), faults)
 
