@@ -84,7 +84,7 @@ class Summaries {
   }
 
   void end_journal() {
-    for (const auto& [key, spent] : open_) tell(key.first, key.second, of(spent));
+    for (const auto& [key, reply] : open_) tell(key.first, key.second, of(reply));
     open_.clear();
   }
 
@@ -92,14 +92,14 @@ class Summaries {
   struct Attempt {
     std::uint32_t episode, attempt;
   };
-  struct Spent {
+  struct ReplyCost {
     std::uint32_t tokens_in, tokens_out;
     double cost_usd, llm_s;
   };
-  static TurnSummary of(const Spent& spent) {
+  static TurnSummary of(const ReplyCost& reply) {
     TurnSummary summary;
-    summary.tokens_in = spent.tokens_in, summary.tokens_out = spent.tokens_out;
-    summary.cost_usd = spent.cost_usd, summary.llm_s = spent.llm_s;
+    summary.tokens_in = reply.tokens_in, summary.tokens_out = reply.tokens_out;
+    summary.cost_usd = reply.cost_usd, summary.llm_s = reply.llm_s;
     return summary;
   }
 
@@ -124,7 +124,7 @@ class Summaries {
   PlanIndex index_;
   const std::function<void(const TurnSummary&)>& visit_;
   std::vector<Attempt> attempts_;
-  std::map<std::pair<AttemptId, std::uint32_t>, Spent> open_;
+  std::map<std::pair<AttemptId, std::uint32_t>, ReplyCost> open_;
 };
 
 }  // namespace
