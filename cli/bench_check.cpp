@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/first_line.hpp"
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
 #include "runner/device/make_device.hpp"
@@ -61,8 +62,6 @@ Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path
   }
   return faults;
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 void check_known_kernel(const jobs::Benchmark& benchmark, const jobs::Task& task, device::Device& device,
                         std::vector<std::string>& faults) {

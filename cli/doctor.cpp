@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/first_line.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
@@ -48,8 +49,6 @@ struct DoctorOptions {
   bool json = false, probe = false;
   double patience = 300;  ///< [s]
 };
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string look_at_torch() {
   const auto result =
