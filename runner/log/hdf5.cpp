@@ -197,10 +197,6 @@ Dataset open_dataset(const File& file, const std::string& name) {
   had(H5Pset_chunk_cache(access.get(), 521, kTextCache, H5D_CHUNK_CACHE_W0_DEFAULT), "set cache of", name);
   return Dataset(had(H5Dopen2(file.get(), name.c_str(), access.get()), "open dataset", name));
 }
-bool has_dataset(const Group& group, const std::string& name) {
-  const Call call;
-  return had(H5Lexists(group.get(), name.c_str(), H5P_DEFAULT), "look for dataset", name) > 0;
-}
 
 std::string read_word_attribute(const File& file, const std::string& name) {
   const Call call;

@@ -100,7 +100,6 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
 File open_file(const std::filesystem::path& path);
 Group open_group(const File& file, const std::string& name);
 Dataset open_dataset(const File& file, const std::string& name);
-bool has_dataset(const Group& group, const std::string& name);
 std::string read_word_attribute(const File& file, const std::string& name);
 std::uint64_t read_number_attribute(const File& file, const std::string& name);
 std::uint64_t rows_of(const Dataset& dataset);
