@@ -123,7 +123,7 @@ GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
     }
     read_scalars(fields, file, grid);
     if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
-    if (result.benchmark) grid.benchmark = result.benchmark->folder;
+    if (result.benchmark) grid.benchmark = result.benchmark->place;
     read_sections(fields, folders, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
     fields.finish();

@@ -67,6 +67,12 @@ std::string side(const std::map<std::string, std::string>& factors) {
   return map.str();
 }
 
+/// The format is named only where it is not the default.
+std::string benchmark_text(const BenchmarkPlace& place) {
+  if (place.format == BenchmarkPlace{}.format) return yaml_scalar(place.folder.native());
+  return FlowMap().text("path", place.folder.native()).text("format", place.format).str();
+}
+
 void write_products(const Grid& grid, bool frozen, std::string& out) {
   // The frozen form spells tasks out once at the top and again only where a cell has others, so that it does
   // not rest on what a subset's name meant; the other form keeps names.
@@ -127,7 +133,7 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   const bool frozen = resolved != nullptr;
   std::string out;
   out += fmt::format("name: {}\nbenchmark: {}\n", yaml_scalar(grid.name),
-                     frozen ? "benchmark" : yaml_scalar(grid.benchmark.native()));
+                     frozen ? "benchmark" : benchmark_text(grid.benchmark));
   out += fmt::format("replicates: {}\nseed: {}\n", grid.replicates, grid.seed);
   out += fmt::format("device: {}\n", device_map(grid.device).str());
   const auto& check = grid.check;

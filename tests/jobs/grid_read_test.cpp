@@ -133,7 +133,7 @@ TEST(Grid, PathsAreLookedForBesideTheFileThenInConfigs) {
   std::filesystem::remove_all(box.path() / "profiles");
   configs.write("prompts/careful.md", "from configs\n");
   const auto grid = load_grid(box.grid(), configs.path());
-  EXPECT_EQ(grid.benchmark, configs.path() / "bench");
+  EXPECT_EQ(grid.benchmark.folder, configs.path() / "bench");
   EXPECT_EQ(std::get<Synthetic>(grid.model("weak").api).profile_file, configs.path() / "profiles/weak.yaml");
   EXPECT_EQ(grid.prompt("careful").text, "Write an NKI kernel. Store every element of the output.\n");
 }

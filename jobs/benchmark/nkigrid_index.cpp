@@ -1,4 +1,4 @@
-#include "jobs/benchmark.hpp"
+#include "jobs/benchmark/formats.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
 
 namespace nkigrid::jobs {
@@ -19,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What is wrong inside the index; load_benchmark() adds the file's name.
+/// What is wrong inside the index; its reader adds the file's name.
 struct IndexFault {
   std::string where, what;
 };
@@ -114,7 +113,6 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
           fmt::format("is '{}' (level/name of letters, digits, _ and - is wanted, e.g. L1/012_gelu)", task.id));
   where = fmt::format("task {}", task.id);
   only_keys(entry, {"id", "category", "inputs", "outputs", "constants"}, where);
-  task.level = task.id.substr(0, task.id.find('/'));
   task.category = text_member(entry, "category", where);
   std::set<std::string> names;
   for (const auto& input : list_member(entry, "inputs", where)) {
@@ -133,10 +131,9 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
           {text_member(constant, "name", where + ".constants"), text_member(constant, "value", where + ".constants")});
     }
   }
-  task.file = fs::absolute(folder / "tasks" / (task.id + ".py")).lexically_normal();
-  task.source = read_file(task.file);
+  task.source = read_file(folder / "tasks" / (task.id + ".py"));
   task.index_entry = entry.dump();  // nlohmann::json keeps keys sorted: the canonical text
-  task.hash = Sha256().field(task.source).field(task.index_entry).hex();
+  finish_task(task);
   return task;
 }
 
@@ -152,14 +149,14 @@ json parse_json(const std::string& text, const fs::path& file) {
   }
 }
 
-void read_index(const json& index, Benchmark& benchmark) {
+void read_index(const json& index, const fs::path& folder, Benchmark& benchmark) {
   only_keys(index, {"format", "version", "name", "tasks", "subsets"}, "the index");
   if (text_member(index, "format", "the index") != "nkigrid-benchmark") fault("format", "is not nkigrid-benchmark");
   if (member(index, "version", "the index") != 1)
     fault("version", fmt::format("is {} (this program reads 1)", index["version"].dump()));
   benchmark.name = text_member(index, "name", "the index");
   for (const auto& entry : list_member(index, "tasks", "the index")) {
-    benchmark.tasks.push_back(read_task(entry, benchmark.tasks.size(), benchmark.folder));
+    benchmark.tasks.push_back(read_task(entry, benchmark.tasks.size(), folder));
   }
   std::sort(benchmark.tasks.begin(), benchmark.tasks.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
   for (std::size_t i = 1; i < benchmark.tasks.size(); ++i) {
@@ -181,31 +178,34 @@ void read_index(const json& index, Benchmark& benchmark) {
   }
 }
 
-}  // namespace
-
-const Task* Benchmark::find(std::string_view id) const noexcept {
-  const auto at = std::lower_bound(tasks.begin(), tasks.end(), id,
-                                   [](const Task& task, std::string_view wanted) { return task.id < wanted; });
-  return at != tasks.end() && at->id == id ? &*at : nullptr;
-}
-
-std::string Benchmark::known_kernel(std::string_view id) const {
-  const auto file = folder / "kernels" / (std::string(id) + ".py");
-  std::error_code ignored;
-  return fs::exists(file, ignored) ? read_file(file) : std::string();
-}
-
-Benchmark load_benchmark(const fs::path& folder) {
+Benchmark read_nkigrid(const fs::path& folder) {
   Benchmark benchmark;
-  benchmark.folder = fs::absolute(folder).lexically_normal();
-  const auto file = benchmark.folder / "index.json";
+  const auto file = folder / "index.json";
   const auto index = parse_json(read_file(file), file);
   try {
-    read_index(index, benchmark);
+    read_index(index, folder, benchmark);
   } catch (const IndexFault& found) {
     throw Error(ErrorCode::config, fmt::format("{}: {} {}", file.native(), found.where, found.what));
   }
   return benchmark;
+}
+
+}  // namespace
+
+BenchmarkFormat nkigrid_format() { return {"nkigrid", "index.json", read_nkigrid}; }
+
+std::map<std::string, std::string> own_format_files(const Benchmark& benchmark) {
+  std::map<std::string, std::string> files;
+  std::string tasks;
+  for (const auto& task : benchmark.tasks) {
+    files[fmt::format("tasks/{}.py", task.id)] = task.source;
+    tasks += (tasks.empty() ? "\n  " : ",\n  ") + task.index_entry;
+  }
+  files["index.json"] = fmt::format(
+      "{{\"format\": \"nkigrid-benchmark\", \"version\": 1, \"name\": {},\n \"tasks\": [{}],\n \"subsets\": "
+      "{}}}\n",
+      json(benchmark.name).dump(), tasks, json(benchmark.subsets).dump());
+  return files;
 }
 
 }  // namespace nkigrid::jobs

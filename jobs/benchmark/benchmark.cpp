@@ -1,0 +1,71 @@
+#include "jobs/benchmark.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/hash.hpp"
+#include "jobs/benchmark/formats.hpp"
+
+namespace nkigrid::jobs {
+namespace fs = std::filesystem;
+
+const Task* Benchmark::find(std::string_view id) const noexcept {
+  const auto at = std::lower_bound(tasks.begin(), tasks.end(), id,
+                                   [](const Task& task, std::string_view wanted) { return task.id < wanted; });
+  return at != tasks.end() && at->id == id ? &*at : nullptr;
+}
+
+std::string Benchmark::known_kernel(std::string_view id) const {
+  const auto file = place.folder / "kernels" / (std::string(id) + ".py");
+  std::error_code ignored;
+  return fs::exists(file, ignored) ? read_file(file) : std::string();
+}
+
+void finish_task(Task& task) {
+  task.level = task.id.substr(0, task.id.find('/'));
+  task.hash = Sha256().field(task.source).field(task.index_entry).hex();
+}
+
+const std::vector<BenchmarkFormat>& benchmark_formats() {
+  static const std::vector<BenchmarkFormat> kFormats = {nkigrid_format()};
+  return kFormats;
+}
+
+std::vector<std::string> benchmark_format_names() {
+  std::vector<std::string> names;
+  for (const auto& format : benchmark_formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::optional<BenchmarkPlace> find_benchmark(std::span<const fs::path> folders) {
+  std::error_code ignored;
+  for (const auto& folder : folders) {
+    for (const auto& format : benchmark_formats()) {
+      if (fs::exists(folder / format.marker, ignored)) return BenchmarkPlace{folder, std::string(format.name)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string benchmark_markers() {
+  std::vector<std::string_view> markers;
+  for (const auto& format : benchmark_formats()) markers.push_back(format.marker);
+  return fmt::format("{}", fmt::join(markers, " or "));
+}
+
+Benchmark load_benchmark(const BenchmarkPlace& place) {
+  const auto& formats = benchmark_formats();
+  const auto at = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == place.format; });
+  if (at == formats.end())
+    throw Error(ErrorCode::internal, fmt::format("there is no benchmark format '{}'", place.format));
+  const auto folder = fs::absolute(place.folder).lexically_normal();
+  auto benchmark = at->read(folder);
+  benchmark.place = {folder, place.format};
+  return benchmark;
+}
+
+}  // namespace nkigrid::jobs
