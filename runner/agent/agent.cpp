@@ -4,6 +4,7 @@
 
 #include "jobs/base/hash.hpp"
 #include "runner/agent/session.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::agent {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "runner/agent/session.hpp"
 #include "runner/agent/tools.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::agent {
 namespace {
