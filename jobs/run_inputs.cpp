@@ -83,7 +83,7 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
   for (const auto& model : grid.models) {
-    for (const auto& [name, file] : own_input_files(model.api)) files[name] = read_file(file);
+    for (const auto& [name, file] : api_input_files(model.api)) files[name] = read_file(file);
   }
   for (const auto& task : wants_kernels ? plan.tasks : std::vector<PlannedTask>{}) {
     if (auto kernel = benchmark.known_kernel(task.id); !kernel.empty())
@@ -96,7 +96,7 @@ std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::ma
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
-    for (const auto& [name, file] : own_input_files(grid.model(cell.model).api)) used.insert(name);
+    for (const auto& [name, file] : api_input_files(grid.model(cell.model).api)) used.insert(name);
   }
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {
