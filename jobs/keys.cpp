@@ -4,7 +4,7 @@
 
 #include "jobs/base/hash.hpp"
 #include "jobs/grid/flow_map.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/modes.hpp"
 
 namespace nkigrid::jobs {
 namespace {

@@ -1,3 +1,5 @@
+#include "jobs/grid/tasks.hpp"
+
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
-#include "jobs/grid/parts.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
