@@ -156,7 +156,7 @@ TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   EXPECT_THAT(
       lines_of(read_grid(box.grid(), {})),
       ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-                  "8:15 api 'anthropic' is not in this version; use openai or synthetic",
+                  HasSubstr("8:15 api 'anthropic' is not in this version; use "),
                   "9:50 models.strong.server is not in this version; start the server yourself and name its "
                   "endpoint"));
 }
@@ -166,7 +166,7 @@ TEST(Grid, ApisThatDoNotExistYetAreRefusedWithTheirKeysUnjudged) {
     const Sandbox box;
     EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}",
                                          "weak: {api: " + api + ", endpoint: e, profile: p, region: r, run: x}")),
-                ElementsAre("8:15 api '" + api + "' is not in this version; use openai or synthetic"));
+                ElementsAre(HasSubstr("8:15 api '" + api + "' is not in this version; use ")));
   }
 }
 
