@@ -30,11 +30,6 @@ void finish_task(Task& task) {
   task.hash = Sha256().field(task.source).field(task.index_entry).hex();
 }
 
-const std::vector<BenchmarkFormat>& benchmark_formats() {
-  static const std::vector<BenchmarkFormat> kFormats = {nkigrid_format()};
-  return kFormats;
-}
-
 std::vector<std::string> benchmark_format_names() {
   std::vector<std::string> names;
   for (const auto& format : benchmark_formats()) names.emplace_back(format.name);
@@ -58,7 +53,7 @@ std::string benchmark_markers() {
 }
 
 Benchmark load_benchmark(const BenchmarkPlace& place) {
-  const auto& formats = benchmark_formats();
+  const auto formats = benchmark_formats();
   const auto at = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == place.format; });
   if (at == formats.end())
     throw Error(ErrorCode::internal, fmt::format("there is no benchmark format '{}'", place.format));

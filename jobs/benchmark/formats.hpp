@@ -22,11 +22,11 @@ struct BenchmarkFormat {
   Benchmark (*read)(const std::filesystem::path& folder);
 };
 
-/// The table. The first is the default.
-const std::vector<BenchmarkFormat>& benchmark_formats();
-
 // One file a format.
 BenchmarkFormat nkigrid_format();
+
+/// The table. The first is the default.
+inline std::vector<BenchmarkFormat> benchmark_formats() { return {nkigrid_format()}; }
 
 /// Derives a task's level and hash, for a reader that has filled in the rest.
 void finish_task(Task& task);
