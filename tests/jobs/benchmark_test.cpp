@@ -43,7 +43,7 @@ TEST(Benchmark, IsFoundByWhatLiesInAFolder) {
   const std::vector<std::filesystem::path> folders = {box.path() / "nowhere", box.path(), box.path() / "bench"};
   EXPECT_EQ(find_benchmark(folders), (BenchmarkPlace{box.path() / "bench", "nkigrid"}));
   EXPECT_EQ(find_benchmark(std::span(folders).first(2)), std::nullopt);
-  EXPECT_EQ(benchmark_markers(), "index.json");
+  EXPECT_THAT(benchmark_markers(), testing::HasSubstr("index.json"));
 }
 
 TEST(Benchmark, WrittenInOurOwnFormatReadsBackEqual) {
