@@ -14,7 +14,7 @@
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/benchmark/formats.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 #include "jobs/run_inputs.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"

@@ -14,7 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
-#include "jobs/benchmark/formats.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,9 +28,5 @@ inline std::vector<BenchmarkFormat> benchmark_formats() { return {nkigrid_format
 
 /// Derives a task's level and hash, for a reader that has filled in the rest.
 void finish_task(Task& task);
-
-/// A benchmark, whatever its format was, as a folder of our own (docs/formats/benchmark.md): path below it -> bytes.
-/// Known kernels are left out.
-std::map<std::string, std::string> own_format_files(const Benchmark& benchmark);
 
 }  // namespace nkigrid::jobs

@@ -1,4 +1,4 @@
-#include "jobs/benchmark/formats.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/ids.hpp"
+#include "jobs/benchmark/formats.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;

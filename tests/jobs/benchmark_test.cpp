@@ -5,7 +5,7 @@
 
 #include "fixture.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/benchmark/formats.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 
 namespace nkigrid::jobs {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/base/hash.hpp"
 #include "jobs/benchmark/formats.hpp"
 
 namespace nkigrid::jobs {
@@ -23,11 +22,6 @@ std::string Benchmark::known_kernel(std::string_view id) const {
   const auto file = place.folder / "kernels" / (std::string(id) + ".py");
   std::error_code ignored;
   return fs::exists(file, ignored) ? read_file(file) : std::string();
-}
-
-void finish_task(Task& task) {
-  task.level = task.id.substr(0, task.id.find('/'));
-  task.hash = Sha256().field(task.source).field(task.index_entry).hex();
 }
 
 std::vector<std::string> benchmark_format_names() {
