@@ -1,16 +1,17 @@
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/set_aside.hpp"
 
@@ -44,7 +45,7 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
                             {"missing_records", c.missing_records},
                             {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
   }
-  fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(out));
 }
 
 void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
@@ -61,12 +62,7 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
 }
 
 ExitCode check(const LogOptions& options) {
-  if (!jobs::is_run(options.run)) {
-    throw Error(ErrorCode::config,
-                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
-                            options.run));
-  }
-  const auto folder = std::filesystem::path(options.run) / "log";
+  const auto folder = log_folder_of(options.run);
   const auto checks = log::check_log(folder);
   const auto notes = log::read_notes(folder);
   const auto damaged =

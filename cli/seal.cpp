@@ -1,16 +1,17 @@
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
@@ -30,7 +31,7 @@ void print_json(const std::vector<std::filesystem::path>& written, const std::ve
   for (const auto& segment : written) out["segments"].push_back(segment.filename().native());
   for (const auto& file : salvaged)
     out["salvaged"].push_back({{"file", file.file.filename().native()}, {"what", file.what}});
-  fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(out));
 }
 
 /// Damage that cost records fails the call that finds it; later ones know it.
@@ -48,12 +49,7 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
 
 ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
-  if (!jobs::is_run(options.run)) {
-    throw Error(ErrorCode::config,
-                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
-                            options.run));
-  }
-  const auto folder = std::filesystem::path(options.run) / "log";
+  const auto folder = log_folder_of(options.run);
   const auto before = log::read_notes(folder);
   const auto salvaged = log::salvage(folder);
   const auto written = log::seal_all(folder);

@@ -1,7 +1,6 @@
 #include "jobs/grid/sections.hpp"
 
 #include <limits>
-#include <utility>
 
 #include <fmt/core.h>
 

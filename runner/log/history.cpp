@@ -1,9 +1,10 @@
+#include "runner/log/history.hpp"
+
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "runner/log/folder.hpp"
-#include "runner/log/reader.hpp"
 
 namespace nkigrid::log {
 namespace {
