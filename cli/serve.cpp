@@ -17,6 +17,7 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/benchmarks.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
@@ -40,18 +41,6 @@ struct ServeOptions {
   std::size_t threads = 128;  ///< a kept-alive connection holds one
   bool quiet = false;
 };
-
-/// A benchmark, or the copy in a run.
-jobs::Benchmark served_benchmark(const std::string& name) {
-  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name, fs::path(name) / "inputs" / "benchmark"}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
-  }
-  throw Error(
-      ErrorCode::config,
-      fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark", name,
-                  jobs::configs_folder().native()));
-}
 
 /// The synthetic model behind HTTP: the profile is named by the request's `model`.
 class Service {
@@ -153,7 +142,7 @@ int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
 }
 
 ExitCode serve(const ServeOptions& options) {
-  Service service(served_benchmark(options.benchmark),
+  Service service(open_benchmark(options.benchmark),
                   options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: all inherit it

@@ -22,9 +22,8 @@ FUNCTION = re.compile(
 ELSEWHERE = {
     "aggregate/layout/sheet.hpp": "a format, a source",
     "cli/verb.hpp": "a verb, a source",
-    "jobs/grid/parts.hpp": "a part of the grid file, a source",
+    "jobs/benchmark/formats.hpp": "a format, a source",
     "runner/log/segment_table.hpp": "a template over what segment_reader.cpp opens",
-    "runner/model/synthetic/python_scan.hpp": "to be moved",
     "runner/model/wire/wire.hpp": "a wire, a source",
     "runner/mpi/comm.hpp": "a communicator, a source",
 }
