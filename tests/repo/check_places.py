@@ -23,6 +23,7 @@ ELSEWHERE = {
     "aggregate/layout/sheet.hpp": "a format, a source",
     "cli/verb.hpp": "a verb, a source",
     "jobs/benchmark/formats.hpp": "a format, a source",
+    "jobs/grid/grid.hpp": "all that other rooms see of grid files, read.cpp and write.cpp",
     "runner/log/segment_table.hpp": "a template over what segment_reader.cpp opens",
     "runner/model/wire/wire.hpp": "a wire, a source",
     "runner/mpi/comm.hpp": "a communicator, a source",
