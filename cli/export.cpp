@@ -180,7 +180,7 @@ void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledg
   log::LogVisitor visitor;
   visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
   visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };
-  log::read_log(run.log_folder(), texts ? log::Texts::load : log::Texts::skip, visitor);
+  log::read_log(log::log_of(run), texts ? log::Texts::load : log::Texts::skip, visitor);
   turns.finish();
 }
 

@@ -54,7 +54,7 @@ std::optional<log::End> newest_end(const jobs::Run& run, const EpisodeId& id, co
   visitor.end = [&](const log::End& end) {
     if (end.id.episode == id && end.id.key == key && (!newest || newest->id.attempt < end.id.attempt)) newest = end;
   };
-  log::read_log(run.log_folder(), log::Texts::load, visitor);
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
   return newest;
 }
 
@@ -63,9 +63,10 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   const auto& planned = run.plan.episodes[index];
   const std::string& key = run.plan.key(planned.cell, planned.task);
   const log::Ledger ledger = log::read_ledger(run);
+  for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
   Transcript transcript;
   transcript.episode = to_string(id);
-  transcript.turns = log::read_history(run.log_folder(), id, key);
+  transcript.turns = log::read_history(log::log_of(run), id, key);
   transcript.state = std::string(log::to_string(ledger.states[index].outstanding));
   transcript.end = ledger.ends[index] ? ledger.ends[index] : newest_end(run, id, key);
   return transcript;

@@ -30,10 +30,11 @@ struct StatusReport {
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
   std::vector<ElementStatus> elements;
-  std::string cluster_warning;          ///< why the controller could not be asked, or ""
-  bool works = false;                   ///< some process or batch job may still score episodes
-  double per_hour = 0;                  ///< episodes scored an hour, over the last ten minutes
-  double eta_seconds() const noexcept;  ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  std::vector<std::string> log_warnings;  ///< damage, and files that do not count
+  std::string cluster_warning;            ///< why the controller could not be asked, or ""
+  bool works = false;                     ///< some process or batch job may still score episodes
+  double per_hour = 0;                    ///< episodes scored an hour, over the last ten minutes
+  double eta_seconds() const noexcept;    ///< at that rate; 0: nothing is outstanding; negative: nothing moves
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 

@@ -210,7 +210,7 @@ class Stopper {
 
 /// What the log says at the end: the truth that `tables` will see.
 Result final_result(const jobs::Run& run, const std::vector<std::uint32_t>& order, const Coordinator& coordinator) {
-  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
+  const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
   Result result{.episodes = order.size(), .stopped_by = coordinator.stopped_by(), .exit_code = coordinator.exit_code()};
   for (const auto episode : order) result.scored += ledger.states[episode].counted_attempt > 0 ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
@@ -246,7 +246,7 @@ struct Leader {
   static Leader make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options) {
     ShardLock lock(run.folder, options.shard, run.plan.shards, options.ends_at ? kPredecessor : Seconds(0));
     log::note_stopped_by(run.log_folder(), options.shard, {});
-    const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
+    const auto ledger = log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
     // What this run's episodes took so far corrects the costs it was frozen with.
     const auto seconds = jobs::expected_seconds(run.grid, run.plan, log::relearn_costs(run, ledger));
     auto order = jobs::dealing_order(run.plan, seconds, options.shard);
@@ -334,7 +334,7 @@ RunResult run_rank(const jobs::Run& run, mpi::Comm& comm, std::optional<Leader>&
     }
     if (leader && leader->coordinator.all_sealed() && !std::exchange(told_result, true)) {
       pulse.before_sealing();
-      log::seal_all(run.log_folder());
+      log::seal_all(log::log_of(run));
       leader->coordinator.finish_progress();
       const auto result = final_result(run, leader->order, leader->coordinator);
       log::note_stopped_by(run.log_folder(), options.shard, result.stopped_by);

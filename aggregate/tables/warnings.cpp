@@ -44,6 +44,20 @@ void warn_of_subset(const jobs::Run& run, const std::vector<CellScores>& scores,
   }
 }
 
+// Files that lie in the log's folder and are none of the run's, or are there twice.
+void warn_of_left_out(const log::Ledger& ledger, std::vector<std::string>& warnings) {
+  if (ledger.foreign_files > 0) {
+    warnings.push_back(fmt::format(
+        "{} file{} in the log's folder {} of another run and not counted; `log check` names them", ledger.foreign_files,
+        ledger.foreign_files == 1 ? "" : "s", ledger.foreign_files == 1 ? "is" : "are"));
+  }
+  if (ledger.copied_files > 0) {
+    warnings.push_back(fmt::format(
+        "{} file{} in the log's folder {} of others and counted once; `log check` names them", ledger.copied_files,
+        ledger.copied_files == 1 ? "" : "s", ledger.copied_files == 1 ? "is a copy" : "are copies"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> table_warnings(const jobs::Run& run, const log::Ledger& ledger,
@@ -96,10 +110,13 @@ std::vector<std::string> table_warnings(const jobs::Run& run, const log::Ledger&
             : fmt::format("{} planned episodes are outstanding; bounds are printed in place of rates", outstanding));
   }
   // Once every episode is scored, damage has cost nothing that is counted: the same seed gives the same bytes again.
-  if (outstanding > 0 && !ledger.warnings.empty()) {
+  const auto left_out = ledger.foreign_files + ledger.copied_files;
+  if (outstanding > 0 && ledger.warnings.size() > left_out) {
     warnings.push_back(fmt::format("the log is damaged in {} place{}; what could not be read is not counted",
-                                   ledger.warnings.size(), ledger.warnings.size() == 1 ? "" : "s"));
+                                   ledger.warnings.size() - left_out,
+                                   ledger.warnings.size() - left_out == 1 ? "" : "s"));
   }
+  warn_of_left_out(ledger, warnings);
   if (ledger.ignored_rows > 0) {
     warnings.push_back(
         fmt::format("{} rows of the log belong to another grid (other keys) and are not counted", ledger.ignored_rows));

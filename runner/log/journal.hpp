@@ -15,6 +15,7 @@ namespace nkigrid::log {
 /// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
 struct LogHeader {
   std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
+  std::string journal = {};  ///< the journal's own name, whatever its file is called; "": written before version 1.1
 };
 
 /// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32,

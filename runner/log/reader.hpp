@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "runner/log/journal.hpp"
+#include "runner/log/left_out.hpp"
 #include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::log {
 
@@ -24,10 +26,12 @@ struct LogVisitor {
   std::function<void(const Turn&)> turn;
   std::function<void(const End&)> end;
   std::function<void(const std::string& warning)> warning;  ///< damage, with file and bytes
+  std::function<void(const LeftOut&)> left_out;             ///< a copy, or a file of another run
 };
 
-/// @param folder RUN/log; absent or empty is no error. @throws Error{io}, Error{corrupt}
-void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor& visitor);
+/// @param log its folder may be absent or empty
+/// @throws Error{io}, Error{corrupt}, also where two files tell one attempt differently (left_out.hpp)
+void read_log(const RunLog& log, Texts texts, const LogVisitor& visitor);
 
 /// Reply and Turn of one turn number, joined.
 struct LoggedTurn {
@@ -41,8 +45,7 @@ struct LoggedTurn {
 /// anew (inherited_turns 0 and a first reply) hides them. Where damage took a turn, what follows it is left
 /// out.
 /// @throws Error{io}, Error{corrupt}
-std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode,
-                                     const std::string& key);
+std::vector<LoggedTurn> read_history(const RunLog& log, const EpisodeId& episode, const std::string& key);
 
 struct HistoryKey {
   EpisodeId episode;
@@ -51,7 +54,6 @@ struct HistoryKey {
 };
 
 /// Several histories in one pass over the log, parallel to `wanted` (no episode twice): for a resume of many.
-std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder,
-                                                    const std::vector<HistoryKey>& wanted);
+std::vector<std::vector<LoggedTurn>> read_histories(const RunLog& log, const std::vector<HistoryKey>& wanted);
 
 }  // namespace nkigrid::log

@@ -29,6 +29,7 @@ void fields(Header& h, Visitor& v) {
   v.field(14, h.backend);
   v.field(15, h.compiler);
   v.field(16, h.host);
+  v.field(17, h.journal);
 }
 
 template <class Visitor, class R>

@@ -133,6 +133,7 @@ void SegmentBuilder::write_header(const SegmentReport& about) {
   h5::write_attribute(file, "compiler", h.compiler);
   h5::write_attribute(file, "host", h.host);
   h5::write_attribute(file, "journal", about.journal);
+  h5::write_attribute(file, "part", about.part);
   h5::write_attribute(file, "seq_first", about.seq_first);
   h5::write_attribute(file, "seq_last", about.seq_last);
   h5::write_attribute(file, "damaged_bytes", about.damaged_bytes);
@@ -147,6 +148,11 @@ std::string_view SegmentBuilder::finish(const SegmentReport& about) {
   write_group(file, "episodes", episodes_);
   turns_.write<TurnRow>(file, "turns");
   write_group(file, "attempts", attempts_);
+  auto attempts = h5::open_group(file, "attempts");  // whose the file is, once more, should the attributes be damaged
+  h5::write_attribute(attempts, "run_id", about.header.run_id);
+  h5::write_attribute(attempts, "journal", about.journal);
+  h5::write_attribute(attempts, "part", about.part);
+  attempts.close();
   auto root = h5::open_group(file, "/");
   h5::write_numbers(root, "carried", h5::Number::uint64, carried_.size(), carried_.data());
   root.close();

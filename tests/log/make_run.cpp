@@ -13,21 +13,26 @@ int main(int argc, char** argv) {
   try {
     const auto grid = jobs::load_grid(argv[1], jobs::configs_folder());
     const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), argv[2]);
+    auto header = test::made_header();
+    header.run_id = run.run_id;
     int n = -1;
-    test::write_log(run.log_folder(), "made", run.plan, [&](const EpisodeId&) -> std::optional<test::Ended> {
-      switch (++n % 6) {
-        case 0:
-          return test::Ended{.outcome = Outcome::pass, .turns = 2};
-        case 4:
-          return test::Ended{.outcome = Outcome::api_error, .turns = 1, .reason = "529, \"overloaded\""};
-        case 5:
-          return std::nullopt;
-        default:
-          return test::Ended{
-              .outcome = Outcome::mismatch, .turns = 1, .code = Code::numeric_mismatch, .stage = Stage::verify};
-      }
-    });
-    log::Journal killed(run.log_folder(), "killed", test::made_header());
+    test::write_log(
+        run.log_folder(), "made", run.plan,
+        [&](const EpisodeId&) -> std::optional<test::Ended> {
+          switch (++n % 6) {
+            case 0:
+              return test::Ended{.outcome = Outcome::pass, .turns = 2};
+            case 4:
+              return test::Ended{.outcome = Outcome::api_error, .turns = 1, .reason = "529, \"overloaded\""};
+            case 5:
+              return std::nullopt;
+            default:
+              return test::Ended{
+                  .outcome = Outcome::mismatch, .turns = 1, .code = Code::numeric_mismatch, .stage = Stage::verify};
+          }
+        },
+        header);
+    log::Journal killed(run.log_folder(), "killed", header);
     for (std::size_t i = 5; i < run.plan.episodes.size(); i += 6) {
       const auto& planned = run.plan.episodes[i];
       const log::AttemptId id{run.plan.id_of(planned), run.plan.key(planned.cell, planned.task), 1};
