@@ -1,5 +1,3 @@
-#include "cli/bench.hpp"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_check.hpp"
 #include "cli/benchmarks.hpp"
+#include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
@@ -71,7 +71,7 @@ ExitCode list(const BenchOptions& options) {
     ordered_json out = {{"version", 1}, {"benchmark", benchmark.name}, {"tasks", ordered_json::array()}};
     for (const auto* task : tasks) out["tasks"].push_back(task_json(benchmark, *task));
     out["subsets"] = benchmark.subsets;
-    fmt::print("{}\n", out.dump(1));
+    fmt::print("{}", json_text(out));
     return ExitCode::done;
   }
   for (const auto* task : tasks) {
@@ -102,7 +102,7 @@ ExitCode show(const BenchOptions& options) {
     auto out = task_json(benchmark, *task);
     out["version"] = 1;
     out["source"] = task->source;
-    fmt::print("{}\n", out.dump(1));
+    fmt::print("{}", json_text(out));
     return ExitCode::done;
   }
   fmt::print("Task: {}  ({}, {})\n", task->id, task->level, task->category);

@@ -1,3 +1,5 @@
+#include "cli/bench_check.hpp"
+
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench.hpp"
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
 #include "runner/device/make_device.hpp"

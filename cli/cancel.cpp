@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/run_directory.hpp"
-#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 
@@ -17,8 +17,7 @@ Verb cancel_verb() {
             app.add_option("run", *folder, "a submitted run")->required()->type_name("RUN");
             return [folder]() -> ExitCode {
               const auto run = jobs::load_run(*folder);
-              const auto client = slurm::connect();
-              const auto ids = slurm::cancel_run(run, *client);
+              const auto ids = site_scheduler()->cancel(run);
               if (ids.empty())
                 fmt::print("no living job of '{}'\n", run.folder.native());
               else

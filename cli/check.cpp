@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/forecast/forecast.hpp"
@@ -79,9 +80,7 @@ ExitCode check(const CheckOptions& options) {
   const auto result = jobs::read_grid(file, jobs::configs_folder());
   std::optional<Sizes> sizes;
   if (result.grid) sizes = size_of(*result.grid);
-  if (options.json)
-    fmt::print("{}\n",
-               to_json(sizes, result.problems).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (options.json) fmt::print("{}", json_text(to_json(sizes, result.problems)));
   if (!result.grid) {
     fmt::print(stderr, "{}\n", jobs::to_text(result.problems));
     throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(),

@@ -1,7 +1,6 @@
 #include "cli/cluster.hpp"
 
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include <fmt/core.h>
@@ -9,13 +8,12 @@
 
 #include "cli/status_report.hpp"
 #include "runner/log/ledger.hpp"
-#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 
 std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").native(); }
 
-void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to) {
+void print_pace(const jobs::Run& run, const jobs::Pace& pace, std::FILE* to) {
   if (pace.after_living) {
     fmt::print(to,
                "they wait for the run's earlier arrays to end: those have all that slurm.throttle and the models' "
@@ -35,7 +33,7 @@ void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to) {
 namespace {
 
 /// Elements that run know the run as it was when they began.
-void print_added(const jobs::Run& run, const slurm::SubmitReport& report,
+void print_added(const jobs::Run& run, const jobs::SubmitReport& report,
                  const std::map<std::uint32_t, std::uint64_t>& added) {
   std::uint64_t episodes = 0;
   for (const auto shard : report.begun_shards) {
@@ -49,21 +47,16 @@ void print_added(const jobs::Run& run, const slurm::SubmitReport& report,
 
 }  // namespace
 
-ExitCode submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options) {
+ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
-  std::set<std::uint32_t> shards;
-  for (std::size_t i = 0; i < ledger.states.size(); ++i) {
-    const bool parked = ledger.states[i].outstanding == log::Outstanding::parked;
-    if (ledger.states[i].counted_attempt == 0 && (options.with_parked || !parked))
-      shards.insert(run.plan.episodes[i].shard);
-  }
+  const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
   if (shards.empty()) {
     if (!options.quiet)
       fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
     return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
   }
   const auto bad = ledger.bad_nodes();
-  const auto report = slurm::submit_shards(run, {shards.begin(), shards.end()}, client, program_path(), bad);
+  const auto report = scheduler.submit(run, {shards, program_path(), bad});
   if (options.quiet) return ExitCode::done;
   for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "jobs/base/error.hpp"
+#include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
-#include "slurm/pace.hpp"
-#include "slurm/slurm.hpp"
+#include "jobs/scheduler.hpp"
 
 namespace nkigrid::cli {
 
@@ -19,10 +19,10 @@ struct OutstandingOptions {
 
 /// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns
 /// the exit code.
-ExitCode submit_outstanding(const jobs::Run& run, slurm::Client& client, const OutstandingOptions& options);
+ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options);
 
 /// Says how many elements work at once where that is not what slurm.throttle says.
-void print_pace(const jobs::Run& run, const slurm::Pace& pace, std::FILE* to);
+void print_pace(const jobs::Run& run, const jobs::Pace& pace, std::FILE* to);
 
 /// Absolute path of this program, for job scripts.
 std::string program_path();

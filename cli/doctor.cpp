@@ -21,17 +21,26 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/doctor_slurm.hpp"
-#include "cli/finding.hpp"
+#include "cli/cluster.hpp"
+#include "cli/json_text.hpp"
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
 namespace nkigrid::cli {
 namespace {
+
+using jobs::Finding;
+using jobs::lacks;
+using jobs::look;
+using jobs::Need;
+using jobs::not_needed;
+using jobs::word_of;
 
 struct DoctorOptions {
   std::string grid;
@@ -153,7 +162,7 @@ Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
   return look("mpi", grid ? Need::useful : Need::optional, look_at_mpirun);
 }
 
-std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
+std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, jobs::Scheduler& scheduler) {
   const auto check = grid ? grid->check : jobs::CheckSpec{};
   const auto spec = grid ? grid->device : jobs::DeviceSpec{};
   std::vector<Finding> findings;
@@ -164,7 +173,7 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
   add(look_at_parts_for(grid, check, spec));
   add({look("references", Need::needed, look_at_torch), look("locks", Need::useful, look_at_locks),
        look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
-  add(look_at_slurm(grid));
+  add(scheduler.look(grid));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
     if (const auto* remote = jobs::remote_of(model.api))
       findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(remote->endpoint); }));
@@ -175,9 +184,10 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid) {
 ExitCode doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
   if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  auto findings = look_at_everything(grid);
+  const auto scheduler = site_scheduler();
+  auto findings = look_at_everything(grid, *scheduler);
   if (options.probe) {
-    for (auto& finding : probe_slurm(grid.value_or(jobs::Grid{}), Seconds(options.patience)))
+    for (auto& finding : scheduler->probe(grid.value_or(jobs::Grid{}), program_path(), Seconds(options.patience)))
       findings.push_back(std::move(finding));
   }
   auto code = ExitCode::done;
@@ -194,9 +204,7 @@ ExitCode doctor(const DoctorOptions& options) {
     else
       fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
-  if (options.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"version", 1}, {"findings", list}}.dump(
-                           1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) fmt::print("{}", json_text({{"version", 1}, {"findings", list}}));
   return code;
 }
 

@@ -89,7 +89,7 @@ void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger&
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
     rows.count("attempts", state.attempts);
-    if (state.outstanding == log::Outstanding::none)
+    if (state.is_scored())
       rows.absent("outstanding");
     else
       rows.text("outstanding", to_string(state.outstanding));

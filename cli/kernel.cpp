@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -165,7 +166,7 @@ ExitCode check_kernel(const KernelOptions& options) {
   verdict.outcome = outcome_of(verdict);
   if (verdict.compile.ok() && is_scored(verdict.outcome)) look_inside(*device, task, options, verdict);
   if (options.json) {
-    fmt::print("{}\n", to_json(verdict).dump(1, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}", json_text(to_json(verdict)));
   } else if (!options.quiet) {
     print_text(verdict);
   }

@@ -1,11 +1,11 @@
+#include "cli/line_diff.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
-
-#include "cli/transcript.hpp"
 
 namespace nkigrid::cli {
 namespace {

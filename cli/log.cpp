@@ -1,16 +1,17 @@
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/set_aside.hpp"
 
@@ -49,7 +50,7 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
                             {"left_out", text_or_null(c.left_out)},
                             {"error", text_or_null(c.error)}});
   }
-  fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(out));
 }
 
 void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
@@ -67,9 +68,9 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
 }
 
 ExitCode check(const LogOptions& options) {
-  const auto folder = std::filesystem::path(options.run) / "log";
-  const auto checks = log::check_log({folder, jobs::read_run_id(options.run)});
-  const auto notes = log::read_notes(folder);
+  const auto log = log_of_run(options.run);
+  const auto checks = log::check_log(log);
+  const auto notes = log::read_notes(log.folder);
   const auto damaged =
       static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
   if (options.json)

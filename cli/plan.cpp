@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
@@ -81,7 +82,7 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
   out["all"] = to_json(total_of(cells), sum_of(schedule.cells));
   out["schedule"] = nlohmann::ordered_json::parse(schedule_as_json(schedule));
   out["power"] = nlohmann::ordered_json::parse(power);
-  fmt::print("{}\n", out.dump(1));
+  fmt::print("{}", json_text(out));
 }
 
 void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {

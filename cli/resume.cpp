@@ -5,9 +5,9 @@
 
 #include "cli/cluster.hpp"
 #include "cli/run_session.hpp"
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/run_directory.hpp"
-#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -32,8 +32,10 @@ Verb resume_verb(ProgramArguments arguments) {
         return [options, arguments]() -> ExitCode {
           if (!options->local) {
             const auto run = jobs::load_run(options->run);
-            slurm::check_submittable(run.grid, run.folder);
-            return submit_outstanding(run, *slurm::connect(),
+            const auto scheduler = site_scheduler();
+            scheduler->check_submittable(run.grid, run.folder);
+            scheduler->connect();
+            return submit_outstanding(run, *scheduler,
                                       {.with_parked = options->parked, .quiet = options->quiet, .added = {}});
           }
           return run_session(

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -7,6 +6,7 @@
 
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -24,13 +24,7 @@ struct RunOptions {
 
 std::optional<ShardId> shard_of(const RunOptions& options) {
   if (options.shard >= 0) return ShardId{static_cast<std::uint32_t>(options.shard)};
-  const char* element = std::getenv("SLURM_ARRAY_TASK_ID");
-  if (element == nullptr || *element == '\0') return std::nullopt;
-  char* end = nullptr;
-  const auto number = std::strtoul(element, &end, 10);
-  if (*end != '\0')
-    throw Error(ErrorCode::usage, fmt::format("SLURM_ARRAY_TASK_ID '{}' is no shard number; give --shard", element));
-  return ShardId{static_cast<std::uint32_t>(number)};
+  return site_allocation()->element();
 }
 
 ExitCode run(const RunOptions& options, ProgramArguments arguments) {

@@ -10,7 +10,8 @@
 
 #include <fmt/core.h>
 
-#include "aggregate/tables/tables.hpp"
+#include "aggregate/tables/write.hpp"
+#include "cli/schedulers.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -21,7 +22,6 @@
 #include "runner/log/stopped_by.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
-#include "slurm/allocation.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -53,9 +53,33 @@ bool is_first_rank() {
   return true;
 }
 
+/// What is made before MPI starts and before any thread: what forks does it here.
+struct Session {
+  const SessionOptions& options;
+  std::optional<jobs::Run> run;  ///< none: a grid is to be frozen first
+  std::unique_ptr<jobs::Allocation> allocation;
+  std::optional<double> ends_at;
+  jobs::EndQuestion end_question;
+  device::DevicePaths paths;
+  std::shared_ptr<device::BackendServers> servers;
+};
+
+Session begin_session(const SessionOptions& options) {
+  Session session{.options = options, .allocation = site_allocation(), .paths = device::default_device_paths()};
+  if (!options.grid) session.run = jobs::load_run(options.run);
+  const auto& grid = options.grid ? *options.grid : session.run->grid;
+  if (is_first_rank()) session.ends_at = session.allocation->end(grid.slurm.time);
+  if (session.ends_at) session.end_question = session.allocation->watch_end();
+  // The servers' children must hold nothing of ours.
+  const auto lanes = options.lanes > 0 ? options.lanes : grid.lanes;
+  session.servers = device::start_servers(grid.device.backend, grid.check, session.paths, lanes);
+  return session;
+}
+
 /// Rank 0 freezes; the others find it frozen.
-jobs::Run open_run(const SessionOptions& options, mpi::Comm& comm) {
-  if (!options.grid) return jobs::load_run(options.run);
+jobs::Run open_run(Session& session, mpi::Comm& comm) {
+  if (session.run) return std::move(*session.run);
+  const auto& options = session.options;
   std::optional<jobs::Run> run;
   if (comm.rank() == 0)
     run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run,
@@ -76,40 +100,44 @@ ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const Ses
 
 /// A node of the cluster whose device fails at the start is left out of the next submission, and by the elements of
 /// this one that wait.
-void note_refusal(const jobs::Run& run, const std::string& reason) {
-  if (std::getenv("SLURMD_NODENAME") == nullptr) return;
-  log::note_refusal(run.log_folder(), runner::node_name(), reason);
+void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, const std::string& reason) {
+  const auto node = allocation.node();
+  if (node.empty()) return;
+  log::note_refusal(run.log_folder(), node, reason);
   if (reason.empty()) return;
   // Elements that still wait would be started here at once, and eaten one after the other.
   try {
     auto excluded = run.grid.slurm.exclude;
     const auto bad = log::read_ledger(run).bad_nodes();
-    for (const auto& node : bad) excluded += (excluded.empty() ? "" : ",") + node;
-    if (!bad.empty()) slurm::leave_out_of_waiting(excluded);
+    for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
+    if (!bad.empty()) allocation.leave_out_of_waiting(excluded);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", runner::node_name(),
-               error.what());
+    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", node, error.what());
   }
 }
 
-ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_ptr<device::BackendServers> servers,
-                  const device::DevicePaths& paths, std::optional<double> ends_at, slurm::AllocationWatch* allocation) {
-  const auto run = open_run(options, comm);
+ExitCode run_rank(Session& session, mpi::Comm& comm) {
+  const auto& options = session.options;
+  const auto run = open_run(session, comm);
   std::shared_ptr<device::Device> device;
   try {
-    device =
-        device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret}, std::move(servers), paths);
+    device = device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret},
+                                 std::move(session.servers), session.paths);
   } catch (const Error& error) {
     log::note_failure(run.log_folder(), options.shard, error.what());  // `status` tells it, as it tells later stops
-    note_refusal(run, error.what());
+    note_refusal(run, *session.allocation, error.what());
     throw;
   }
-  note_refusal(run, {});
+  note_refusal(run, *session.allocation, {});
   const SystemClock clock;
-  runner::RunOptions how{options.shard, options.lanes, options.with_parked,
-                         options.quiet, ends_at,       options.elements_at_once};
-  if (allocation != nullptr)
-    how.end_question = {[allocation] { allocation->ask(); }, [allocation] { return allocation->answer(); }};
+  const runner::RunOptions how{.shard = options.shard,
+                               .lanes = options.lanes,
+                               .with_parked = options.with_parked,
+                               .quiet = options.quiet,
+                               .ends_at = session.ends_at,
+                               .elements_at_once = options.elements_at_once,
+                               .end_question = session.end_question,
+                               .node = session.allocation->node()};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
 }
@@ -118,17 +146,10 @@ ExitCode run_rank(const SessionOptions& options, mpi::Comm& comm, std::shared_pt
 
 ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) {
   catch_stop_signals();
-  const auto grid = options.grid ? *options.grid : jobs::load_run(options.run).grid;
-  const auto check = grid.check;
-  const auto ends_at = is_first_rank() ? slurm::allocation_end(grid.slurm.time) : std::nullopt;
-  const auto allocation = ends_at ? std::make_unique<slurm::AllocationWatch>() : nullptr;
-  const auto paths = device::default_device_paths();
-  // Before MPI and before any thread: the servers' children must hold nothing of ours.
-  const auto lanes = options.lanes > 0 ? options.lanes : grid.lanes;
-  auto servers = device::start_servers(grid.device.backend, check, paths, lanes);
+  auto session = begin_session(options);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
-    return run_rank(options, *comm, std::move(servers), paths, ends_at, allocation.get());
+    return run_rank(session, *comm);
   } catch (const Error& error) {
     if (comm->size() == 1) throw;
     fmt::print(stderr, "nkigrid: rank {}: {}\n", comm->rank(), error.what());

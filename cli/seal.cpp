@@ -1,16 +1,17 @@
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
@@ -30,7 +31,7 @@ void print_json(const std::vector<std::filesystem::path>& written, const std::ve
   for (const auto& segment : written) out["segments"].push_back(segment.filename().native());
   for (const auto& file : salvaged)
     out["salvaged"].push_back({{"file", file.file.filename().native()}, {"what", file.what}});
-  fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(out));
 }
 
 /// Damage that cost records fails the call that finds it; later ones know it.
@@ -48,19 +49,18 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
 
 ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
-  const auto folder = std::filesystem::path(options.run) / "log";
-  const log::RunLog log{folder, jobs::read_run_id(options.run)};
-  const auto before = log::read_notes(folder);
+  const auto log = log_of_run(options.run);
+  const auto before = log::read_notes(log.folder);
   const auto salvaged = log::salvage(log);
   const auto written = log::seal_all(log);
   for (const auto& file : salvaged) fmt::print(stderr, "nkigrid: warning: {}\n", file.what);
-  const auto notes = log::read_notes(folder);
+  const auto notes = log::read_notes(log.folder);
   const auto aside = notes.size() - before.size();
   if (aside > 0)
     fmt::print(
         stderr,
         "nkigrid: warning: {} files are set aside in '{}', with a note each; `resume` runs again what was lost\n",
-        aside, (folder / "damaged").native());
+        aside, (log.folder / "damaged").native());
   if (options.json)
     print_json(written, salvaged);
   else
@@ -69,7 +69,7 @@ ExitCode seal(const SealOptions& options) {
   if (lost_something(before, notes, salvaged))
     throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid "
                                                 "log check` lists them, `nkigrid resume` runs those episodes again",
-                                                folder.native()));
+                                                log.folder.native()));
   // What is still unreadable is of another version: not ours to seal or to move.
   for (const auto& file : log::check_log(log)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);

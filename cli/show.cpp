@@ -15,8 +15,11 @@
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
-#include "runner/agent/agent.hpp"
+#include "runner/agent/modes.hpp"
+#include "runner/agent/task_message.hpp"
+#include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/reader.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -120,9 +123,8 @@ ExitCode show_prompt(const ShowOptions& options) {
                                               source.benchmark.name, did_you_mean(options.prompt_task, ids)));
   }
   const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
-  const auto tools = mode.kind == jobs::ModeKind::tool_agent ? agent::tool_specs() : std::vector<model::ToolSpec>();
-  fmt::print("{}",
-             render_prompt(agent::first_messages(*task, source.grid.prompt(cell.prompt), mode), tools, options.json));
+  const auto messages = agent::first_messages(*task, source.grid.prompt(cell.prompt), mode);
+  fmt::print("{}", render_prompt(messages, agent::rules_of(mode.kind).tools, options.json));
   return ExitCode::done;
 }
 

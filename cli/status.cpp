@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/schedulers.hpp"
 #include "cli/status_follow.hpp"
 #include "cli/status_report.hpp"
 #include "cli/verb.hpp"
@@ -17,7 +18,6 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/progress.hpp"
-#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -51,30 +51,21 @@ class Cluster {
   void ask(const jobs::Run& run) {
     // Jobs that somebody sent by hand from the dry run's scripts are found by their comments; there may be none, and no
     // Slurm either.
-    const bool submitted = !slurm::read_submissions(run).empty();
+    const bool submitted = scheduler_->is_submitted(run);
     if (!submitted && !std::filesystem::exists(run.folder / "scripts")) return;
     warning_.clear();
     try {
-      if (client_ == nullptr) client_ = slurm::connect();
-      std::vector<ElementStatus> elements;
-      for (auto& element : slurm::element_states(run, *client_)) {
-        slurm::JobState job;
-        job.state = element.state;
-        elements.push_back({element.shard, element.job, element.state, element.reason, element.advice,
-                            element.submitted > 0 ? unix_now() - element.submitted : -1, job.active()});
-      }
-      elements_ = std::move(elements);
+      elements_ = scheduler_->elements(run);
     } catch (const Error& error) {
-      client_ = nullptr;  // probed anew next time
       if (submitted) warning_ = error.what();
     }
     asked_ = clock_.monotonic();  // counted from the answer
   }
 
   const SystemClock clock_;
-  std::unique_ptr<slurm::Client> client_;
+  const std::unique_ptr<jobs::Scheduler> scheduler_ = site_scheduler();
   std::optional<Seconds> asked_;
-  std::vector<ElementStatus> elements_;
+  std::vector<jobs::ElementState> elements_;
   std::string warning_;
 };
 

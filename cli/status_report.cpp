@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
@@ -47,31 +48,36 @@ std::string long_time(double seconds) {
   return fmt::format("{:.1f} days", static_cast<double>(minutes) / (24 * 60));
 }
 
-std::string element_text(const ElementStatus& element) {
+/// How long ago an element was submitted [s]; negative: unknown.
+double age_seconds(const jobs::ElementState& element, double now) {
+  return element.submitted > 0 ? std::max(0.0, now - element.submitted) : -1;
+}
+
+std::string element_text(const jobs::ElementState& element, double now) {
   auto text = element.state;
   if (!element.reason.empty()) text += ", " + element.reason;
-  if (element.state == "PENDING" && element.age_seconds >= 0)
-    text += ", submitted " + long_time(element.age_seconds) + " ago";
+  if (element.state == "PENDING" && element.submitted > 0)
+    text += ", submitted " + long_time(age_seconds(element, now)) + " ago";
   if (!element.advice.empty()) text += "; " + element.advice;
   return text;
 }
 
 /// A line an element; where there are many, a line for all of one state and reason, with the age of the oldest.
-std::string elements_text(const std::vector<ElementStatus>& elements) {
+std::string elements_text(const std::vector<jobs::ElementState>& elements, double now) {
   std::string text;
   if (elements.size() <= kListedElements) {
     for (const auto& element : elements)
-      text += fmt::format("shard {} (job {}): {}\n", element.shard, element.job, element_text(element));
+      text += fmt::format("shard {} (job {}): {}\n", element.shard, element.job, element_text(element, now));
     return text;
   }
-  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, ElementStatus>> groups;
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, jobs::ElementState>> groups;
   for (const auto& element : elements) {
     auto& [count, oldest] = groups[{element.state, element.reason}];
-    if (count++ == 0 || element.age_seconds > oldest.age_seconds) oldest = element;
+    if (count++ == 0 || age_seconds(element, now) > age_seconds(oldest, now)) oldest = element;
   }
   for (const auto& [key, group] : groups) {
     text += fmt::format("{} elements (oldest: shard {}, job {}): {}\n", group.first, group.second.shard,
-                        group.second.job, element_text(group.second));
+                        group.second.job, element_text(group.second, now));
   }
   return text;
 }
@@ -95,7 +101,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
     auto& cell = report.cells[run.plan.episodes[i].cell];
     ++cell.episodes;
     const auto& state = ledger.states[i];
-    if (state.counted_attempt == 0) {
+    if (!state.is_scored()) {
       ++report.reasons[std::string(log::to_string(state.outstanding))];
       continue;
     }
@@ -142,7 +148,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
                                 {"state", element.state},
                                 {"reason", element.reason},
                                 {"advice", element.advice},
-                                {"age_seconds", element.age_seconds}});
+                                {"age_seconds", age_seconds(element, report.time)}});
   }
   json["per_hour"] = report.per_hour;
   json["eta_seconds"] =
@@ -153,7 +159,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
   json["log_warnings"] = report.log_warnings;
-  return json.dump(layout == JsonLayout::line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
 
 std::string to_line(const StatusReport& report) {
@@ -191,7 +197,7 @@ std::string to_text(const StatusReport& report) {
     text += fmt::format("\nrate: {:.0f} episodes an hour{}\n", report.per_hour,
                         report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");
   }
-  text += elements_text(report.elements);
+  text += elements_text(report.elements, report.time);
   for (const auto& [name, node] : report.bad_nodes)
     text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);

@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "jobs/run_directory.hpp"
+#include "jobs/scheduler.hpp"
 #include "runner/log/ledger.hpp"
 
 namespace nkigrid::cli {
-
-/// One array element as `status` shows it; filled by the verb from Slurm, empty for a local run.
-struct ElementStatus {
-  std::uint32_t shard = 0, job = 0;
-  std::string state, reason, advice;
-  double age_seconds = -1;  ///< since it was submitted; negative: unknown
-  bool active = false;      ///< its job lives
-};
 
 /// What `status` knows of a run: the ledger's states counted.
 struct StatusReport {
@@ -29,12 +22,12 @@ struct StatusReport {
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
-  std::vector<ElementStatus> elements;
-  std::vector<std::string> log_warnings;  ///< damage, and files that do not count
-  std::string cluster_warning;            ///< why the controller could not be asked, or ""
-  bool works = false;                     ///< some process or batch job may still score episodes
-  double per_hour = 0;                    ///< episodes scored an hour, over the last ten minutes
-  double eta_seconds() const noexcept;    ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  std::vector<jobs::ElementState> elements;  ///< empty for a local run
+  std::vector<std::string> log_warnings;     ///< damage, and files that do not count
+  std::string cluster_warning;               ///< why the controller could not be asked, or ""
+  bool works = false;                        ///< some process or batch job may still score episodes
+  double per_hour = 0;                       ///< episodes scored an hour, over the last ten minutes
+  double eta_seconds() const noexcept;       ///< at that rate; 0: nothing is outstanding; negative: nothing moves
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 

@@ -12,13 +12,13 @@
 
 #include "cli/cluster.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/costs.hpp"
-#include "slurm/dry_run.hpp"
-#include "slurm/submit.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -29,36 +29,21 @@ struct SubmitOptions {
   std::vector<std::string> costs;
 };
 
-/// The site's limits, where there is a site; else Slurm's defaults.
-slurm::Limits limits_here(bool quiet) {
-  try {
-    return slurm::connect()->limits();
-  } catch (const Error& error) {
-    const slurm::Limits limits;
-    if (!quiet) {
-      fmt::print(stderr,
-                 "nkigrid: the limits are Slurm's defaults (MaxArraySize {}, MaxJobCount {}), for the site's are not "
-                 "known here: {}\n",
-                 limits.max_array_size, limits.max_job_count, error.what());
-    }
-    return limits;
-  }
-}
-
 /// Writes RUN/scripts and prints them.
-void dry_run(const jobs::Run& run, bool quiet) {
+void dry_run(const jobs::Run& run, jobs::Scheduler& scheduler, bool quiet) {
   std::vector<std::uint32_t> shards(run.plan.shards);
   std::iota(shards.begin(), shards.end(), 0);
   const auto folder = std::filesystem::absolute(run.folder) / "scripts";
-  const auto scripts = slurm::dry_run(run, shards, limits_here(quiet), program_path());
+  const auto would = scheduler.dry_run(run, {std::move(shards), program_path(), {}});
+  if (!would.note.empty() && !quiet) fmt::print(stderr, "nkigrid: {}\n", would.note);
   std::filesystem::remove_all(folder);  // an earlier dry run may have had more arrays
   make_directories(folder);
-  for (const auto& script : scripts) {
+  for (const auto& script : would.scripts) {
     write_file_atomic(folder / script.name, script.text);
     fmt::print("{}", script.text);
   }
   if (quiet) return;
-  print_pace(run, slurm::pace_of(run.grid, run.plan.shards), stderr);
+  print_pace(run, jobs::pace_of(run.grid, run.plan.shards), stderr);
   fmt::print(stderr,
              "nkigrid: nothing is submitted; the scripts stand in '{}', and `sh '{}'` submits them in their order\n",
              folder.native(), (folder / "submit.sh").native());
@@ -70,7 +55,7 @@ std::map<std::uint32_t, std::uint64_t> episodes_by_shard(const jobs::Plan& plan)
   return count;
 }
 
-/// By shard, what a run that stands in `folder` is about to gain.
+/// By shard, what a run that stands in `folder` holds.
 std::map<std::uint32_t, std::uint64_t> episodes_before(const std::filesystem::path& folder) {
   try {
     return jobs::is_run(folder) ? episodes_by_shard(jobs::load_run(folder).plan)
@@ -80,26 +65,33 @@ std::map<std::uint32_t, std::uint64_t> episodes_before(const std::filesystem::pa
   }
 }
 
+/// By shard, what `plan` has beyond `before`; nothing where there was no run.
+std::map<std::uint32_t, std::uint64_t> gained(const jobs::Plan& plan,
+                                              const std::map<std::uint32_t, std::uint64_t>& before) {
+  if (before.empty()) return {};
+  auto added = episodes_by_shard(plan);
+  for (auto& [shard, episodes] : added) {
+    if (const auto at = before.find(shard); at != before.end()) episodes -= std::min(episodes, at->second);
+  }
+  return added;
+}
+
 ExitCode submit(const SubmitOptions& options) {
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  slurm::check_submittable(grid, options.run);
+  const auto scheduler = site_scheduler();
+  scheduler->check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
-  auto client = options.dry_run ? nullptr : slurm::connect();
+  if (!options.dry_run) scheduler->connect();
   const auto before = episodes_before(options.run);
   const auto run =
       jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));
   make_directories(run.log_folder());
-  if (client != nullptr) {
-    auto added = episodes_by_shard(run.plan);
-    for (auto& [shard, episodes] : added) {
-      if (const auto at = before.find(shard); at != before.end()) episodes -= std::min(episodes, at->second);
-    }
-    return submit_outstanding(
-        run, *client,
-        {.with_parked = false, .quiet = options.quiet, .added = before.empty() ? decltype(added){} : added});
+  if (options.dry_run) {
+    dry_run(run, *scheduler, options.quiet);
+    return ExitCode::done;
   }
-  dry_run(run, options.quiet);
-  return ExitCode::done;
+  return submit_outstanding(run, *scheduler,
+                            {.with_parked = false, .quiet = options.quiet, .added = gained(run.plan, before)});
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "aggregate/tables/tables.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregate/layout/render.hpp"
-#include "aggregate/tables/counts.hpp"
-#include "aggregate/tables/row_warnings.hpp"
+#include "aggregate/tables/document.hpp"
+#include "aggregate/tables/write.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
@@ -29,9 +26,9 @@ struct TablesOptions {
 
 /// Everything that can be refused without reading a run.
 struct Request {
-  std::vector<aggregate::TableName> names;
+  aggregate::TableList tables;
   aggregate::Format format;
-  aggregate::TableOptions tables;
+  aggregate::TableOptions options;
 };
 
 std::size_t read_choice(const char* option, const std::string& text, const std::vector<std::string>& words) {
@@ -43,68 +40,50 @@ std::size_t read_choice(const char* option, const std::string& text, const std::
   return static_cast<std::size_t>(found - words.begin());
 }
 
-// Each table once, in the order asked for.
-std::vector<aggregate::TableName> read_names(const TablesOptions& options, aggregate::Format format,
-                                             aggregate::Source source) {
-  if (options.tables.empty()) return aggregate::default_tables(format, source);
-  std::vector<aggregate::TableName> names;
-  for (const auto& word : options.tables) {
-    for (const auto name : aggregate::parse_table_name(word, source)) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
+aggregate::TableOptions read_options(const TablesOptions& options) {
+  aggregate::TableOptions read;
+  read.rule = aggregate::parse_rule(options.rule);
+  if (!options.subset.empty()) read.subset = options.subset;
+  read.partial = options.partial;
+  read.adjust = static_cast<aggregate::Adjust>(read_choice("--adjust", options.adjust, {"holm", "bh"}));
+  read.intervals =
+      static_cast<aggregate::RateIntervals>(read_choice("--interval", options.interval, {"auto", "clopper-pearson"}));
+  read.by = static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
+  read.against = options.against;
+  if (!options.relative_to.empty()) read.relative_to = options.relative_to;
+  return read;
 }
 
 Request read_request(const TablesOptions& options) {
-  Request request;
-  request.format = aggregate::parse_format(options.json ? "json" : options.format);
-  const bool csv = request.format == aggregate::Format::csv;
-  const auto source = options.counts.empty() ? aggregate::Source::run : aggregate::Source::counts;
-  request.names = read_names(options, request.format, source);
-  if (csv && request.names.size() != 1) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("csv holds one table at a time ({} were asked for); name one with --table", request.names.size()));
-  }
-  if (std::find(request.names.begin(), request.names.end(), aggregate::TableName::ablation) == request.names.end())
-    request.tables.draws = 0;
-  request.tables.rule = aggregate::parse_rule(options.rule);
-  if (!options.subset.empty()) request.tables.subset = options.subset;
-  request.tables.partial = options.partial;
-  request.tables.adjust =
-      read_choice("--adjust", options.adjust, {"holm", "bh"}) == 0 ? aggregate::Adjust::holm : aggregate::Adjust::bh;
-  request.tables.clopper_pearson = read_choice("--interval", options.interval, {"auto", "clopper-pearson"}) == 1;
-  request.tables.by =
-      static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
-  request.tables.against = options.against;
-  if (!options.relative_to.empty()) request.tables.baseline = options.relative_to;
-  return request;
+  const auto from = options.counts.empty() ? aggregate::From::runs : aggregate::From::counts;
+  const auto format = aggregate::parse_format(options.json ? "json" : options.format);
+  return {aggregate::parse_tables(options.tables, format, from), format, read_options(options)};
 }
 
-void print_tables(const aggregate::Tables& tables, const Request& request, bool quiet) {
-  fmt::print("{}", aggregate::render(tables, request.names, request.format));
+void print(const aggregate::Evidence& evidence, const Request& request, bool quiet) {
+  aggregate::check_options(evidence);
+  fmt::print("{}", aggregate::print_tables(evidence, request.tables, request.format));
   if (std::fflush(stdout) != 0)
     throw Error(ErrorCode::io, "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (quiet || request.format != aggregate::Format::csv) return;
   // A csv file has no place for what is no row.
-  if (const auto why = aggregate::why_no_rows(tables, request.names.front()); !why.empty())
-    fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", to_string(request.names.front()), why);
-  for (const auto& warning : aggregate::warnings_of(tables, request.names))
+  const auto& table = *request.tables.front();
+  if (const auto why = aggregate::why_no_rows(evidence, table); !why.empty())
+    fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", table.name, why);
+  for (const auto& warning : aggregate::warnings_of(evidence, request.tables))
     fmt::print(stderr, "nkigrid: warning: {}\n", warning);
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
-ExitCode conclude(const aggregate::Tables& tables, const std::vector<std::string>& damage,
-                  const TablesOptions& options) {
-  for (const auto& line : options.quiet ? std::vector<std::string>{} : damage)
+ExitCode conclude(const aggregate::Evidence& evidence, const TablesOptions& options) {
+  for (const auto& line : options.quiet ? std::vector<std::string>{} : evidence.ledger->warnings)
     fmt::print(stderr, "nkigrid: {}\n", line);
-  if (tables.outstanding == 0) return ExitCode::done;
+  if (evidence.outstanding == 0) return ExitCode::done;
   // Only a run that was submitted goes on by a submit.
   const bool here =
       options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n", tables.outstanding,
-             options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
+  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n",
+             evidence.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
   return ExitCode::incomplete;
 }
 
@@ -112,11 +91,11 @@ ExitCode tables_of_run(const TablesOptions& options, const Request& request) {
   const auto run = jobs::load_run(options.runs.front());
   if (options.write) aggregate::write_tables(run, run.folder / "tables");
   const auto ledger = log::read_ledger(run);
-  std::optional<aggregate::TurnFacts> facts;
-  if (aggregate::needs_turns(request.names)) facts = aggregate::read_turn_facts(run, ledger);
-  const auto tables = aggregate::make_tables(run, ledger, request.tables, facts ? &*facts : nullptr);
-  print_tables(tables, request, options.quiet);
-  return conclude(tables, ledger.warnings, options);
+  std::optional<aggregate::TurnFacts> turns;
+  if (needs_turns(request.tables)) turns = aggregate::read_turn_facts(run, ledger);
+  const auto evidence = aggregate::evidence_of(run, ledger, request.options, turns ? &*turns : nullptr);
+  print(evidence, request, options.quiet);
+  return conclude(evidence, options);
 }
 
 ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
@@ -127,29 +106,29 @@ ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
     sources.push_back({std::move(run), std::move(ledger)});
   }
   const auto population = aggregate::merge_runs(sources);
-  std::optional<aggregate::TurnFacts> facts;
-  if (aggregate::needs_turns(request.names)) facts = aggregate::read_turn_facts(population, sources);
-  const auto tables = aggregate::make_tables(population, request.tables, facts ? &*facts : nullptr);
-  print_tables(tables, request, options.quiet);
-  return conclude(tables, population.ledger.warnings, options);
+  std::optional<aggregate::TurnFacts> turns;
+  if (needs_turns(request.tables)) turns = aggregate::read_turn_facts(population, sources);
+  const auto evidence = aggregate::evidence_of(population, request.options, turns ? &*turns : nullptr);
+  print(evidence, request, options.quiet);
+  return conclude(evidence, options);
+}
+
+ExitCode tables_of_counts(const TablesOptions& options, const Request& request) {
+  if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" ||
+      options.by != "contrast" || !options.relative_to.empty())
+    throw Error(ErrorCode::usage,
+                "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts are of one "
+                "rule, name their subsets and have no episodes); leave them out");
+  const auto counts = aggregate::read_counts(options.counts);
+  print(aggregate::evidence_of(counts, request.options.confidence, options.against), request, options.quiet);
+  return ExitCode::done;
 }
 
 ExitCode tables(const TablesOptions& options) {
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
-  if (!options.counts.empty()) {
-    if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" ||
-        options.by != "contrast" || !options.relative_to.empty())
-      throw Error(ErrorCode::usage,
-                  "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts "
-                  "are of one rule, "
-                  "name their subsets and have no episodes); leave them out");
-    print_tables(
-        aggregate::make_count_tables(aggregate::read_counts(options.counts), request.tables.level, options.against),
-        request, options.quiet);
-    return ExitCode::done;
-  }
+  if (!options.counts.empty()) return tables_of_counts(options, request);
   if (options.runs.size() == 1) return tables_of_run(options, request);
   if (options.write) throw Error(ErrorCode::usage, "--write is for one RUN (whose RUN/tables it writes); leave it out");
   return tables_of_runs(options, request);

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
+#include "cli/line_diff.hpp"
 #include "jobs/base/text.hpp"
 #include "runner/agent/extract.hpp"
 #include "runner/agent/reading.hpp"
@@ -229,7 +231,7 @@ std::string render_json(const Transcript& transcript) {
                    {"seconds", end.seconds},
                    {"reason", to_valid_utf8(end.reason)}};
   }
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools,

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/log/reader.hpp"
+#include "runner/log/history.hpp"
 #include "runner/log/records.hpp"
 #include "runner/model/chat.hpp"
 
@@ -29,9 +29,5 @@ std::string render_json(const Transcript& transcript);
 /// The messages of a first request as text or JSON.
 std::string render_prompt(const std::vector<model::Message>& messages, const std::vector<model::ToolSpec>& tools,
                           bool json);
-
-/// Lines of `after` against `before`: unchanged runs are folded. Each line carries its number in `after` and a mark: '
-/// ', '+' or '-'.
-std::string changed_lines(const std::string& before, const std::string& after);
 
 }  // namespace nkigrid::cli

@@ -32,7 +32,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {of("models", model.name, "top_p"), optional_text(model.top_p)},
                                {of("models", model.name, "max_tokens"), optional_text(model.max_tokens)},
                                {of("models", model.name, "call_recovery"), flag_text(model.call_recovery)},
-                               {of("modes", mode.name, "kind"), std::string(to_string(mode.kind))},
+                               {of("modes", mode.name, "kind"), std::string(row_of(mode.kind).name)},
                                {of("modes", mode.name, "turns"), std::to_string(mode.turns)},
                                {of("modes", mode.name, "feedback"), mode.feedback_verify ? "verify" : "compile"},
                                {of("modes", mode.name, "stop_on_pass"), flag_text(mode.stop_on_pass)},

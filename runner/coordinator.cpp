@@ -42,7 +42,7 @@ void Coordinator::handle(const mpi::Incoming& message) {
     default:
       break;
   }
-  deal_to_hungry();
+  deal_to_ranks();
   maybe_finish();
 }
 
@@ -66,45 +66,41 @@ void Coordinator::take_trouble(const Trouble& trouble) {
   }
 }
 
-void Coordinator::stop(const std::string& reason, ExitCode exit_code) {
-  take_trouble({.exit_code = exit_code, .reason = reason, .model = {}});
-}
-
 void Coordinator::start(double seconds_left) {
-  send_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
+  tell_all(Tag::start, encode(Start{seconds_left, dealer_.resumed()}), "begin the run");
 }
 
 void Coordinator::drain(bool at_once) {
   if (std::exchange(draining_, true) && (at_once_ || !at_once)) return;
   at_once_ = at_once_ || at_once;
-  send_all(Tag::drain, encode(Drain{at_once}), "drain");
+  tell_all(Tag::drain, encode(Drain{at_once}), "drain");
 }
 
 void Coordinator::take_want(int rank, const Want& want) {
-  auto& desk = desks_[rank];
+  auto& demand = demands_[rank];
   // What was dealt since the rank asked is on its way: it counts against what it asks for.
-  const auto on_the_way = static_cast<std::uint32_t>(desk.dealt - want.received);
-  desk.node = want.node;
-  desk.wants = want.episodes > on_the_way ? want.episodes - on_the_way : 0;
+  const auto on_the_way = static_cast<std::uint32_t>(demand.dealt - want.received);
+  demand.node = want.node;
+  demand.wants = want.episodes > on_the_way ? want.episodes - on_the_way : 0;
   const auto all = want.episodes + want.ahead;
-  desk.ahead = (all > on_the_way ? all - on_the_way : 0) - desk.wants;
+  demand.ahead = (all > on_the_way ? all - on_the_way : 0) - demand.wants;
 }
 
 /// Lanes without work come first. What a rank wants ahead is given while every rank has as much again to come: near the
 /// end a queue on one rank would be another's idleness.
-void Coordinator::deal_to_hungry() {
+void Coordinator::deal_to_ranks() {
   if (draining_) return;
-  for (auto& [rank, desk] : desks_) {
-    if (desk.wants + desk.ahead == 0) continue;
+  for (auto& [rank, demand] : demands_) {
+    if (demand.wants + demand.ahead == 0) continue;
     const auto share = dealer_.waiting() / (2 * static_cast<std::uint64_t>(comm_.size()));
-    const auto ahead = static_cast<std::uint32_t>(std::min<std::uint64_t>(desk.ahead, share));
-    if (desk.wants + ahead == 0) continue;
-    const auto work = dealer_.deal(desk.wants + ahead, desk.node);
+    const auto ahead = static_cast<std::uint32_t>(std::min<std::uint64_t>(demand.ahead, share));
+    if (demand.wants + ahead == 0) continue;
+    const auto work = dealer_.deal(demand.wants + ahead, demand.node);
     if (work.empty()) continue;
     const auto count = static_cast<std::uint32_t>(work.size());
-    desk.dealt += count;
-    desk.ahead -= count > desk.wants ? count - desk.wants : 0;
-    desk.wants -= std::min(count, desk.wants);
+    demand.dealt += count;
+    demand.ahead -= count > demand.wants ? count - demand.wants : 0;
+    demand.wants -= std::min(count, demand.wants);
     comm_.send(rank, static_cast<int>(Tag::work), encode(work), "deal episodes");
   }
 }
@@ -112,10 +108,10 @@ void Coordinator::deal_to_hungry() {
 void Coordinator::maybe_finish() {
   if (finishing_ || !dealer_.idle() || !(draining_ || dealer_.exhausted())) return;
   finishing_ = true;
-  send_all(Tag::finish, {}, "end the run");
+  tell_all(Tag::finish, {}, "end the run");
 }
 
-void Coordinator::send_all(Tag tag, const std::string& bytes, std::string_view hint) {
+void Coordinator::tell_all(Tag tag, const std::string& bytes, std::string_view hint) {
   for (int rank = 0; rank < comm_.size(); ++rank) comm_.send(rank, static_cast<int>(tag), bytes, hint);
 }
 

@@ -21,9 +21,10 @@ class Coordinator {
   void handle(const mpi::Incoming& message);
   /// What time brings: budgets, the progress line.
   void tick();
-  void stop(const std::string& reason, ExitCode exit_code);  ///< drain everything
   /// What every rank must know before its first episode; sent once.
   void start(double seconds_left);
+  /// Says the same to every rank, this one included.
+  void tell_all(Tag tag, const std::string& bytes, std::string_view hint);
 
   /// True once every rank has sealed its journal.
   bool all_sealed() const noexcept { return sealed_ == comm_.size(); }
@@ -35,8 +36,7 @@ class Coordinator {
 
  private:
   void take_want(int rank, const Want& want);
-  void deal_to_hungry();
-  void send_all(Tag tag, const std::string& bytes, std::string_view hint);
+  void deal_to_ranks();
   void drain(bool at_once);
   void take_trouble(const Trouble& trouble);
   void maybe_finish();
@@ -49,12 +49,12 @@ class Coordinator {
   const Clock& clock_;
   Seconds started_;
   /// What a rank still waits for, and what it was dealt in all.
-  struct Desk {
+  struct RankDemand {
     std::string node;
     std::uint32_t wants = 0, ahead = 0;
     std::uint64_t dealt = 0;
   };
-  std::map<int, Desk> desks_;  ///< by rank
+  std::map<int, RankDemand> demands_;  ///< by rank
   int sealed_ = 0;
   bool draining_ = false, at_once_ = false, finishing_ = false;
   ExitCode exit_code_ = ExitCode::done;

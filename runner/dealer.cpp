@@ -41,21 +41,21 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
   }
   for (const auto episode : order) {
     const auto& state = ledger.states[episode];
-    if (const auto& end = ledger.ends[episode]; state.counted_attempt > 0 && end) {
+    if (const auto& end = ledger.ends[episode]; state.is_scored() && end) {
       ++scored_;
       passed_ += end->outcome == Outcome::pass ? 1 : 0;
       spend(episode, end->cost_usd, end->tokens_in + end->tokens_out);
       continue;
     }
-    const bool parked = state.outstanding == log::Outstanding::parked;
-    if (parked && !with_parked) continue;
+    if (!state.is_to_run(with_parked)) continue;
     if (state.attempts > 0) {
+      const bool parked = state.outstanding == log::Outstanding::parked;
       // A parked one that is asked for again gets its tries anew, away from the node that failed it.
-      progress_.emplace(episode, Progress{.attempts = std::max(state.attempts, owner - 1),
-                                          .infra_failures = parked ? 0 : state.infra_failures,
-                                          .dead_attempt = state.unfinished ? state.attempts : 0,
-                                          .has_history = true,
-                                          .last_node = state.last_node});
+      tries_.emplace(episode, Tries{.attempts = std::max(state.attempts, owner - 1),
+                                    .infra_failures = parked ? 0 : state.infra_failures,
+                                    .dead_attempt = state.unfinished ? state.attempts : 0,
+                                    .has_history = true,
+                                    .last_node = state.last_node});
     }
     waiting_.add(episode);
   }
@@ -72,8 +72,8 @@ bool Dealer::may_deal(std::uint32_t episode) const {
 
 const std::string& Dealer::failed_on(std::uint32_t episode) const {
   static const std::string none;
-  const auto at = progress_.find(episode);
-  return at != progress_.end() && at->second.infra_failures > 0 ? at->second.last_node : none;
+  const auto at = tries_.find(episode);
+  return at != tries_.end() && at->second.infra_failures > 0 ? at->second.last_node : none;
 }
 
 std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& node) {
@@ -86,14 +86,14 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
   while (work.size() < count) {
     const auto episode = waiting_.take(avoided, [&](std::uint32_t e) -> const std::string& { return failed_on(e); });
     if (!episode) break;
-    auto& progress = progress_.try_emplace(*episode, Progress{.attempts = first_attempt_ - 1}).first->second;
-    progress.in_flight = true;
+    auto& tries = tries_.try_emplace(*episode, Tries{.attempts = first_attempt_ - 1}).first->second;
+    tries.in_flight = true;
     ++in_flight_;
     work.push_back({.episode = *episode,
-                    .attempt = ++progress.attempts,
-                    .dead_attempt = std::exchange(progress.dead_attempt, 0),
-                    .dead_node = progress.last_node,
-                    .resumed = progress.has_history});
+                    .attempt = ++tries.attempts,
+                    .dead_attempt = std::exchange(tries.dead_attempt, 0),
+                    .dead_node = tries.last_node,
+                    .resumed = tries.has_history});
   }
   return work;
 }
@@ -101,28 +101,28 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
 void Dealer::take(const Done& done) {
   spend(done.episode, done.cost_usd, done.tokens);
   if (done.ended) tally(done);
-  auto& progress = progress_.at(done.episode);
-  if (std::exchange(progress.in_flight, false)) --in_flight_;
-  progress.has_history = progress.has_history || done.begun;
+  auto& tries = tries_.at(done.episode);
+  if (std::exchange(tries.in_flight, false)) --in_flight_;
+  tries.has_history = tries.has_history || done.begun;
   bool waits = true;  // outstanding; dealt again only if nothing stops the run
   if (!done.ended) {
     if (!done.begun) {
-      --progress.attempts;
-      progress.dead_attempt = done.dead_attempt;  // its row is still to be written
+      --tries.attempts;
+      tries.dead_attempt = done.dead_attempt;  // its row is still to be written
     } else {
-      progress.dead_attempt = progress.attempts;
+      tries.dead_attempt = tries.attempts;
     }
   } else if (is_scored(done.outcome)) {
     ++scored_;
     passed_ += done.outcome == Outcome::pass ? 1 : 0;
-    progress_.erase(done.episode);
+    tries_.erase(done.episode);
     waits = false;
   } else {
     ++failed_attempts_;
-    progress.last_node = done.node;
+    tries.last_node = done.node;
     last_failure_ = fmt::format("{}: {}", to_string(done.outcome), done.reason);
-    waits = ++progress.infra_failures < grid_.infra_retries;
-    // else parked: outstanding with its reason in the log, until `resume --parked`
+    // Parked: outstanding with its reason in the log, until `resume --parked`.
+    waits = !log::is_parked(++tries.infra_failures, grid_.infra_retries);
   }
   if (waits && may_deal(done.episode)) waiting_.add_back(done.episode, failed_on(done.episode));
   check_budgets(plan_.episodes[done.episode].cell);
@@ -130,13 +130,8 @@ void Dealer::take(const Done& done) {
 
 void Dealer::tally(const Done& done) {
   auto& node = nodes_[done.node];
-  if (is_scored(done.outcome)) {
-    ++node.scored;
-    return;
-  }
-  ++node.failures;
-  if (done.outcome == Outcome::api_error) return;
-  ++node.own_failures;
+  node.count(done.outcome);
+  if (is_scored(done.outcome) || done.outcome == Outcome::api_error) return;
   // Alone with a device that fails all it is given: stop before every episode has used up its tries here. `resume`
   // excludes the node.
   if (nodes_.size() == 1 && node.scored == 0 && node.own_failures >= log::kNodeFailures &&
@@ -149,8 +144,8 @@ void Dealer::tally(const Done& done) {
 std::vector<std::uint32_t> Dealer::resumed() const {
   auto episodes = waiting_.rest_of_order();
   std::erase_if(episodes, [&](std::uint32_t episode) {
-    const auto at = progress_.find(episode);
-    return at == progress_.end() || !at->second.has_history;
+    const auto at = tries_.find(episode);
+    return at == tries_.end() || !at->second.has_history;
   });
   return episodes;
 }

@@ -65,7 +65,7 @@ class Dealer {
 
  private:
   /// Of an episode that was dealt, or that earlier sessions began.
-  struct Progress {
+  struct Tries {
     std::uint32_t attempts = 0, infra_failures = 0, dead_attempt = 0;
     bool has_history = false, in_flight = false;
     std::string last_node;
@@ -82,7 +82,7 @@ class Dealer {
   const jobs::Grid& grid_;
   std::uint32_t first_attempt_;  ///< of an episode that nobody began
   WaitingList waiting_;          ///< only what may be dealt
-  std::unordered_map<std::uint32_t, Progress> progress_;
+  std::unordered_map<std::uint32_t, Tries> tries_;
   std::map<std::string, log::NodeTally> nodes_;  ///< of the nodes at work, in this session
   std::vector<std::uint32_t> model_of_cell_;
   std::vector<Spent> spent_models_, spent_cells_;  ///< parallel to grid.models and plan.cells

@@ -16,7 +16,7 @@ constexpr double kTolerance = 5;
 
 }  // namespace
 
-EndWatch::EndWatch(EndQuestion question, std::optional<double> ends_at, const Clock& clock)
+EndWatch::EndWatch(jobs::EndQuestion question, std::optional<double> ends_at, const Clock& clock)
     : question_(std::move(question)),
       end_(question_.ask ? ends_at : std::nullopt),
       clock_(clock),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jobs/run_directory.hpp"
-#include "runner/log/reader.hpp"
+#include "runner/log/history.hpp"
 
 namespace nkigrid::runner {
 

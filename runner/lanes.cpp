@@ -32,7 +32,7 @@ class Tally {
       done_.ended = true;
       done_.outcome = end->outcome;
       done_.reason = end->reason;
-      turns_.saw_judge(cell_, now - last_);
+      turns_.saw_final_check(cell_, now - last_);
     }
     last_ = now;
   }
@@ -121,7 +121,7 @@ void LanePool::give(std::vector<Assignment> work) {
     arrived_.notify_all();
 }
 
-std::uint32_t LanePool::hungry() const {
+std::uint32_t LanePool::idle_lanes() const {
   std::lock_guard lock(mutex_);
   const auto busy = running_ + static_cast<std::uint32_t>(waiting_.size());
   const auto lanes = static_cast<std::uint32_t>(threads_.size());

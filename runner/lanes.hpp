@@ -55,7 +55,7 @@ class LanePool {
 
   void give(std::vector<Assignment> work);
   /// Lanes without work, less what waits for them.
-  std::uint32_t hungry() const;
+  std::uint32_t idle_lanes() const;
   /// Episodes that wait here for a lane.
   std::uint32_t queued() const;
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(threads_.size()); }

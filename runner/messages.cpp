@@ -10,7 +10,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Want, episodes, ahead, received, node)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, dead_node, resumed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, dead_attempt, outcome, node, reason, tokens, cost_usd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model, cell, at_once)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, episodes, scored, outstanding, stopped_by, exit_code)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunResult, episodes, scored, outstanding, stopped_by, exit_code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Start, seconds_left, resumed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeLeft, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Drain, at_once)
@@ -28,7 +28,7 @@ std::string encode(const Want& want) { return dump(want); }
 std::string encode(const std::vector<Assignment>& work) { return dump(work); }
 std::string encode(const std::vector<Done>& done) { return dump(done); }
 std::string encode(const Trouble& trouble) { return dump(trouble); }
-std::string encode(const Result& result) { return dump(result); }
+std::string encode(const RunResult& result) { return dump(result); }
 std::string encode(const Start& start) { return dump(start); }
 std::string encode(const TimeLeft& left) { return dump(left); }
 std::string encode(const Drain& drain) { return dump(drain); }
@@ -37,7 +37,7 @@ Want decode_want(std::string_view text) { return json::parse(text).get<Want>(); 
 std::vector<Assignment> decode_work(std::string_view text) { return json::parse(text).get<std::vector<Assignment>>(); }
 std::vector<Done> decode_done(std::string_view text) { return json::parse(text).get<std::vector<Done>>(); }
 Trouble decode_trouble(std::string_view text) { return json::parse(text).get<Trouble>(); }
-Result decode_result(std::string_view text) { return json::parse(text).get<Result>(); }
+RunResult decode_result(std::string_view text) { return json::parse(text).get<RunResult>(); }
 Start decode_start(std::string_view text) { return json::parse(text).get<Start>(); }
 TimeLeft decode_time_left(std::string_view text) { return json::parse(text).get<TimeLeft>(); }
 Drain decode_drain(std::string_view text) { return json::parse(text).get<Drain>(); }

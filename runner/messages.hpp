@@ -7,6 +7,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/outcome.hpp"
+#include "runner/run_options.hpp"
 
 /// What ranks say to each other (tags of mpi::Comm). Workers speak to rank 0 only; rank 0 is a worker too.
 namespace nkigrid::runner {
@@ -22,10 +23,10 @@ enum class Tag : int {
   permit_granted,   ///< rank 0: model name
   drain,            ///< rank 0: Drain
   finish,           ///< rank 0: nothing is left in flight; close and seal
-  result,           ///< rank 0: Result
+  result,           ///< rank 0: RunResult
   start,            ///< rank 0, first of all: Start
   end_moved,        ///< rank 0: TimeLeft
-  alive,            ///< between rank 0 and each other: nothing else to say (pulse.hpp)
+  alive,            ///< between rank 0 and each other: nothing else to say (heartbeat.hpp)
   sealing           ///< the same, before a while of silence
 };
 
@@ -49,7 +50,7 @@ struct Drain {
 /// What a rank can take. Work may be on its way to it: `received` says how much it knew of when it asked.
 struct Want {
   std::uint32_t episodes = 0;  ///< lanes without work
-  std::uint32_t ahead = 0;     ///< beyond them, to wait on the rank (Appetite)
+  std::uint32_t ahead = 0;     ///< beyond them, to wait on the rank (PrefetchWindow)
   std::uint64_t received = 0;  ///< episodes received so far, in all
   std::string node;
 };
@@ -85,17 +86,11 @@ struct Trouble {
   bool at_once = true;  ///< of a stop of the whole run: see Drain
 };
 
-struct Result {
-  std::uint64_t episodes = 0, scored = 0, outstanding = 0;
-  std::string stopped_by;
-  ExitCode exit_code = ExitCode::done;
-};
-
 std::string encode(const Want&);
 std::string encode(const std::vector<Assignment>&);
 std::string encode(const std::vector<Done>&);
 std::string encode(const Trouble&);
-std::string encode(const Result&);
+std::string encode(const RunResult&);
 std::string encode(const Start&);
 std::string encode(const TimeLeft&);
 std::string encode(const Drain&);
@@ -103,7 +98,7 @@ Want decode_want(std::string_view);
 std::vector<Assignment> decode_work(std::string_view);
 std::vector<Done> decode_done(std::string_view);
 Trouble decode_trouble(std::string_view);
-Result decode_result(std::string_view);
+RunResult decode_result(std::string_view);
 Start decode_start(std::string_view);
 TimeLeft decode_time_left(std::string_view);
 Drain decode_drain(std::string_view);

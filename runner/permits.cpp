@@ -43,15 +43,15 @@ void RankPermits::grant(const std::string& model) {
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {
   for (const auto& endpoint : jobs::limited_endpoints(grid)) {
     for (const auto m : endpoint.models)
-      models_[grid.models[m].name] = {.desk = desks_.size(), .limit = part.of(grid.models[m].concurrency)};
-    desks_.push_back({.limit = part.of(endpoint.concurrency), .out = 0, .line = {}});
+      models_[grid.models[m].name] = {.endpoint = endpoints_.size(), .limit = part.of(grid.models[m].concurrency)};
+    endpoints_.push_back({.limit = part.of(endpoint.concurrency), .out = 0, .line = {}});
   }
 }
 
 bool PermitOffice::take(Model& model) {
-  auto& desk = desks_[model.desk];
-  if (desk.out >= desk.limit || model.out >= model.limit) return false;
-  ++desk.out;
+  auto& endpoint = endpoints_[model.endpoint];
+  if (endpoint.out >= endpoint.limit || model.out >= model.limit) return false;
+  ++endpoint.out;
   ++model.out;
   return true;
 }
@@ -59,20 +59,20 @@ bool PermitOffice::take(Model& model) {
 bool PermitOffice::want(const std::string& model, int rank) {
   const auto at = models_.find(model);
   if (at == models_.end() || take(at->second)) return true;
-  desks_[at->second.desk].line.push_back({model, rank});
+  endpoints_[at->second.endpoint].line.push_back({model, rank});
   return false;
 }
 
 std::optional<PermitOffice::Grant> PermitOffice::give_back(const std::string& model) {
   const auto at = models_.find(model);
   if (at == models_.end()) return std::nullopt;
-  auto& desk = desks_[at->second.desk];
-  --desk.out;
+  auto& endpoint = endpoints_[at->second.endpoint];
+  --endpoint.out;
   --at->second.out;
-  for (auto waiting = desk.line.begin(); waiting != desk.line.end(); ++waiting) {
+  for (auto waiting = endpoint.line.begin(); waiting != endpoint.line.end(); ++waiting) {
     if (!take(models_.at(waiting->model))) continue;
     const auto grant = *waiting;
-    desk.line.erase(waiting);
+    endpoint.line.erase(waiting);
     return grant;
   }
   return std::nullopt;

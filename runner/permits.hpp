@@ -59,17 +59,17 @@ class PermitOffice {
   std::optional<Grant> give_back(const std::string& model);
 
  private:
-  struct Desk {
+  struct Endpoint {
     std::uint32_t limit = 0, out = 0;
     std::deque<Grant> line;
   };
   struct Model {
-    std::size_t desk = 0;
+    std::size_t endpoint = 0;
     std::uint32_t limit = 0, out = 0;
   };
   bool take(Model& model);
 
-  std::vector<Desk> desks_;              ///< one an endpoint
+  std::vector<Endpoint> endpoints_;      ///< one an endpoint
   std::map<std::string, Model> models_;  ///< those with a limit
 };
 

@@ -57,17 +57,17 @@ void TurnClock::saw_turn(const std::string& cell, Seconds took) {
   keep(recent_[cell].turns, took);
 }
 
-void TurnClock::saw_judge(const std::string& cell, Seconds took) {
+void TurnClock::saw_final_check(const std::string& cell, Seconds took) {
   const std::lock_guard lock(mutex_);
-  keep(recent_[cell].judges, took);
+  keep(recent_[cell].final_checks, took);
 }
 
 Seconds TurnClock::timeouts(const jobs::CellSpec& cell) const {
   const auto& model = grid_.model(cell.model);
   const auto& check = grid_.check;
   const Seconds tools = check.compile_timeout + check.run_timeout * static_cast<double>(check.tool_trials);
-  const Seconds judge = check.compile_timeout + check.run_timeout * static_cast<double>(check.trials + 1);
-  return (has_endpoint(model.api) ? model.request_timeout + model.retry_limit : Seconds(0)) + tools + judge;
+  const Seconds final_check = check.compile_timeout + check.run_timeout * static_cast<double>(check.trials + 1);
+  return (has_endpoint(model.api) ? model.request_timeout + model.retry_limit : Seconds(0)) + tools + final_check;
 }
 
 Seconds TurnClock::bound(const jobs::CellSpec& cell) const {
@@ -75,7 +75,7 @@ Seconds TurnClock::bound(const jobs::CellSpec& cell) const {
   const auto found = recent_.find(cell.id);
   const bool known = found != recent_.end() && !found->second.turns.empty();
   const Seconds expected =
-      known ? kSlack * (longest(found->second.turns) + longest(found->second.judges)) : kFirstShare * allowance_;
+      known ? kSlack * (longest(found->second.turns) + longest(found->second.final_checks)) : kFirstShare * allowance_;
   return std::min(expected, timeouts(cell));
 }
 

@@ -53,7 +53,7 @@ class TurnClock {
   void set_end(Seconds now, Seconds end);
   void move_end(Seconds end);  ///< an administrator moved it
   void saw_turn(const std::string& cell, Seconds took);
-  void saw_judge(const std::string& cell, Seconds took);  ///< the final check after the last turn
+  void saw_final_check(const std::string& cell, Seconds took);  ///< the final check after the last turn
 
   /// What a turn of `cell` and the final check behind it take at most: 1.5 times the longest of its last 32 turns and
   /// checks, never more than the timeouts allow; before the first one a quarter of the allocation, so that a short
@@ -63,7 +63,7 @@ class TurnClock {
 
  private:
   struct Recent {
-    std::deque<Seconds> turns, judges;
+    std::deque<Seconds> turns, final_checks;
   };
   Seconds timeouts(const jobs::CellSpec& cell) const;
 

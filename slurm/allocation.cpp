@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "slurm/ask.hpp"
+#include "slurm/connect.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -54,6 +54,16 @@ long seconds_left(std::uint32_t job) {
 }
 
 }  // namespace
+
+std::optional<ShardId> array_element() {
+  const char* element = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (element == nullptr || *element == '\0') return std::nullopt;
+  char* end = nullptr;
+  const auto number = std::strtoul(element, &end, 10);
+  if (*end != '\0')
+    throw Error(ErrorCode::usage, fmt::format("SLURM_ARRAY_TASK_ID '{}' is no shard number; give --shard", element));
+  return ShardId{static_cast<std::uint32_t>(number)};
+}
 
 std::optional<double> allocation_end(Seconds asked) {
   if (const char* end = std::getenv("SLURM_JOB_END_TIME"); end != nullptr && std::atof(end) > 0) return std::atof(end);

@@ -8,8 +8,12 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/ids.hpp"
 
 namespace nkigrid::slurm {
+
+/// The index of the array element in which this process runs: SLURM_ARRAY_TASK_ID. @throws Error{usage}
+std::optional<ShardId> array_element();
 
 /// When the allocation ends in which this process runs [Unix s]: SLURM_JOB_END_TIME (Slurm 23.02 on), else what the
 /// controller says, else now and `asked`. Nothing outside an allocation. Forks: call it before threads and MPI, on one

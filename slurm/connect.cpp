@@ -17,7 +17,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "slurm/ask.hpp"
+#include "slurm/connect.hpp"
 #include "slurm/plugin.hpp"
 
 namespace nkigrid::slurm {

@@ -11,7 +11,7 @@ std::string elements_file(std::size_t chunk) { return fmt::format("elements-{}.s
 
 /// "array_0=$(sbatch ...)" for each chunk, each behind the one that it waits for, then the aggregation behind all of
 /// them.
-std::string submit_text(const jobs::Run& run, std::size_t chunks, const Pace& pace) {
+std::string submit_text(const jobs::Run& run, std::size_t chunks, const jobs::Pace& pace) {
   std::string text = "#!/bin/sh\n# Submits what stands beside it, as `nkigrid submit` would.\nset -eu\n";
   text += fmt::format("cd {}\n", shell_word((std::filesystem::absolute(run.folder) / "scripts").native()));
   std::string all;
@@ -26,10 +26,10 @@ std::string submit_text(const jobs::Run& run, std::size_t chunks, const Pace& pa
 
 }  // namespace
 
-std::vector<Script> dry_run(const jobs::Run& run, const std::vector<std::uint32_t>& shards, const Limits& limits,
-                            const std::string& program) {
-  const auto pace = pace_of(run.grid, static_cast<std::uint32_t>(shards.size()));
-  std::vector<Script> scripts;
+std::vector<jobs::DryRun::Script> dry_run(const jobs::Run& run, const std::vector<std::uint32_t>& shards,
+                                          const Limits& limits, const std::string& program) {
+  const auto pace = jobs::pace_of(run.grid, static_cast<std::uint32_t>(shards.size()));
+  std::vector<jobs::DryRun::Script> scripts;
   for (const auto& request : element_requests(run, split(shards, limits), pace, 1, program)) {
     scripts.push_back({elements_file(scripts.size()), sbatch_script(request)});
   }

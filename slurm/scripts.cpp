@@ -55,7 +55,7 @@ std::string option(std::string_view name, const std::string& value) {
 
 /// The array job of one chunk.
 JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks,
-                           const Pace& pace, std::uint32_t generation, const std::string& program) {
+                           const jobs::Pace& pace, std::uint32_t generation, const std::string& program) {
   const auto& slurm = run.grid.slurm;
   JobRequest request = base_request(run);
   request.name = job_name(run);
@@ -117,7 +117,7 @@ std::string dependency_text(const std::vector<std::string>& jobs) {
   return text;
 }
 
-std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace,
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const jobs::Pace& pace,
                                          std::uint32_t generation, const std::string& program) {
   std::vector<JobRequest> requests;
   const auto count = static_cast<std::uint32_t>(chunks.size());

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
-#include "slurm/pace.hpp"
 #include "slurm/slurm.hpp"
 
 /// Pure builders of what is submitted. Nothing here talks to Slurm.
@@ -35,7 +35,7 @@ std::string dependency_text(const std::vector<std::string>& jobs);
 /// The array jobs of a submission, one a chunk, without dependencies.
 /// @param generation counts submissions of this run, from 1 @param program absolute path of nkigrid
 /// Throws nothing on what Slurm would only find out later: see check_request().
-std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const Pace& pace,
+std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const jobs::Pace& pace,
                                          std::uint32_t generation, const std::string& program);
 
 /// The aggregation job. It is to wait for all arrays to end, however they end, and checks completeness itself.

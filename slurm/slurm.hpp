@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,10 +81,5 @@ class Client {
   /// before.
   virtual void leave_out(std::uint32_t, const std::string&) {}
 };
-
-/// Looks at the configuration, probes it in a child with a deadline (libslurm may exit or stall for a minute), then
-/// loads the plugin.
-/// @throws Error{external} within 5 s, naming what lacks.
-std::unique_ptr<Client> connect();
 
 }  // namespace nkigrid::slurm

@@ -14,6 +14,7 @@
 namespace nkigrid::slurm {
 namespace {
 
+using jobs::Submission;
 using nlohmann::json;
 
 constexpr int kVersion = 1;

@@ -7,31 +7,22 @@
 #include <vector>
 
 #include "jobs/run_directory.hpp"
+#include "jobs/scheduler.hpp"
 #include "slurm/slurm.hpp"
 
 namespace nkigrid::slurm {
 
-/// One submission of (part of) a run: its arrays and the aggregation. RUN/jobs.json keeps them
-/// (docs/formats/run_directory.md).
-struct Submission {
-  struct Array {
-    std::uint32_t job = 0, offset = 0;
-    std::string elements;  ///< "0-3,5"
-  };
-  std::uint32_t generation = 1;
-  std::vector<Array> arrays;
-  std::uint32_t aggregation = 0;  ///< job id; 0: not yet
-};
+// The submissions of a run, as RUN/jobs.json keeps them (docs/formats/run_directory.md), and the comments of its jobs.
 
 /// @returns empty when RUN/jobs.json does not exist @throws Error{corrupt}
-std::vector<Submission> read_submissions(const jobs::Run& run);
-void write_submissions(const jobs::Run& run, const std::vector<Submission>& submissions);
+std::vector<jobs::Submission> read_submissions(const jobs::Run& run);
+void write_submissions(const jobs::Run& run, const std::vector<jobs::Submission>& submissions);
 
 /// Takes in living jobs whose note a crash lost between the call and the write, by their comments.
-void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions);
+void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<jobs::Submission>& submissions);
 
 /// Array job -> its offset.
-std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>& submissions);
+std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<jobs::Submission>& submissions);
 
 /// What the comment of a job says of it. Comments are the keys by which a run's jobs are found.
 struct ElementsComment {

@@ -5,23 +5,24 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <set>
-#include <string_view>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/base/text.hpp"
 #include "slurm/array_text.hpp"
+#include "slurm/living.hpp"
 #include "slurm/scripts.hpp"
+#include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
 namespace {
+
+using jobs::Submission;
+using jobs::SubmitReport;
 
 /// Submits of one run come one after another; two at once would both see no job.
 Fd lock_submits(const jobs::Run& run) {
@@ -31,49 +32,6 @@ Fd lock_submits(const jobs::Run& run) {
   if (!fd) throw_errno(errno, "open", path.native());
   ::flock(fd.get(), LOCK_EX);  // without locks (NFS) submit_one() finds what another submit sent
   return fd;
-}
-
-/// What of a run is pending or running.
-struct Living {
-  std::set<std::uint32_t> shards, begun, arrays;  ///< begun: shards whose element runs
-  std::map<std::uint32_t, std::string>
-      completing;  ///< by shard: "101_3", an element that does no more work and still holds its node
-  LivingElements elements;
-  std::set<std::uint32_t> at_once;  ///< that its arrays were submitted with
-  std::uint32_t generation = 0;     ///< the newest of its arrays
-  std::uint32_t aggregation = 0;    ///< the newest aggregation's generation; 0: none lives
-};
-
-Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
-  Living living;
-  std::map<std::uint32_t, std::uint32_t> elements, throttles;  // by array job
-  for (const auto& job : jobs) {
-    if (!job.active()) continue;
-    if (const auto generation = read_aggregation_comment(run, job.comment); generation && job.works())
-      living.aggregation = std::max(living.aggregation, *generation);
-    const auto comment = read_elements_comment(run, job.comment);
-    if (!comment) continue;
-    if (!job.works()) {
-      for (const auto element : elements_of(job))
-        living.completing[comment->offset + element] = fmt::format("{}_{}", job.job, element);
-      continue;
-    }
-    living.arrays.insert(job.job);
-    living.at_once.insert(comment->at_once);
-    living.generation = std::max(living.generation, comment->generation);
-    for (const auto element : elements_of(job)) {
-      living.shards.insert(comment->offset + element);
-      if (job.state != "PENDING") living.begun.insert(comment->offset + element);
-    }
-    elements[job.job] += static_cast<std::uint32_t>(elements_of(job).size());
-    if (!job.element) throttles[job.job] = throttle_of(job.pending_elements);
-  }
-  for (const auto& [job, count] : elements) {
-    const auto throttle = throttles[job];
-    living.elements.working += throttle == 0 ? count : std::min(count, throttle);
-  }
-  if (living.at_once.size() == 1) living.elements.at_once = *living.at_once.begin();
-  return living;
 }
 
 void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
@@ -106,7 +64,7 @@ class Submitting {
 
   /// Elements wait for what still completes of their own shards, too: it may hold the shard's lock for a while.
   void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const Living& living,
-              const Pace& pace) {
+              const jobs::Pace& pace) {
     auto& submission = submissions_.back();
     for (std::size_t c = 0; c < chunks.size(); ++c) {
       auto before = pace.after_living ? named(living.arrays) : std::vector<std::string>();
@@ -173,12 +131,7 @@ void complete(const jobs::Run& run, Client& client, const std::string& program, 
 
 }  // namespace
 
-bool JobState::active() const noexcept { return works() || state == "COMPLETING"; }
-
-bool JobState::works() const noexcept { return state == "PENDING" || state == "RUNNING" || state == "SUSPENDED"; }
-
-SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t>& shards, Client& client,
-                           const std::string& program, const std::vector<std::string>& exclude) {
+jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest& request, Client& client) {
   const auto lock = lock_submits(run);
   auto submissions = read_submissions(run);
   const auto jobs = client.jobs(comment_prefix(run));
@@ -186,30 +139,31 @@ SubmitReport submit_shards(const jobs::Run& run, const std::vector<std::uint32_t
   const auto living = living_of(run, jobs);
   SubmitReport report;
   std::vector<std::uint32_t> wanted;
-  for (const auto shard : shards) (living.shards.contains(shard) ? report.busy_shards : wanted).push_back(shard);
+  for (const auto shard : request.shards)
+    (living.shards.contains(shard) ? report.busy_shards : wanted).push_back(shard);
   std::copy_if(report.busy_shards.begin(), report.busy_shards.end(), std::back_inserter(report.begun_shards),
                [&](std::uint32_t shard) { return living.begun.contains(shard); });
   if (wanted.empty()) {
-    complete(run, client, program, living, submissions, report);
+    complete(run, client, request.program, living, submissions, report);
     return report;
   }
-  report.pace = pace_of(run.grid, static_cast<std::uint32_t>(wanted.size()), living.elements);
+  report.pace = jobs::pace_of(run.grid, static_cast<std::uint32_t>(wanted.size()), living.elements);
   const auto chunks = split(wanted, client.limits(), client.jobs_in_use());
   std::uint32_t generation = 1;
   for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
-  auto requests = element_requests(run, chunks, report.pace, generation, program);
+  auto requests = element_requests(run, chunks, report.pace, generation, request.program);
   const auto partitions = client.partitions();
-  for (auto& request : requests) {
-    add_excluded(request, exclude);
-    check_request(request);
-    check_fits(request, partitions);
+  for (auto& element : requests) {
+    add_excluded(element, request.exclude);
+    check_request(element);
+    check_fits(element, partitions);
   }
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
   submitting.arrays(chunks, std::move(requests), living, report.pace);
   auto arrays = living.arrays;
   for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
-  submitting.aggregation(submissions.back(), arrays, program);
+  submitting.aggregation(submissions.back(), arrays, request.program);
   report.submission = submissions.back();
   return report;
 }
@@ -221,65 +175,6 @@ std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
   }
   for (const auto id : ids) client.cancel(id);
   return {ids.begin(), ids.end()};
-}
-
-namespace {
-
-/// The last line that an element printed, "" when it printed none. Ours if there is one: mpirun has its own words
-/// behind it.
-std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t element) {
-  std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element),
-                     std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  constexpr std::streamoff kTail = 4096;
-  file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
-  std::string line, last, ours;
-  while (std::getline(file, line)) {
-    if (line.find_first_not_of(" \r\t-") != std::string::npos) last = line;
-    if (line.rfind("nkigrid: ", 0) == 0) ours = line.substr(std::string_view("nkigrid: ").size());
-  }
-  return printable((ours.empty() ? last : ours).substr(0, 300));
-}
-
-bool has_failed(const std::string& state) {
-  return state == "FAILED" || state == "NODE_FAIL" || state == "BOOT_FAIL" || state == "OUT_OF_MEMORY" ||
-         state == "TIMEOUT";
-}
-
-}  // namespace
-
-std::vector<ElementState> element_states(const jobs::Run& run, Client& client) {
-  auto submissions = read_submissions(run);
-  const auto jobs = client.jobs(comment_prefix(run));
-  adopt_unnoted(run, jobs, submissions);
-  const auto offsets = offsets_of(submissions);
-  std::map<std::uint32_t, ElementState> states;
-  // Newest submission last: it says what a shard does now. A job that the controller forgot has ended; the log knows
-  // how.
-  for (const auto& submission : submissions) {
-    for (const auto& array : submission.arrays) {
-      for (const auto element : parse_elements(array.elements)) {
-        const auto shard = array.offset + element;
-        states[shard] = {shard, array.job, "ENDED", "no longer known to the controller", "", 0};
-      }
-    }
-  }
-  for (const auto& job : jobs) {
-    if (!read_elements_comment(run, job.comment) || !offsets.contains(job.job)) continue;
-    for (const auto element : elements_of(job)) {
-      const auto shard = offsets.at(job.job) + element;
-      if (states[shard].job != job.job) continue;
-      auto reason = job.reason;
-      if (has_failed(job.state)) {
-        if (const auto said = last_line(run, job.job, element); !said.empty())
-          reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
-      }
-      states[shard] = {shard, job.job, job.state, std::move(reason), job.advice, job.submitted};
-    }
-  }
-  std::vector<ElementState> list;
-  for (auto& [shard, state] : states) list.push_back(std::move(state));
-  return list;
 }
 
 void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder) {

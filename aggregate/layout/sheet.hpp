@@ -32,6 +32,8 @@ struct ColumnGroup {
 };
 std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns);
 
+std::vector<std::string> headers_of(const Sheet& sheet);
+
 /// The characters of a word in UTF-8, and the widest word of each column.
 std::size_t characters(const std::string& text);
 std::vector<std::size_t> widths_of(const Sheet& sheet);

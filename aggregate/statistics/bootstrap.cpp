@@ -40,19 +40,19 @@ double direct_products(const Sample& sample) {
   return width * width / 2;
 }
 
-std::vector<Draw> draws_of(const Sample& sample) {
-  std::vector<Draw> draws;
+std::vector<Summand> summands_of(const Sample& sample) {
+  std::vector<Summand> summands;
   for (const auto& stratum : sample.strata) {
     std::map<std::int64_t, std::size_t> counts;
     for (const auto value : stratum) ++counts[value];
-    Draw draw{{}, {}, stratum.size()};
+    Summand summand{{}, {}, stratum.size()};
     for (const auto& [value, count] : counts) {
-      draw.values.push_back(value);
-      draw.weights.push_back(static_cast<double>(count) / static_cast<double>(stratum.size()));
+      summand.values.push_back(value);
+      summand.weights.push_back(static_cast<double>(count) / static_cast<double>(stratum.size()));
     }
-    draws.push_back(std::move(draw));
+    summands.push_back(std::move(summand));
   }
-  return draws;
+  return summands;
 }
 
 bool within_reach(Probability p) noexcept { return std::min(p.below, p.above) >= CharacteristicSum::kSafeTail; }
@@ -117,7 +117,7 @@ Sample sample_of(std::span<const TaskCount> tasks) {
 
 Lattice resampled_sum(const Sample& sample) {
   Lattice sum{0, {1.0}};
-  for (const auto& stratum : sample.strata) sum = convolve(sum, power(empirical(stratum), stratum.size()));
+  for (const auto& stratum : sample.strata) sum = convolve(sum, convolution_power(empirical(stratum), stratum.size()));
   return sum;
 }
 
@@ -126,39 +126,30 @@ double acceleration(const Sample& sample) noexcept {
   return central_sum(sample, 3) / (6 * std::pow(central_sum(sample, 2), 1.5));
 }
 
-BcaLevels bca_levels(Probability rank, double a, double level) {
-  const double z0 = normal_quantile(rank), z = critical_value(level);
+BcaLevels bca_levels(Probability rank, double a, double confidence) {
+  const double z0 = normal_quantile(rank), z = critical_value(confidence);
   return {bca_level(z0, a, -z), bca_level(z0, a, z)};
 }
 
 namespace {
 
-Ends on_scale(const Sample& sample, std::int64_t low, std::int64_t high) {
+Range on_scale(const Sample& sample, std::int64_t low, std::int64_t high) {
   const double unit = static_cast<double>(sample.denominator) * static_cast<double>(sample.tasks());
   return {static_cast<double>(low) / unit, static_cast<double>(high) / unit};
 }
 
-Ends ends_at(const Sample& sample, const Lattice& sums, const BcaLevels& levels) {
+Range ends_at(const Sample& sample, const Lattice& sums, const BcaLevels& levels) {
   return on_scale(sample, quantile(sums, levels.low), quantile(sums, levels.high));
 }
 
 }  // namespace
 
-Ends percentile_ends(const Sample& sample, double level) {
-  const double tail = (1 - level) / 2;
-  if (tail >= CharacteristicSum::kSafeTail) {
-    const CharacteristicSum sums(draws_of(sample));
-    return on_scale(sample, sums.quantile(tail), sums.quantile(1 - tail));
-  }
-  return ends_at(sample, resampled_sum(sample), {{tail, 1 - tail}, {1 - tail, tail}});
-}
-
-std::optional<Ends> bca_ends(const Sample& sample, double level) {
+std::optional<Range> bca_ends(const Sample& sample, double confidence) {
   if (!varies(sample)) return std::nullopt;
   const double a = acceleration(sample);
-  const CharacteristicSum quick(draws_of(sample));
+  const CharacteristicSum quick(summands_of(sample));
   if (const auto rank = quick.mid_rank(sample.sum()); within_reach(rank)) {
-    const auto levels = bca_levels(rank, a, level);
+    const auto levels = bca_levels(rank, a, confidence);
     if (within_reach(levels.low) && within_reach(levels.high))
       return on_scale(sample, quick.quantile(levels.low.below), quick.quantile(levels.high.below));
   }
@@ -166,10 +157,10 @@ std::optional<Ends> bca_ends(const Sample& sample, double level) {
     throw Error{ErrorCode::usage,
                 fmt::format("cannot compute an interval at level {} of {} tasks on a lattice of {}ths (its tails "
                             "would take too long); make the replicates equal, or the level smaller",
-                            level, sample.tasks(), sample.denominator)};
+                            confidence, sample.tasks(), sample.denominator)};
   }
   const auto sums = resampled_sum(sample);
-  return ends_at(sample, sums, bca_levels(mid_rank(sums, sample.sum()), a, level));
+  return ends_at(sample, sums, bca_levels(mid_rank(sums, sample.sum()), a, confidence));
 }
 
 }  // namespace nkigrid::aggregate

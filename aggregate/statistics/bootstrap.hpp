@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/statistics/interval.hpp"
 #include "aggregate/statistics/lattice.hpp"
+#include "aggregate/statistics/task_counts.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -35,8 +36,7 @@ Sample group_by_stratum(std::int64_t denominator, std::span<const TaskCount> tas
 
 /// The exact bootstrap distribution of the sum of scores: for each stratum the n_s-th convolution power of
 /// its scores' empirical distribution, strata convolved. (Every task weighs 1/n, so sums over strata just
-/// add.) Point by point, with exact tails: percentile_ends() and bca_ends() need it only for levels beyond
-/// CharacteristicSum::kSafeTail.
+/// add.) Point by point, with exact tails: bca_ends() needs it only for levels beyond CharacteristicSum::kSafeTail.
 Lattice resampled_sum(const Sample& sample);
 
 /// Skewness correction from the jackknife over tasks within strata,
@@ -54,18 +54,10 @@ struct BcaLevels {
 
 /// Phi(z0 + (z0 + z)/(1 - a (z0 + z))) for both critical values z, z0 = Phi^-1(rank).
 /// @param rank of the observed value, half of the ties below it @param a acceleration
-BcaLevels bca_levels(Probability rank, double a, double level);
-
-struct Ends {
-  double low = 0, high = 0;
-};
-
-/// Percentile ends: the lattice points at (1 - level)/2 and (1 + level)/2. @source Efron & Tibshirani 1993,
-/// ch. 13
-Ends percentile_ends(const Sample& sample, double level);
+BcaLevels bca_levels(Probability rank, double a, double confidence);
 
 /// BCa ends as lattice points, z0 with half of the ties; none when no stratum varies.
 /// @source Efron 1987, JASA 82:171; docs/decisions/intervals.md
-std::optional<Ends> bca_ends(const Sample& sample, double level);
+std::optional<Range> bca_ends(const Sample& sample, double confidence);
 
 }  // namespace nkigrid::aggregate

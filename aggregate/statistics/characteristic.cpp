@@ -76,17 +76,18 @@ Spectrum rotation(const std::vector<Complex>& roots, std::size_t frequencies, st
   return turned;
 }
 
-// The characteristic function of one draw's (value - values.front())/step, by Horner's rule from the largest value
+// The characteristic function of one summand's (value - values.front())/step, by Horner's rule from the largest value
 // down.
-Spectrum transform(const Draw& draw, std::int64_t step, const std::vector<Complex>& roots, std::size_t frequencies) {
-  Spectrum sum(frequencies, draw.weights.back());
+Spectrum transform(const Summand& summand, std::int64_t step, const std::vector<Complex>& roots,
+                   std::size_t frequencies) {
+  Spectrum sum(frequencies, summand.weights.back());
   std::int64_t known_gap = 0;
   Spectrum turn(0);
-  for (std::size_t i = draw.values.size() - 1; i-- > 0;) {
-    const auto gap = (draw.values[i + 1] - draw.values[i]) / step;
+  for (std::size_t i = summand.values.size() - 1; i-- > 0;) {
+    const auto gap = (summand.values[i + 1] - summand.values[i]) / step;
     if (gap != known_gap) turn = rotation(roots, frequencies, known_gap = gap);
     multiply(sum, turn);
-    for (auto& re : sum.re) re += draw.weights[i];
+    for (auto& re : sum.re) re += summand.weights[i];
   }
   return sum;
 }
@@ -99,16 +100,16 @@ void raise(Spectrum& total, Spectrum base, std::size_t n) {
   }
 }
 
-// phi of the whole sum: draws that repeat equally often are multiplied first and raised once.
-Spectrum transform(std::span<const Draw> draws, std::int64_t step, const std::vector<Complex>& roots,
+// phi of the whole sum: summands that repeat equally often are multiplied first and raised once.
+Spectrum transform(std::span<const Summand> summands, std::int64_t step, const std::vector<Complex>& roots,
                    std::size_t frequencies) {
   std::map<std::size_t, Spectrum> by_repeats;
-  for (const auto& draw : draws) {
-    auto one = transform(draw, step, roots, frequencies);
-    if (const auto known = by_repeats.find(draw.n); known != by_repeats.end())
+  for (const auto& summand : summands) {
+    auto one = transform(summand, step, roots, frequencies);
+    if (const auto known = by_repeats.find(summand.n); known != by_repeats.end())
       multiply(known->second, one);
     else
-      by_repeats.emplace(draw.n, std::move(one));
+      by_repeats.emplace(summand.n, std::move(one));
   }
   Spectrum total(frequencies, 1.0);
   for (auto& [n, base] : by_repeats) raise(total, std::move(base), n);
@@ -116,40 +117,40 @@ Spectrum transform(std::span<const Draw> draws, std::int64_t step, const std::ve
 }
 
 struct Moments {
-  double mean = 0, variance = 0, range = 0;  ///< of the sum; range: the widest draw's
+  double mean = 0, variance = 0, range = 0;  ///< of the sum; range: the widest summand's
 };
 
-Moments moments_of(std::span<const Draw> draws, std::int64_t step) {
+Moments moments_of(std::span<const Summand> summands, std::int64_t step) {
   Moments total;
-  for (const auto& draw : draws) {
+  for (const auto& summand : summands) {
     double mean = 0, square = 0;
-    for (std::size_t i = 0; i < draw.values.size(); ++i) {
-      const double u = static_cast<double>((draw.values[i] - draw.values.front()) / step);
-      mean += draw.weights[i] * u;
-      square += draw.weights[i] * u * u;
+    for (std::size_t i = 0; i < summand.values.size(); ++i) {
+      const double u = static_cast<double>((summand.values[i] - summand.values.front()) / step);
+      mean += summand.weights[i] * u;
+      square += summand.weights[i] * u * u;
     }
-    const auto n = static_cast<double>(draw.n);
+    const auto n = static_cast<double>(summand.n);
     total.mean += n * mean;
     total.variance += n * std::max(0.0, square - mean * mean);
-    total.range = std::max(total.range, static_cast<double>((draw.values.back() - draw.values.front()) / step));
+    total.range = std::max(total.range, static_cast<double>((summand.values.back() - summand.values.front()) / step));
   }
   return total;
 }
 
 }  // namespace
 
-CharacteristicSum::CharacteristicSum(std::span<const Draw> draws) {
+CharacteristicSum::CharacteristicSum(std::span<const Summand> summands) {
   step_ = 0;
-  for (const auto& draw : draws) {
-    offset_ += static_cast<std::int64_t>(draw.n) * draw.values.front();
-    for (const auto value : draw.values) step_ = std::gcd(step_, value - draw.values.front());
+  for (const auto& summand : summands) {
+    offset_ += static_cast<std::int64_t>(summand.n) * summand.values.front();
+    for (const auto value : summand.values) step_ = std::gcd(step_, value - summand.values.front());
   }
   step_ = std::max<std::int64_t>(step_, 1);
   std::int64_t last = 0;
-  for (const auto& draw : draws)
-    last += static_cast<std::int64_t>(draw.n) * ((draw.values.back() - draw.values.front()) / step_);
+  for (const auto& summand : summands)
+    last += static_cast<std::int64_t>(summand.n) * ((summand.values.back() - summand.values.front()) / step_);
 
-  const auto moments = moments_of(draws, step_);
+  const auto moments = moments_of(summands, step_);
   mean_ = moments.mean;
   deviation_ = std::sqrt(moments.variance);
   const double slack = moments.range * kLogOutside / 3;
@@ -159,7 +160,7 @@ CharacteristicSum::CharacteristicSum(std::span<const Draw> draws) {
 
   roots_ = roots_of_unity(size_);
   const auto frequencies = static_cast<std::size_t>(size_ / 2 + 1);
-  const auto total = transform(draws, step_, roots_, frequencies);
+  const auto total = transform(summands, step_, roots_, frequencies);
   const auto n = static_cast<std::size_t>(size_);
   for (std::size_t k = 1; k < frequencies; ++k) {
     const Complex phi{total.re[k], total.im[k]};
@@ -198,10 +199,10 @@ Probability CharacteristicSum::mid_rank(std::int64_t point) const {
   return {(below + up_to) / 2, 1 - (below + up_to) / 2};
 }
 
-std::int64_t CharacteristicSum::quantile(double level) const {
-  const double wanted = level <= 0.5 ? level * (1 - kTie) : level - (1 - level) * kTie;
+std::int64_t CharacteristicSum::quantile(double at) const {
+  const double wanted = at <= 0.5 ? at * (1 - kTie) : at - (1 - at) * kTie;
   std::int64_t low = first_ - 1, high = first_ + size_ - 1;  // P(<= low) < wanted <= P(<= high)
-  // Four deviations hold nearly every level asked for; where they do not, the whole circle does.
+  // Four deviations hold nearly every quantile asked for; where they do not, the whole circle does.
   const auto near = static_cast<std::int64_t>(mean_), width = static_cast<std::int64_t>(4 * deviation_) + 1;
   if (near - width > low && cumulated(near - width) < wanted) low = near - width;
   if (near + width < high && cumulated(near + width) >= wanted) high = near + width;

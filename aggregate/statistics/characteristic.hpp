@@ -11,8 +11,8 @@
 
 namespace nkigrid::aggregate {
 
-/// n independent draws from a finite distribution on the integers: one factor of a sum.
-struct Draw {
+/// n independent draws from a finite distribution on the integers: what a sum is made of.
+struct Summand {
   std::vector<std::int64_t> values;  ///< ascending, each once
   std::vector<double> weights;       ///< parallel to values, sum 1
   std::size_t n = 1;
@@ -31,8 +31,8 @@ class CharacteristicSum {
  public:
   static constexpr double kSafeTail = 1e-8;
 
-  /// @pre draws is not empty; weights and values as said
-  explicit CharacteristicSum(std::span<const Draw> draws);
+  /// @pre summands is not empty; weights and values as said
+  explicit CharacteristicSum(std::span<const Summand> summands);
 
   /// P(X <= point).
   double cumulated_at(std::int64_t point) const { return cumulated(reduced_floor(point)); }
@@ -40,11 +40,9 @@ class CharacteristicSum {
   /// P(X < point) + P(X = point)/2 with its complement.
   Probability mid_rank(std::int64_t point) const;
 
-  /// The smallest point of the support's grid whose cumulated probability reaches `level`; a tie within 1e-12 of
-  /// itself counts as reached. @pre kSafeTail <= level <= 1 - kSafeTail
-  std::int64_t quantile(double level) const;
-
-  std::size_t frequencies() const noexcept { return kept_.size(); }  ///< how many the sums run over
+  /// The smallest point of the support's grid whose cumulated probability reaches `at`; a tie within 1e-12 of
+  /// itself counts as reached. @pre kSafeTail <= at <= 1 - kSafeTail
+  std::int64_t quantile(double at) const;
 
  private:
   struct Kept {

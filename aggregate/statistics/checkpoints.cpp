@@ -84,17 +84,19 @@ Estimate combine(std::span<const Estimate> terms, double twice) {
   return {variance, spread > 0 ? variance * variance / spread : 0};
 }
 
-std::optional<Interval> t_interval(double middle, const Estimate& estimate, double level, double least, double most) {
+std::optional<Interval> t_interval(double middle, const Estimate& estimate, double confidence, double least,
+                                   double most) {
   if (estimate.variance <= 0 || estimate.freedom <= 0) return std::nullopt;
   const boost::math::students_t_distribution<> t(estimate.freedom);
-  const double half = boost::math::quantile(boost::math::complement(t, (1 - level) / 2)) * std::sqrt(estimate.variance);
+  const double half =
+      boost::math::quantile(boost::math::complement(t, (1 - confidence) / 2)) * std::sqrt(estimate.variance);
   return Interval{"checkpoint-t", std::max(least, middle - half), std::min(most, middle + half)};
 }
 
 }  // namespace
 
 CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const std::vector<std::uint32_t>> strata,
-                               double level) {
+                               double confidence) {
   CheckpointMean result;
   result.mean = mean_of(checkpoint_means(scores));
   const auto n = static_cast<double>(scores.front().size());
@@ -107,24 +109,24 @@ CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const s
   of_checkpoints.variance /= checkpoints;
   of_tasks.variance /= n;
   const Estimate terms[] = {of_checkpoints, of_tasks};
-  result.interval = t_interval(result.mean, combine(terms, interaction(scores) / (checkpoints * n)), level, 0, 1);
+  result.interval = t_interval(result.mean, combine(terms, interaction(scores) / (checkpoints * n)), confidence, 0, 1);
   return result;
 }
 
 namespace {
 
 /// A square-and-add interval: each variance with the t of its own freedom.
-double half_width(std::span<const Estimate> terms, const Estimate& twice, double level) {
+double half_width(std::span<const Estimate> terms, const Estimate& twice, double confidence) {
   const auto squared = [&](const Estimate& term) {
     const boost::math::students_t_distribution<> t(term.freedom);
-    return std::pow(boost::math::quantile(boost::math::complement(t, (1 - level) / 2)), 2) * term.variance;
+    return std::pow(boost::math::quantile(boost::math::complement(t, (1 - confidence) / 2)), 2) * term.variance;
   };
   // What checkpoints scatter by beyond their interaction with tasks is cut at 0; the tasks' term stays.
   const double excess = std::max(0.0, squared(terms[0]) - squared(twice));
   return std::sqrt(excess + squared(terms[1]));
 }
 
-// p is 1 - the level whose interval just reaches 0.
+// p is 1 - the confidence whose interval just reaches 0.
 double p_of(std::span<const Estimate> terms, const Estimate& twice, double difference) {
   constexpr double kLeast = 1e-12;
   const auto room = [&](double p) { return half_width(terms, twice, 1 - p) - std::abs(difference); };
@@ -138,13 +140,13 @@ double p_of(std::span<const Estimate> terms, const Estimate& twice, double diffe
 
 // One checkpoint against several: the several say how checkpoints scatter, on both sides.
 void one_against_several(CheckpointDifference& result, const CheckpointScores& several, Estimate of_tasks,
-                         double level) {
+                         double confidence) {
   const auto checkpoints = static_cast<double>(several.size()), n = static_cast<double>(several.front().size());
   auto scatter = scatter_of(several);
   scatter.variance *= 1 + 1 / checkpoints;
   const Estimate twice{interaction(several) / n * (1 + 1 / checkpoints), scatter.freedom * (n - 1)};
   const Estimate terms[] = {scatter, of_tasks};
-  const double half = half_width(terms, twice, level);
+  const double half = half_width(terms, twice, confidence);
   if (half <= 0) return;
   result.interval =
       Interval{"checkpoint-t", std::max(-1.0, result.difference - half), std::min(1.0, result.difference + half)};
@@ -154,7 +156,7 @@ void one_against_several(CheckpointDifference& result, const CheckpointScores& s
 }  // namespace
 
 CheckpointDifference checkpoint_difference(const CheckpointScores& a, const CheckpointScores& b,
-                                           std::span<const std::vector<std::uint32_t>> strata, double level) {
+                                           std::span<const std::vector<std::uint32_t>> strata, double confidence) {
   CheckpointDifference result;
   auto differences = task_means(a);
   const auto other = task_means(b);
@@ -166,7 +168,7 @@ CheckpointDifference checkpoint_difference(const CheckpointScores& a, const Chec
   if (of_tasks.freedom <= 0) return result;
   of_tasks.variance /= n;
   if (a.size() < 2 || b.size() < 2) {
-    one_against_several(result, a.size() < 2 ? b : a, of_tasks, level);
+    one_against_several(result, a.size() < 2 ? b : a, of_tasks, confidence);
     return result;
   }
   auto of_a = scatter_of(a), of_b = scatter_of(b);
@@ -176,7 +178,7 @@ CheckpointDifference checkpoint_difference(const CheckpointScores& a, const Chec
   of_b.variance /= static_cast<double>(b.size());
   const Estimate terms[] = {of_a, of_b, of_tasks};
   const auto error = combine(terms, twice);
-  result.interval = t_interval(result.difference, error, level, -1, 1);
+  result.interval = t_interval(result.difference, error, confidence, -1, 1);
   if (result.interval) {
     const boost::math::students_t_distribution<> t(error.freedom);
     result.p =

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/statistics/interval.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -24,7 +24,7 @@ struct CheckpointMean {
 /// @param strata of the tasks, as strata_of() gives them
 /// @source Searle, Casella & McCulloch, Variance Components, 4.3; Satterthwaite 1946, Biometrics Bull. 2:110
 CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const std::vector<std::uint32_t>> strata,
-                               double level);
+                               double confidence);
 
 /// The difference of two methods over the same tasks.
 struct CheckpointDifference {
@@ -41,6 +41,6 @@ struct CheckpointDifference {
 /// @source Howe 1974, JASA 69:789 (sums of two variances); Burdick & Graybill 1992, Confidence Intervals on Variance
 /// Components, 3.3 (differences)
 CheckpointDifference checkpoint_difference(const CheckpointScores& a, const CheckpointScores& b,
-                                           std::span<const std::vector<std::uint32_t>> strata, double level);
+                                           std::span<const std::vector<std::uint32_t>> strata, double confidence);
 
 }  // namespace nkigrid::aggregate

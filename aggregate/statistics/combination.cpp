@@ -4,18 +4,28 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "aggregate/statistics/intervals.hpp"
 #include "aggregate/statistics/limits.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
 
-Interval square_and_add(const Combination& combination, double level) {
-  double value = 0, below = 0, above = 0;
+Interval square_and_add(const Combination& combination, double confidence) {
+  std::vector<WeighedRate> rates;
   for (std::size_t c = 0; c < combination.cells.size(); ++c) {
     const auto& tasks = combination.cells[c];
-    const double weight = static_cast<double>(combination.coefficients[c]) / combination.divisor;
-    const double rate = mean_score(tasks);
-    const auto ends = wilson(rate, static_cast<double>(tasks.size()), level);
+    rates.push_back({mean_score(tasks), static_cast<double>(tasks.size()),
+                     static_cast<double>(combination.coefficients[c]) / combination.divisor});
+  }
+  return square_and_add(rates, confidence);
+}
+
+}  // namespace
+
+Interval square_and_add(std::span<const WeighedRate> rates, double confidence) {
+  double value = 0, below = 0, above = 0;
+  for (const auto& [rate, n, weight] : rates) {
+    const auto ends = wilson(rate, n, confidence);
     const double down = weight * (rate - ends.low), up = weight * (ends.high - rate);
     value += weight * rate;
     below += weight > 0 ? down * down : up * up;
@@ -23,8 +33,6 @@ Interval square_and_add(const Combination& combination, double level) {
   }
   return {"newcombe", value - std::sqrt(below), value + std::sqrt(above)};
 }
-
-}  // namespace
 
 double value_of(const Combination& combination) noexcept {
   double value = 0;
@@ -46,17 +54,17 @@ Sample sample_of(const Combination& combination) {
   return group_by_stratum(denominator * combination.divisor, first, values);
 }
 
-Interval combination_interval(const Combination& combination, double level) {
+Interval combination_interval(const Combination& combination, double confidence) {
   const auto sample = sample_of(combination);
   std::ptrdiff_t different = 0;
   for (const auto& stratum : sample.strata)
     different += std::count_if(stratum.begin(), stratum.end(), [](auto value) { return value != 0; });
   if (different > kFewTasks) {
-    const auto ends = bca_ends(sample, level);
+    const auto ends = bca_ends(sample, confidence);
     const double value = value_of(combination);
     if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, value), std::max(ends->high, value)};
   }
-  return square_and_add(combination, level);
+  return square_and_add(combination, confidence);
 }
 
 Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b) {
@@ -64,9 +72,9 @@ Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<Task
   return sample_of({cells, {1, -1}});
 }
 
-Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double level) {
+Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence) {
   const std::vector<TaskCount> cells[] = {a, b};
-  return combination_interval({cells, {1, -1}}, level);
+  return combination_interval({cells, {1, -1}}, confidence);
 }
 
 }  // namespace nkigrid::aggregate

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "aggregate/statistics/bootstrap.hpp"
-#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/statistics/interval.hpp"
+#include "aggregate/statistics/task_counts.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -26,7 +27,16 @@ Sample sample_of(const Combination& combination);
 /// all cells.
 /// @source Newcombe 1998, Stat. Med. 17:873; Zou & Donner 2008, Stat. Med. 27:1693 (the same for sums of
 /// several)
-Interval combination_interval(const Combination& combination, double level);
+Interval combination_interval(const Combination& combination, double confidence);
+
+/// One rate of several that are added up: a mean over n tasks, with its sign and share.
+struct WeighedRate {
+  double rate = 0, n = 0, weight = 1;
+};
+
+/// Square-and-add over the Wilson intervals of independent rates, for any combination of them: "newcombe".
+/// @source as combination_interval()
+Interval square_and_add(std::span<const WeighedRate> rates, double confidence);
 
 /// Differences a[i] - b[i] of per-task scores. @pre equal sizes @throws as sample_of()
 Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b);
@@ -34,6 +44,6 @@ Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<Task
 /// The contract's rule for a difference a - b over the same tasks: the exact BCa interval of the mean paired
 /// difference; with fewer than six tasks that differ, or where the ends meet: Newcombe with n = tasks. @pre
 /// equal sizes, not empty
-Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double level);
+Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence);
 
 }  // namespace nkigrid::aggregate

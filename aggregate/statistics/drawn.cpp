@@ -84,9 +84,9 @@ double jackknife_acceleration(const TaskFigures& figures, const SumStatistic& st
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-// The smallest drawn value with at least `level` of the draws at or below it.
-double quantile(const std::vector<double>& sorted, double level) {
-  const auto rank = std::ceil(level * static_cast<double>(sorted.size())) - 1;
+// The smallest drawn value with at least the share `at` of the draws at or below it.
+double quantile(const std::vector<double>& sorted, double at) {
+  const auto rank = std::ceil(at * static_cast<double>(sorted.size())) - 1;
   return sorted[static_cast<std::size_t>(std::clamp(rank, 0.0, static_cast<double>(sorted.size() - 1)))];
 }
 
@@ -100,7 +100,7 @@ std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tas
   return list;
 }
 
-std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
                                        std::uint64_t key, const Drawing& drawing) {
   const auto sums = column_sums(figures);
   const double whole = statistic(sums);
@@ -113,7 +113,7 @@ std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStat
   const double rank =
       (static_cast<double>(below) + static_cast<double>(up_to)) / 2 / static_cast<double>(values.size());
   if (rank <= 0 || rank >= 1 || values.front() == values.back()) return std::nullopt;
-  const auto levels = bca_levels({rank, 1 - rank}, jackknife_acceleration(figures, statistic, sums), level);
+  const auto levels = bca_levels({rank, 1 - rank}, jackknife_acceleration(figures, statistic, sums), confidence);
   const double low = quantile(values, levels.low.below), high = quantile(values, levels.high.below);
   if (!std::isfinite(low) || !std::isfinite(high) || low >= high) return std::nullopt;
   return Interval{"bca-drawn", std::min(low, whole), std::max(high, whole)};

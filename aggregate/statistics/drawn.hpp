@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/statistics/interval.hpp"
+#include "aggregate/statistics/task_counts.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -32,7 +33,7 @@ struct Drawing {
 /// so the interval depends on the key and the figures alone. Method "bca-drawn". None when the statistic is
 /// not finite, does not vary, or an end is infinite.
 /// @source Efron 1987, JASA 82:171; acceleration as acceleration() of bootstrap.hpp
-std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double level,
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
                                        std::uint64_t key, const Drawing& drawing = {});
 
 }  // namespace nkigrid::aggregate

@@ -13,7 +13,6 @@ namespace {
 
 // At most so many tasks with any pass, or any failure: the bootstrap has too little to draw from. At most so many whose
 // replicates differ: the variance between replicates is known too badly.
-
 bool has_few(std::span<const TaskCount> tasks) noexcept {
   const auto any_pass = std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed > 0; });
   const auto any_failure =
@@ -26,32 +25,14 @@ bool one_replicate(std::span<const TaskCount> tasks) noexcept {
 }
 
 // The estimate lies inside: a lattice quantile can only miss it when almost all of the mass is one point.
-Interval around(double estimate, Ends ends) {
+Interval around(double estimate, Range ends) {
   return {"bca", std::min(ends.low, estimate), std::max(ends.high, estimate)};
 }
 
 }  // namespace
 
-bool has_equal_replicates(std::span<const TaskCount> tasks) noexcept {
-  return std::all_of(tasks.begin(), tasks.end(),
-                     [&](const auto& task) { return task.replicates == tasks.front().replicates; });
-}
-
-double mean_score(std::span<const TaskCount> tasks) noexcept {
-  double sum = 0;
-  std::uint64_t passed = 0, replicates = 0;
-  for (const auto& task : tasks) {
-    sum += static_cast<double>(task.passed) / task.replicates;
-    passed += task.passed;
-    replicates += task.replicates;
-  }
-  // Equal replicates: one division, so that the rate is the printed count's to the last bit.
-  return has_equal_replicates(tasks) ? static_cast<double>(passed) / static_cast<double>(replicates)
-                                     : sum / static_cast<double>(tasks.size());
-}
-
-Interval wilson(double rate, double n, double level) {
-  const double z = critical_value(level);
+Interval wilson(double rate, double n, double confidence) {
+  const double z = critical_value(confidence);
   const double scale = 1 + z * z / n;
   const double middle = rate + z * z / (2 * n);
   const double half = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
@@ -60,31 +41,31 @@ Interval wilson(double rate, double n, double level) {
           rate >= 1 ? 1 : std::min(1.0, (middle + half) / scale)};
 }
 
-Interval clopper_pearson(double rate, double n, double level) {
-  const double tail = (1 - level) / 2, passed = rate * n, failed = n - passed;
+Interval clopper_pearson(double rate, double n, double confidence) {
+  const double tail = (1 - confidence) / 2, passed = rate * n, failed = n - passed;
   const double low = rate <= 0 ? 0 : boost::math::quantile(boost::math::beta_distribution<>(passed, failed + 1), tail);
   const double high =
       rate >= 1 ? 1 : boost::math::quantile(complement(boost::math::beta_distribution<>(passed + 1, failed), tail));
   return {"clopper-pearson", low, high};
 }
 
-Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double level) {
-  const auto a = wilson(rate_a, n_a, level), b = wilson(rate_b, n_b, level);
+Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double confidence) {
+  const auto a = wilson(rate_a, n_a, confidence), b = wilson(rate_b, n_b, confidence);
   const double difference = rate_a - rate_b;
   return {"newcombe", difference - std::hypot(rate_a - a.low, b.high - rate_b),
           difference + std::hypot(a.high - rate_a, rate_b - b.low)};
 }
 
-Interval rate_interval(std::span<const TaskCount> tasks, double level) {
+Interval rate_interval(std::span<const TaskCount> tasks, double confidence) {
   const double rate = mean_score(tasks);
   if (!one_replicate(tasks) && !has_few(tasks)) {
-    const auto ends = bca_ends(sample_of(tasks), level);
+    const auto ends = bca_ends(sample_of(tasks), confidence);
     if (ends && ends->low < ends->high) return around(rate, *ends);
   }
-  return wilson(rate, static_cast<double>(tasks.size()), level);
+  return wilson(rate, static_cast<double>(tasks.size()), confidence);
 }
 
-std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double level) {
+std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double confidence) {
   double variance_sum = 0, inverse_sum = 0, episodes = 0;
   std::ptrdiff_t repeated = 0, varying = 0;
   for (const auto& task : tasks) {
@@ -100,9 +81,11 @@ std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, do
   const double rate = mean_score(tasks);
   const auto n = static_cast<double>(tasks.size());
   // n^2/sum 1/K_i, which is nK for equal K: one digit of rounding must not part the two.
-  if (varying <= kFewTasks) return wilson(rate, has_equal_replicates(tasks) ? episodes : n * n / inverse_sum, level);
+  if (varying <= kFewTasks)
+    return wilson(rate, has_equal_replicates(tasks) ? episodes : n * n / inverse_sum, confidence);
   // Var(mean) = sum_i sigma^2/K_i / n^2, which is sigma^2/(K n) for equal K.
-  const double half = critical_value(level) * std::sqrt(variance_sum / static_cast<double>(repeated) * inverse_sum) / n;
+  const double half =
+      critical_value(confidence) * std::sqrt(variance_sum / static_cast<double>(repeated) * inverse_sum) / n;
   return Interval{"run-to-run", std::max(0.0, rate - half), std::min(1.0, rate + half)};
 }
 

@@ -66,7 +66,7 @@ Lattice squared(const Lattice& a) {
 
 }  // namespace
 
-Lattice power(const Lattice& base, std::size_t n) {
+Lattice convolution_power(const Lattice& base, std::size_t n) {
   Lattice result{0, {1.0}};
   std::size_t bit = 1;
   while (bit <= n / 2) bit *= 2;
@@ -88,16 +88,16 @@ Probability mid_rank(const Lattice& distribution, std::int64_t point) noexcept {
   return rank;
 }
 
-std::int64_t quantile(const Lattice& distribution, Probability level) noexcept {
+std::int64_t quantile(const Lattice& distribution, Probability at) noexcept {
   const auto& mass = distribution.mass;
-  if (level.below <= 0.5) {
+  if (at.below <= 0.5) {
     std::size_t i = 0;
-    for (double sum = mass[0]; sum < level.below * (1 - kTie) && i + 1 < mass.size();) sum += mass[++i];
+    for (double sum = mass[0]; sum < at.below * (1 - kTie) && i + 1 < mass.size();) sum += mass[++i];
     return distribution.first + static_cast<std::int64_t>(i);
   }
   // From the top: the smallest point with at most `above` beyond it.
   std::size_t i = mass.size() - 1;
-  for (double beyond = mass[i]; i > 0 && beyond <= level.above * (1 + kTie);) beyond += mass[--i];
+  for (double beyond = mass[i]; i > 0 && beyond <= at.above * (1 + kTie);) beyond += mass[--i];
   return distribution.first + static_cast<std::int64_t>(i);
 }
 

@@ -30,12 +30,12 @@ Lattice empirical(std::span<const std::int64_t> values);
 Lattice convolve(const Lattice& a, const Lattice& b);
 
 /// The distribution of a sum of n independent draws from `base` (binary powering). @pre n >= 1
-Lattice power(const Lattice& base, std::size_t n);
+Lattice convolution_power(const Lattice& base, std::size_t n);
 
 /// P(X < point) + P(X = point)/2, with its complement; the part below and the part above are summed apart.
 Probability mid_rank(const Lattice& distribution, std::int64_t point) noexcept;
 
-/// The smallest point whose cumulated probability reaches `level`; a tie within 1e-12 counts as reached.
-std::int64_t quantile(const Lattice& distribution, Probability level) noexcept;
+/// The smallest point whose cumulated probability reaches `at`; a tie within 1e-12 counts as reached.
+std::int64_t quantile(const Lattice& distribution, Probability at) noexcept;
 
 }  // namespace nkigrid::aggregate

@@ -8,7 +8,7 @@ namespace nkigrid::aggregate {
 /// there (docs/decisions/intervals.md).
 inline constexpr std::ptrdiff_t kFewTasks = 5;
 
-/// Relative: how near a cumulated sum must come to a level to count as equal.
+/// Relative: how near a cumulated sum must come to a probability to count as equal.
 inline constexpr double kTie = 1e-12;
 
 /// Most threads of one drawing; the numbers do not depend on it.

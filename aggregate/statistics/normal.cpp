@@ -15,6 +15,6 @@ double normal_quantile(Probability p) {
   return std::numbers::sqrt2 * boost::math::erfc_inv(2 * p.above);
 }
 
-double critical_value(double level) { return normal_quantile({(1 + level) / 2, (1 - level) / 2}); }
+double critical_value(double confidence) { return normal_quantile({(1 + confidence) / 2, (1 - confidence) / 2}); }
 
 }  // namespace nkigrid::aggregate

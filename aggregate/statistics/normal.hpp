@@ -11,6 +11,6 @@ Probability normal_cdf(double z) noexcept;
 double normal_quantile(Probability p);
 
 /// The two-sided critical value, e.g. 1.959964 for 0.95.
-double critical_value(double level);
+double critical_value(double confidence);
 
 }  // namespace nkigrid::aggregate

@@ -15,6 +15,11 @@ double mcnemar_exact(std::uint64_t b, std::uint64_t c) {
   return std::min(1.0, 2 * boost::math::cdf(fair, static_cast<double>(std::min(b, c))));
 }
 
+Range mcnemar_bounds(std::uint64_t a, std::uint64_t b, std::uint64_t n) {
+  const std::uint64_t more = a > b ? a - b : b - a, most_lost = std::min(std::min(a, b), n - std::max(a, b));
+  return {mcnemar_exact(more, 0), mcnemar_exact(more + most_lost, most_lost)};
+}
+
 namespace {
 
 constexpr double kMaxAdditions = 1e9;  // about 0.3 s
@@ -42,14 +47,14 @@ double heads_beyond(const std::vector<std::int64_t>& sizes, std::int64_t total, 
 // The same through its characteristic function, where coin by coin would take seconds; good to 1e-14,
 // absolutely.
 double heads_beyond_by_frequencies(const std::vector<std::int64_t>& sizes, std::int64_t point) {
-  std::vector<Draw> draws;
+  std::vector<Summand> summands;
   for (const auto size : sizes) {
-    if (!draws.empty() && draws.back().values.back() == size)
-      ++draws.back().n;
+    if (!summands.empty() && summands.back().values.back() == size)
+      ++summands.back().n;
     else
-      draws.push_back({{0, size}, {0.5, 0.5}, 1});
+      summands.push_back({{0, size}, {0.5, 0.5}, 1});
   }
-  const CharacteristicSum sum(draws);
+  const CharacteristicSum sum(summands);
   return 1 - sum.cumulated_at(point - 1);
 }
 
@@ -76,39 +81,6 @@ double sign_flip(const Sample& differences) {
   // The pattern observed and its mirror count at least, even where the tail has been lost.
   const double least = std::ldexp(1.0, 1 - static_cast<int>(sizes.size()));
   return std::min(1.0, std::max(2 * beyond, least));
-}
-
-namespace {
-
-std::vector<std::size_t> ascending(std::span<const double> p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return p[i] < p[j]; });
-  return order;
-}
-
-}  // namespace
-
-std::vector<double> holm(std::span<const double> p, std::size_t family) {
-  const auto order = ascending(p);
-  std::vector<double> adjusted(p.size());
-  double largest = 0;
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    largest = std::max(largest, std::min(1.0, static_cast<double>(family - rank) * p[order[rank]]));
-    adjusted[order[rank]] = largest;
-  }
-  return adjusted;
-}
-
-std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family) {
-  const auto order = ascending(p);
-  std::vector<double> adjusted(p.size());
-  double smallest = 1;
-  for (std::size_t rank = order.size(); rank-- > 0;) {
-    smallest = std::min(smallest, static_cast<double>(family) / static_cast<double>(rank + 1) * p[order[rank]]);
-    adjusted[order[rank]] = smallest;
-  }
-  return adjusted;
 }
 
 }  // namespace nkigrid::aggregate

@@ -11,33 +11,12 @@
 namespace nkigrid::aggregate {
 namespace {
 
-struct Deviates {
-  double alpha, power;
-  double sum() const noexcept { return alpha + power; }
-};
-
-Deviates deviates(const PowerGoal& goal) {
-  return {critical_value(1 - goal.alpha), normal_quantile({goal.power, 1 - goal.power})};
-}
-
 // Counts beyond this are "never" for any grid.
 constexpr double kMost = 1e12;
 
 std::uint64_t at_least(double value) { return static_cast<std::uint64_t>(std::min(kMost, std::ceil(value - 1e-9))); }
 
 }  // namespace
-
-std::uint64_t unpaired_tasks(double rate_a, double rate_b, const PowerGoal& goal) {
-  const auto z = deviates(goal);
-  const double middle = (rate_a + rate_b) / 2;
-  const double wanted = z.alpha * std::sqrt(2 * middle * (1 - middle)) +
-                        z.power * std::sqrt(rate_a * (1 - rate_a) + rate_b * (1 - rate_b));
-  return at_least(std::pow(wanted / (rate_a - rate_b), 2));
-}
-
-double unpaired_difference(double rate, std::uint64_t n, const PowerGoal& goal) {
-  return deviates(goal).sum() * std::sqrt(2 * rate * (1 - rate) / static_cast<double>(n));
-}
 
 double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha) {
   using boost::math::binomial_distribution, boost::math::cdf, boost::math::complement, boost::math::pdf;
@@ -64,7 +43,7 @@ double paired_error(const PairedDesign& design) noexcept {
 }
 
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal) {
-  return deviates(goal).sum() * paired_error(design);
+  return (critical_value(1 - goal.alpha) + normal_quantile({goal.power, 1 - goal.power})) * paired_error(design);
 }
 
 std::optional<std::uint64_t> replicates_needed(const PairedDesign& design, double difference, double shown) {

@@ -11,17 +11,6 @@ struct PowerGoal {
   double power = 0.8;
 };
 
-/// Tasks an arm so that two unpaired rates are told apart:
-/// n = ((z_(alpha/2) sqrt(2 p (1 - p)) + z_power sqrt(pa (1 - pa) + pb (1 - pb)))/(pa - pb))^2, p = (pa +
-/// pb)/2, rounded up.
-/// @source Fleiss, Levin & Paik, Statistical Methods for Rates and Proportions, 4.2, without continuity
-/// correction
-std::uint64_t unpaired_tasks(double rate_a, double rate_b, const PowerGoal& goal = {});
-
-/// The smallest difference that n tasks an arm, each run once and unpaired, show near this rate:
-/// (z_(alpha/2) + z_power) sqrt(2 p (1 - p)/n).
-double unpaired_difference(double rate, std::uint64_t n, const PowerGoal& goal = {});
-
 /// Chance that the exact McNemar test on n tasks, each run once in both cells, reaches alpha.
 /// @param difference rate a - rate b @param discordance share of tasks on which the cells differ, >=
 /// |difference|
@@ -39,7 +28,7 @@ struct PairedDesign {
 double paired_error(const PairedDesign& design) noexcept;
 
 /// The smallest difference that such a grid shows by the normal approximation, (z_(alpha/2) + z_power) paired_error():
-/// below that of the test itself where tasks are few (power_model.hpp).
+/// below that of the test itself where tasks are few (test_power.hpp).
 /// @source Miller 2024, arXiv 2411.00640, section 5
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal = {});
 

@@ -8,6 +8,7 @@
 
 #include "aggregate/statistics/bootstrap.hpp"
 #include "aggregate/statistics/drawn.hpp"
+#include "aggregate/statistics/intervals.hpp"
 #include "aggregate/statistics/limits.hpp"
 
 namespace nkigrid::aggregate {
@@ -69,7 +70,7 @@ std::optional<std::int64_t> binomial(std::uint32_t n, std::uint32_t k) {
 }
 
 Interval chance_interval(const std::vector<double>& chances, const std::vector<TaskCount>& tasks, std::uint32_t k,
-                         double level, std::uint64_t key) {
+                         double confidence, std::uint64_t key) {
   double mean = 0;
   for (const auto chance : chances) mean += chance / static_cast<double>(chances.size());
   const auto above = std::count_if(chances.begin(), chances.end(), [](double p) { return p > 0; });
@@ -78,19 +79,19 @@ Interval chance_interval(const std::vector<double>& chances, const std::vector<T
     const bool equal = std::all_of(tasks.begin(), tasks.end(),
                                    [&](const auto& task) { return task.replicates == tasks[0].replicates; });
     const auto ways = equal ? binomial(tasks[0].replicates, k) : std::nullopt;
-    std::optional<Ends> ends;
+    std::optional<Range> ends;
     if (ways && *ways * static_cast<std::int64_t>(tasks.size()) <= 4 * kMaxPairs) {
       std::vector<std::int64_t> values;
       for (const auto chance : chances) values.push_back(std::llround(chance * static_cast<double>(*ways)));
-      ends = bca_ends(group_by_stratum(*ways, tasks, values), level);
+      ends = bca_ends(group_by_stratum(*ways, tasks, values), confidence);
       if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, mean), std::max(ends->high, mean)};
     } else if (const auto drawn = drawn_interval(
-                   {{chances}, strata_of(tasks)}, [](auto sums) { return sums[0]; }, level, key)) {
+                   {{chances}, strata_of(tasks)}, [](auto sums) { return sums[0]; }, confidence, key)) {
       const auto n = static_cast<double>(tasks.size());
       return {drawn->method, std::min(drawn->low / n, mean), std::max(drawn->high / n, mean)};
     }
   }
-  return wilson(std::clamp(mean, 0.0, 1.0), static_cast<double>(tasks.size()), level);
+  return wilson(std::clamp(mean, 0.0, 1.0), static_cast<double>(tasks.size()), confidence);
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ double pass_all(const TaskCount& task, std::uint32_t k) noexcept {
   return all;
 }
 
-PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double level, std::uint64_t key) {
+PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence, std::uint64_t key) {
   std::vector<TaskCount> enough;
   std::vector<double> any, all;
   PassAt result;
@@ -160,11 +161,11 @@ PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, doub
   result.all /= result.tasks;
   if (k == 1) {  // both are the rate, and have its interval
     result.any = result.all = mean_score(enough);
-    result.any_interval = result.all_interval = rate_interval(enough, level);
+    result.any_interval = result.all_interval = rate_interval(enough, confidence);
     return result;
   }
-  result.any_interval = chance_interval(any, enough, k, level, key);
-  result.all_interval = chance_interval(all, enough, k, level, key + 1);
+  result.any_interval = chance_interval(any, enough, k, confidence, key);
+  result.all_interval = chance_interval(all, enough, k, confidence, key + 1);
   return result;
 }
 

@@ -3,7 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "aggregate/statistics/intervals.hpp"
+#include "aggregate/statistics/interval.hpp"
+#include "aggregate/statistics/task_counts.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -60,6 +61,6 @@ struct PassAt {
 /// chances of all tasks share a lattice (equal K), drawn BCa otherwise; where at most five tasks have a chance above 0,
 /// or below 1: Wilson with n = tasks.
 /// @param key of the draws @pre some task has k replicates
-PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double level, std::uint64_t key);
+PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence, std::uint64_t key);
 
 }  // namespace nkigrid::aggregate

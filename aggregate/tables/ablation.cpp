@@ -1,13 +1,17 @@
 #include "aggregate/tables/ablation.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "aggregate/statistics/relative.hpp"
-#include "aggregate/tables/shared_tasks.hpp"
+#include "aggregate/evidence/factors.hpp"
+#include "aggregate/evidence/shared_tasks.hpp"
+#include "aggregate/tables/count_ablation.hpp"
+#include "aggregate/tables/count_pairs.hpp"
+#include "aggregate/tables/table.hpp"
+#include "aggregate/tables/words.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/text.hpp"
@@ -21,16 +25,15 @@ struct Group {
   std::vector<const CellScores*> cells;
 };
 
-void set_relative(AblationRow& row, RelativeChange change) {
-  row.relative = change.change;
-  row.relative_interval = std::move(change.interval);
-  row.relative_reason = std::move(change.reason);
+Combination effect_of(const SharedTasks& shared) {
+  Combination effect{shared.counts, {}, static_cast<int>(shared.counts.size() / 2)};
+  for (std::size_t c = 0; c < shared.counts.size(); ++c) effect.coefficients.push_back(c % 2 == 0 ? 1 : -1);
+  return effect;
 }
 
 class Ablation {
  public:
-  Ablation(const jobs::Run& run, const std::vector<CellScores>& scores, const TableOptions& options)
-      : run_(run), scores_(scores), options_(options) {}
+  explicit Ablation(const Evidence& evidence) : evidence_(evidence), options_(evidence.options) {}
 
   std::vector<AblationRow> make() {
     for (const std::string factor : kFactors) {
@@ -42,12 +45,14 @@ class Ablation {
   }
 
  private:
-  const jobs::CellSpec& spec(const CellScores& scores) const { return run_.plan.cells[scores.cell]; }
+  const std::string& value(const CellScores& cell, const std::string& factor) const {
+    return factor_value(evidence_.cell(cell), factor);
+  }
 
   std::vector<Group> groups_of(const std::string& factor) const {
     std::vector<Group> groups;
-    for (const auto& cell : scores_) {
-      const auto context = context_of(spec(cell), factor);
+    for (const auto& cell : evidence_.scores) {
+      const auto context = context_of(evidence_.cell(cell), factor);
       auto found =
           std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.context == context; });
       if (found == groups.end()) found = groups.insert(groups.end(), {context, {}});
@@ -56,78 +61,208 @@ class Ablation {
     std::erase_if(groups, [](const auto& group) { return group.cells.size() < 2; });
     for (auto& group : groups) {
       std::stable_partition(group.cells.begin(), group.cells.end(),
-                            [&](const auto* cell) { return value_of(spec(*cell), factor) == options_.against; });
+                            [&](const auto* cell) { return value(*cell, factor) == options_.against; });
     }
     return groups;
   }
 
   void add_group(const std::string& factor, const Group& group) {
-    const auto& baseline = value_of(spec(*group.cells.front()), factor);
+    const auto& baseline = *group.cells.front();
     for (const auto* cell : group.cells) {
+      const auto& spec = evidence_.cell(*cell);
       AblationRow row{factor,
-                      value_of(spec(*cell), factor),
-                      baseline,
+                      value(*cell, factor),
+                      value(baseline, factor),
                       group.context,
-                      spec(*cell).id,
-                      spec(*cell).subset,
+                      spec.id,
+                      spec.subset,
                       static_cast<std::uint32_t>(cell->tasks.size())};
-      const auto counts = scored_counts(cell->tasks);
-      for (const auto& task : cell->tasks) row.outstanding += task.planned - task.scored;
-      if (!counts.empty() && (row.outstanding == 0 || options_.partial)) {
-        row.rate = mean_score(counts);
-        row.rate_interval = rate_interval(counts, options_.level);
-      }
-      if (cell != group.cells.front()) compare(row, {cell, group.cells.front()});
+      add_rate(row, *cell);
+      if (cell != &baseline) compare(row, {cell, &baseline});
       rows_.push_back(std::move(row));
     }
   }
 
-  // Fills the comparison from cells that stand by twos: value, baseline, value, baseline, ...
-  void compare(AblationRow& row, const std::vector<const CellScores*>& cells) const {
+  void add_rate(AblationRow& row, const CellScores& cell) const {
+    const auto counts = scored_counts(cell.tasks);
+    for (const auto& task : cell.tasks) row.outstanding += task.planned - task.scored;
+    if (counts.empty() || (row.outstanding > 0 && !options_.partial)) return;
+    row.rate = mean_score(counts);
+    row.rate_interval = rate_interval(counts, options_.confidence);
+  }
+
+  void compare(AblationRow& row, std::vector<const CellScores*> cells) const {
     const auto shared = share_tasks(cells);
     row.tasks = shared.tasks;
     row.outstanding = shared.outstanding;
-    if (shared.ids.empty() || (shared.outstanding > 0 && !options_.partial)) return;
-    Combination effect{shared.counts, {}, static_cast<int>(cells.size() / 2)};
-    for (std::size_t c = 0; c < cells.size(); ++c) effect.coefficients.push_back(c % 2 == 0 ? 1 : -1);
+    if (!is_ready(shared, options_.partial)) return;
+    const auto effect = effect_of(shared);
     row.difference = value_of(effect);
-    row.interval = combination_interval(effect, options_.level);
-    set_relative(row, relative_change(effect, options_.level,
-                                      keyed_hash({"relative change", row.factor, row.value, row.baseline, row.context}),
-                                      {.draws = options_.draws}));
+    row.interval = combination_interval(effect, options_.confidence);
+    row.scores = std::move(cells);
   }
 
   void add_means(const std::string& factor, const std::vector<Group>& groups) {
     if (groups.empty()) return;
-    const auto& baseline = value_of(spec(*groups.front().cells.front()), factor);
+    const auto& baseline = value(*groups.front().cells.front(), factor);
     std::vector<std::string> values;
     std::map<std::string, std::vector<const CellScores*>> cells;
     for (const auto& group : groups) {
-      if (value_of(spec(*group.cells.front()), factor) != baseline) continue;
+      if (value(*group.cells.front(), factor) != baseline) continue;
       for (std::size_t i = 1; i < group.cells.size(); ++i) {
-        const auto& value = value_of(spec(*group.cells[i]), factor);
-        auto& list = cells[value];
-        if (list.empty()) values.push_back(value);
+        auto& list = cells[value(*group.cells[i], factor)];
+        if (list.empty()) values.push_back(value(*group.cells[i], factor));
         list.insert(list.end(), {group.cells[i], group.cells.front()});
       }
     }
-    for (const auto& value : values) {
-      const auto contexts = cells[value].size() / 2;
+    for (const auto& one : values) {
+      const auto contexts = cells[one].size() / 2;
       if (contexts < 2) continue;
-      AblationRow row{factor, value, baseline, fmt::format("mean of {}", contexts), "", ""};
-      compare(row, cells[value]);
+      AblationRow row{factor, one, baseline, fmt::format("mean of {}", contexts), "", ""};
+      compare(row, cells[one]);
       if (row.tasks > 0) rows_.push_back(std::move(row));
     }
   }
 
-  const jobs::Run& run_;
-  const std::vector<CellScores>& scores_;
+  const Evidence& evidence_;
   const TableOptions& options_;
   std::vector<AblationRow> rows_;
 };
 
-// @throws Error{usage} unless `against` is empty or one of the values
-void require_known(const std::string& against, const std::set<std::string>& values) {
+RelativeChange relative_of(const AblationRow& row, double confidence) {
+  if (!row.scores.empty()) {
+    const auto shared = share_tasks(row.scores);
+    return relative_change(effect_of(shared), confidence,
+                           keyed_hash({"relative change", row.factor, row.value, row.baseline, row.context}));
+  }
+  if (row.printed.empty()) return {};
+  const auto &cell = *row.printed[0], &base = *row.printed[1];
+  const auto n = static_cast<double>(cell.n), n0 = static_cast<double>(base.n);
+  return relative_change(static_cast<double>(cell.passed) / n, n, static_cast<double>(base.passed) / n0, n0,
+                         confidence);
+}
+
+const char* reason_word(NoInterval reason) {
+  switch (reason) {
+    case NoInterval::no_baseline_passes:
+      return "baseline never passes";
+    case NoInterval::few_baseline_passes:
+      return "few baseline passes";
+    case NoInterval::few_passes:
+      return "few passes";
+    case NoInterval::few_differences:
+      return "few differences";
+    case NoInterval::no_variation:
+      return "no variation";
+    case NoInterval::has_one:
+      break;
+  }
+  return "";
+}
+
+bool is_few(const AblationRow& row) { return std::string_view(reason_word(row.relative.reason)).starts_with("few"); }
+
+Words ablation_words(const AblationRow& row) {
+  const bool baseline = row.value == row.baseline;
+  const std::string reason = reason_word(row.relative.reason);
+  Words words{row.factor,
+              row.value,
+              row.context,
+              dash(row.subset),
+              std::to_string(row.tasks),
+              row.rate ? percent(*row.rate) : "-",
+              interval_word(row.rate_interval)};
+  if (row.outstanding > 0 && !row.difference && !row.rate)
+    words.back() = fmt::format("{} outstanding", row.outstanding);
+  words.push_back(baseline ? "baseline" : points(row.difference));
+  words.push_back(baseline ? "-" : interval_word(row.interval));
+  words.push_back(row.relative.change ? fmt::format("{:+.0f} %", 100 * rounded(*row.relative.change) + 0.0) : "-");
+  words.push_back(reason.empty() ? interval_word(row.relative.interval) : "none: " + reason);
+  return words;
+}
+
+Words ablation_notes(const Evidence& evidence, const std::vector<AblationRow>& rows) {
+  Words notes =
+      evidence.from_counts()
+          ? Words{"changes are between cells of one task set; which tasks passed is unknown, so they are unpaired",
+                  "relative: change by the baseline's rate; mover-r: from the Wilson intervals of both rates"}
+          : Words{"changes are paired on the tasks that the compared cells share; not adjusted for their number",
+                  "relative: change by the baseline's rate; bca-drawn: 9999 resamples of the shared tasks within "
+                  "levels"};
+  if (std::any_of(rows.begin(), rows.end(), is_few))
+    notes.push_back("few: at most five tasks, of which a resample may hold none");
+  return notes;
+}
+
+Sheet display_ablation(const Evidence& evidence) {
+  const auto& rows = evidence.once(make_ablation);
+  Sheet sheet{.caption = caption_of(
+                  evidence, evidence.from_counts()
+                                ? "what one factor changes, the others held as far as the counts name them "
+                                  "(prompts are unknown); rates in percent, changes in points"
+                                : "what one factor changes, the others held; rates in percent, changes in points"),
+              .columns = {{"factor"},
+                          {"value"},
+                          {"others"},
+                          {"subset"},
+                          {"tasks", Align::right},
+                          {"rate", Align::right},
+                          {"interval"},
+                          {"change", Align::right},
+                          {"interval of change"},
+                          {"relative", Align::right},
+                          {"interval of relative, %"}},
+              .notes = ablation_notes(evidence, rows)};
+  for (const auto& row : rows) sheet.rows.push_back(ablation_words(row));
+  return sheet;
+}
+
+Sheet data_ablation(const Evidence& evidence) {
+  Sheet sheet{.columns =
+                  data_columns({"factor",         "value",      "baseline",        "context",         "cell",
+                                "subset",         "#tasks",     "#outstanding",    "#rate",           "rate_method",
+                                "#rate_low",      "#rate_high", "#difference",     "interval_method", "#interval_low",
+                                "#interval_high", "#relative",  "relative_method", "#relative_low",   "#relative_high",
+                                "relative_reason"})};
+  for (const auto& row : evidence.once(make_ablation)) {
+    Words words{row.factor,
+                row.value,
+                row.baseline,
+                row.context,
+                row.cell,
+                row.subset,
+                std::to_string(row.tasks),
+                std::to_string(row.outstanding),
+                fraction(row.rate)};
+    push_interval(words, row.rate_interval);
+    words.push_back(fraction(row.difference));
+    push_interval(words, row.interval);
+    words.push_back(fraction(row.relative.change));
+    push_interval(words, row.relative.interval);
+    words.push_back(reason_word(row.relative.reason));
+    sheet.rows.push_back(std::move(words));
+  }
+  return sheet;
+}
+
+std::string why_no_ablation(const Evidence& evidence) {
+  return evidence.from_counts()
+             ? kNoCountPairs
+             : "no two cells differ in one of model, mode and prompt alone; add a value of one of them to an entry of "
+               "`cells:`";
+}
+
+template <class Cells>
+std::set<std::string> values_of(const Cells& cells) {
+  std::set<std::string> values;
+  for (const auto& cell : cells) values.insert({cell.model, cell.mode, cell.prompt});
+  return values;
+}
+
+void check_against(const Evidence& evidence) {
+  const auto& against = evidence.options.against;
+  auto values = evidence.from_counts() ? values_of(evidence.counts->cells) : values_of(evidence.run->plan.cells);
+  if (evidence.from_counts()) values.erase("");
   if (against.empty() || values.contains(against)) return;
   const std::vector<std::string> names(values.begin(), values.end());
   throw Error{ErrorCode::usage, fmt::format("no model, mode or prompt is named '{}'{}; there are: {}", against,
@@ -136,56 +271,24 @@ void require_known(const std::string& against, const std::set<std::string>& valu
 
 }  // namespace
 
-std::vector<AblationRow> make_ablation(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                       const TableOptions& options) {
-  std::set<std::string> values;
-  for (const auto& cell : run.plan.cells) values.insert({cell.model, cell.mode, cell.prompt});
-  require_known(options.against, values);
-  return Ablation(run, scores, options).make();
+std::vector<AblationRow> make_differences(const Evidence& evidence) {
+  return evidence.from_counts() ? make_count_differences(evidence) : Ablation(evidence).make();
 }
 
-std::vector<AblationRow> make_ablation(const Counts& counts, double level, const std::string& against) {
-  std::set<std::string> values;
-  for (const auto& cell : counts.cells) values.insert({cell.model, cell.mode, cell.prompt});
-  values.erase("");
-  require_known(against, values);
-  std::vector<AblationRow> rows;
-  const auto add = [&](const std::string& factor, std::string CountedCell::*value, std::string CountedCell::*other) {
-    std::vector<std::string> seen;
-    for (const auto& first : counts.cells) {
-      const auto context = first.*other + (first.prompt.empty() || factor == "prompt" ? "" : "." + first.prompt);
-      const auto key = context + " " + first.subset;
-      if ((first.*value).empty() || std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-      seen.push_back(key);
-      std::vector<const CountedCell*> cells;
-      for (const auto& cell : counts.cells) {
-        if (cell.subset == first.subset && cell.*other == first.*other && cell.prompt == first.prompt &&
-            !(cell.*value).empty())
-          cells.push_back(&cell);
-      }
-      std::stable_partition(cells.begin(), cells.end(), [&](const auto* cell) { return cell->*value == against; });
-      std::vector<AblationRow> group;
-      for (const auto* cell : cells) {
-        const auto& base = *cells.front();
-        const auto n = static_cast<double>(cell->n), n0 = static_cast<double>(base.n);
-        const double rate = static_cast<double>(cell->passed) / n, rate0 = static_cast<double>(base.passed) / n0;
-        AblationRow row{
-            factor, cell->*value, base.*value, context, cell->cell, cell->subset, static_cast<std::uint32_t>(cell->n)};
-        row.rate = rate;
-        row.rate_interval = wilson(rate, n, level);
-        if (cell != &base) {
-          row.difference = rate - rate0;
-          row.interval = newcombe(rate, n, rate0, n0, level);
-          set_relative(row, relative_change(rate, n, rate0, n0, level));
-        }
-        group.push_back(std::move(row));
-      }
-      if (group.size() > 1) rows.insert(rows.end(), group.begin(), group.end());
-    }
-  };
-  add("model", &CountedCell::model, &CountedCell::mode);
-  add("mode", &CountedCell::mode, &CountedCell::model);
+std::vector<AblationRow> make_ablation(const Evidence& evidence) {
+  auto rows = evidence.once(make_differences);
+  for (auto& row : rows) row.relative = relative_of(row, evidence.options.confidence);
   return rows;
+}
+
+Table ablation_table() {
+  return {.name = "ablation",
+          .display = display_ablation,
+          .data = data_ablation,
+          .why_empty = why_no_ablation,
+          .from = From::both,
+          .checks = {RowCheck::small_levels},
+          .check_options = check_against};
 }
 
 }  // namespace nkigrid::aggregate

@@ -1,21 +1,16 @@
 #include "aggregate/tables/methods.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "aggregate/statistics/checkpoints.hpp"
+#include "aggregate/evidence/factors.hpp"
 #include "aggregate/statistics/drawn.hpp"
-#include "aggregate/statistics/family.hpp"
-#include "aggregate/tables/shared_tasks.hpp"
+#include "aggregate/tables/table.hpp"
+#include "aggregate/tables/words.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
-
-/// The cells of one method in one mode and prompt.
-struct Method {
-  std::string name, context;
-  const jobs::CellSpec* spec = nullptr;  ///< the first one's
-  std::vector<const CellScores*> cells;
-};
 
 std::string method_of(const jobs::Grid& grid, const std::string& model) {
   for (const auto& spec : grid.models) {
@@ -29,12 +24,70 @@ bool has_methods(const jobs::Grid& grid) {
                      [](const auto& model) { return model.method.has_value(); });
 }
 
-std::vector<Method> methods_of(const jobs::Run& run, const std::vector<CellScores>& scores) {
+MethodRow method_row(const Evidence& evidence, const Method& method) {
+  const auto shared = share_tasks(method.cells);
+  MethodRow row{method.name, method.spec->mode, method.spec->prompt, {}, shared.tasks, shared.outstanding};
+  for (const auto* cell : method.cells) row.cells.push_back(evidence.cell(*cell).id);
+  if (!is_ready(shared, evidence.options.partial)) return row;
+  const auto mean =
+      checkpoint_mean(checkpoint_scores(shared.counts), strata_of(shared.counts[0]), evidence.options.confidence);
+  row.rate = mean.mean;
+  row.between_checkpoints = mean.between_checkpoints;
+  row.interval = mean.interval;
+  return row;
+}
+
+Sheet display_methods(const Evidence& evidence) {
+  Sheet sheet{.caption = caption_of(evidence, "mean pass rate of a method's checkpoints in percent"),
+              .columns = {{"method"},
+                          {"mode"},
+                          {"prompt"},
+                          {"checkpoints", Align::right},
+                          {"tasks", Align::right},
+                          {"rate", Align::right},
+                          {"interval"},
+                          {"sd between checkpoints", Align::right}},
+              .notes = {"interval: other checkpoints of the method and other tasks of this kind; none for one "
+                        "checkpoint, which says nothing about another"}};
+  for (const auto& row : evidence.once(make_methods)) {
+    sheet.rows.push_back({row.method, row.mode, row.prompt, std::to_string(row.cells.size()), std::to_string(row.tasks),
+                          row.rate ? percent(*row.rate) : fmt::format("{} outstanding", row.outstanding),
+                          interval_word(row.interval),
+                          row.between_checkpoints ? percent(*row.between_checkpoints) : "-"});
+  }
+  return sheet;
+}
+
+Sheet data_methods(const Evidence& evidence) {
+  Sheet sheet{.columns =
+                  data_columns({"method", "mode", "prompt", "cells", "#checkpoints", "#tasks", "#outstanding", "#rate",
+                                "interval_method", "#interval_low", "#interval_high", "#between_checkpoints"})};
+  for (const auto& row : evidence.once(make_methods)) {
+    Words words{row.method,
+                row.mode,
+                row.prompt,
+                fmt::format("{}", fmt::join(row.cells, " ")),
+                std::to_string(row.cells.size()),
+                std::to_string(row.tasks),
+                std::to_string(row.outstanding),
+                fraction(row.rate)};
+    push_interval(words, row.interval);
+    words.push_back(fraction(row.between_checkpoints));
+    sheet.rows.push_back(std::move(words));
+  }
+  return sheet;
+}
+
+std::string why_no_methods(const Evidence&) { return kNoMethods; }
+
+}  // namespace
+
+std::vector<Method> methods_of(const Evidence& evidence) {
   std::vector<Method> methods;
-  if (!has_methods(run.grid)) return methods;
-  for (const auto& cell : scores) {
-    const auto& spec = run.plan.cells[cell.cell];
-    const auto name = method_of(run.grid, spec.model), context = context_of(spec, "model");
+  if (!has_methods(evidence.run->grid)) return methods;
+  for (const auto& cell : evidence.scores) {
+    const auto& spec = evidence.cell(cell);
+    const auto name = method_of(evidence.run->grid, spec.model), context = context_of(spec, "model");
     auto found = std::find_if(methods.begin(), methods.end(),
                               [&](const auto& method) { return method.name == name && method.context == context; });
     if (found == methods.end()) found = methods.insert(methods.end(), {name, context, &spec, {}});
@@ -43,7 +96,7 @@ std::vector<Method> methods_of(const jobs::Run& run, const std::vector<CellScore
   return methods;
 }
 
-CheckpointScores scores_of(std::span<const std::vector<TaskCount>> cells) {
+CheckpointScores checkpoint_scores(std::span<const std::vector<TaskCount>> cells) {
   CheckpointScores scores;
   for (const auto& tasks : cells) {
     auto& own = scores.emplace_back();
@@ -52,61 +105,14 @@ CheckpointScores scores_of(std::span<const std::vector<TaskCount>> cells) {
   return scores;
 }
 
-bool is_ready(const SharedTasks& shared, const TableOptions& options) {
-  return !shared.ids.empty() && (shared.outstanding == 0 || options.partial);
-}
-
-PairRow compare(const Method& a, const Method& b, const TableOptions& options) {
-  auto cells = a.cells;
-  cells.insert(cells.end(), b.cells.begin(), b.cells.end());
-  const auto shared = share_tasks(cells);
-  PairRow row{a.name, b.name,         a.context, "all", "methods", shared.tasks, shared.outstanding, {},
-              {},     "checkpoint-t", {},        {},    {}};
-  if (a.cells.size() < 2 && b.cells.size() < 2) row.test.clear();  // nothing tells how checkpoints scatter
-  if (!is_ready(shared, options)) return row;
-  const std::span all(shared.counts);
-  const auto result =
-      checkpoint_difference(scores_of(all.first(a.cells.size())), scores_of(all.subspan(a.cells.size())),
-                            strata_of(shared.counts[0]), options.level);
-  row.difference = result.difference;
-  row.interval = result.interval;
-  row.p = result.p;
-  return row;
-}
-
-}  // namespace
-
-std::vector<MethodRow> make_methods(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                    const TableOptions& options) {
+std::vector<MethodRow> make_methods(const Evidence& evidence) {
   std::vector<MethodRow> rows;
-  for (const auto& method : methods_of(run, scores)) {
-    const auto shared = share_tasks(method.cells);
-    MethodRow row{method.name, method.spec->mode, method.spec->prompt, {}, shared.tasks, shared.outstanding, {}, {},
-                  {}};
-    for (const auto* cell : method.cells) row.cells.push_back(run.plan.cells[cell->cell].id);
-    if (is_ready(shared, options)) {
-      const auto mean = checkpoint_mean(scores_of(shared.counts), strata_of(shared.counts[0]), options.level);
-      row.rate = mean.mean;
-      row.between_checkpoints = mean.between_checkpoints;
-      row.interval = mean.interval;
-    }
-    rows.push_back(std::move(row));
-  }
+  for (const auto& method : methods_of(evidence)) rows.push_back(method_row(evidence, method));
   return rows;
 }
 
-std::vector<PairRow> make_method_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                       const TableOptions& options) {
-  const auto methods = methods_of(run, scores);
-  std::vector<PairRow> rows;
-  for (const auto& a : methods) {
-    const auto b =
-        std::find_if(methods.begin(), methods.end(), [&](const auto& other) { return other.context == a.context; });
-    if (b->name != a.name) rows.push_back(compare(a, *b, options));
-  }
-  std::erase_if(rows, [](const auto& row) { return row.tasks == 0; });
-  adjust_family(rows, options);
-  return rows;
+Table methods_table() {
+  return {.name = "methods", .display = display_methods, .data = data_methods, .why_empty = why_no_methods};
 }
 
 }  // namespace nkigrid::aggregate

@@ -1,35 +1,27 @@
 #include "aggregate/tables/pairs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "aggregate/evidence/contrasts.hpp"
+#include "aggregate/evidence/factors.hpp"
+#include "aggregate/evidence/shared_tasks.hpp"
 #include "aggregate/statistics/combination.hpp"
-#include "aggregate/statistics/family.hpp"
-#include "aggregate/tables/shared_tasks.hpp"
+#include "aggregate/statistics/paired.hpp"
+#include "aggregate/tables/count_pairs.hpp"
+#include "aggregate/tables/family.hpp"
+#include "aggregate/tables/json_values.hpp"
+#include "aggregate/tables/table.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
 
-using Side = std::map<std::string, std::string>;
-
-bool matches(const jobs::CellSpec& cell, const Side& side) {
-  return std::all_of(side.begin(), side.end(),
-                     [&](const auto& wanted) { return value_of(cell, wanted.first) == wanted.second; });
-}
-
-// A factor that only one side names, or none, must be equal in both cells.
-bool agree_elsewhere(const jobs::CellSpec& a, const jobs::CellSpec& b, const jobs::Contrast& contrast) {
-  return origin_of(a.id) == origin_of(b.id) &&
-         std::all_of(std::begin(kFactors), std::end(kFactors), [&](const std::string factor) {
-           return (contrast.a.contains(factor) && contrast.b.contains(factor)) ||
-                  value_of(a, factor) == value_of(b, factor);
-         });
-}
-
-void test_pair(PairRow& row, const SharedTasks& shared, double level) {
+void test_pair(PairRow& row, const SharedTasks& shared, double confidence) {
   const auto &a = shared.counts[0], &b = shared.counts[1];
   row.difference = mean_score(a) - mean_score(b);
-  row.interval = difference_interval(a, b, level);
+  row.interval = difference_interval(a, b, confidence);
   if (row.test == "sign-flip") {
     row.p = sign_flip(difference_sample(a, b));
     return;
@@ -42,16 +34,16 @@ void test_pair(PairRow& row, const SharedTasks& shared, double level) {
   row.p = mcnemar_exact(only_a, only_b);
 }
 
-/// Collects the rows of a family.
+/// Collects the rows of a run.
 class Pairs {
  public:
-  Pairs(const jobs::Run& run, const std::vector<CellScores>& scores, const TableOptions& options)
-      : run_(run), scores_(scores), options_(options) {}
+  explicit Pairs(const Evidence& evidence) : evidence_(evidence), options_(evidence.options) {}
 
   std::vector<PairRow> make() {
+    const auto& run = *evidence_.run;
     std::map<std::uint32_t, const CellScores*> shown;
-    for (const auto& cell : scores_) shown[cell.cell] = &cell;
-    for (const auto& pair : compared_cells(run_.grid, run_.plan.cells)) {
+    for (const auto& cell : evidence_.scores) shown[cell.cell] = &cell;
+    for (const auto& pair : compared_cells(run.grid, run.plan.cells)) {
       if (!shown.contains(pair.a) || !shown.contains(pair.b)) continue;
       for (const auto& scope : scopes_of(*pair.contrast))
         add(*shown[pair.a], *shown[pair.b], pair.contrast->name, scope, family_of(*pair.contrast, scope));
@@ -62,13 +54,11 @@ class Pairs {
   }
 
  private:
-  const jobs::CellSpec& spec(const CellScores& scores) const { return run_.plan.cells[scores.cell]; }
-
   // The contrast's own, and those that were asked for.
   std::vector<std::string> scopes_of(const jobs::Contrast& contrast) const {
     auto scopes = contrast.scope;
     std::set<std::string> more;
-    for (const auto& task : run_.plan.tasks) {
+    for (const auto& task : evidence_.run->plan.tasks) {
       if (options_.by == ScopesBy::level) more.insert(task.level);
       if (options_.by == ScopesBy::category) more.insert(std::string(kCategoryScope) + task.category);
     }
@@ -92,10 +82,11 @@ class Pairs {
 
   // A cell that another run made otherwise, against the plain one.
   void add_runs() {
-    for (const auto& a : scores_) {
-      if (origin_of(spec(a).id).empty()) continue;
-      for (const auto& b : scores_) {
-        if (spec(b).id == plain_cell(spec(a).id)) add(a, b, "runs", "all", "contrasts");
+    for (const auto& a : evidence_.scores) {
+      const auto& id = evidence_.cell(a).id;
+      if (run_of(id).empty()) continue;
+      for (const auto& b : evidence_.scores) {
+        if (evidence_.cell(b).id == plain_cell(id)) add(a, b, "runs", "all", "contrasts");
       }
     }
   }
@@ -103,60 +94,99 @@ class Pairs {
   void add(const CellScores& a, const CellScores& b, const std::string& contrast, const std::string& scope,
            const std::string& family) {
     const CellScores* const both[] = {&a, &b};
-    const auto shared = share_tasks(both, in_scope(run_.plan, scope));
+    const auto shared = share_tasks(both, in_scope(evidence_.run->plan, scope));
     if (shared.tasks == 0) return;
-    PairRow row{
-        spec(a).id, spec(b).id, contrast, scope_name(scope), family, shared.tasks, shared.outstanding, {}, {}, {},
-        {},         {},         {}};
+    PairRow row{.a = evidence_.cell(a).id,
+                .b = evidence_.cell(b).id,
+                .contrast = contrast,
+                .scope = scope_name(scope),
+                .family = family,
+                .tasks = shared.tasks,
+                .outstanding = shared.outstanding};
     row.test = one_replicate(shared) ? "mcnemar-exact" : "sign-flip";
-    if (!shared.ids.empty() && (shared.outstanding == 0 || options_.partial)) test_pair(row, shared, options_.level);
+    if (is_ready(shared, options_.partial)) test_pair(row, shared, options_.confidence);
     rows_.push_back(std::move(row));
   }
 
-  const jobs::Run& run_;
-  const std::vector<CellScores>& scores_;
+  const Evidence& evidence_;
   const TableOptions& options_;
   std::vector<PairRow> rows_;
 };
 
+Sheet display_pairs(const Evidence& evidence) {
+  if (evidence.from_counts()) return display_count_pairs(evidence, evidence.once(make_pairs));
+  const auto& rows = evidence.once(make_pairs);
+  Sheet sheet{.caption = caption_of(evidence, "paired differences a - b in points"),
+              .columns = {{"a"},
+                          {"b"},
+                          {"scope"},
+                          {"tasks", Align::right},
+                          {"a - b", Align::right},
+                          {"interval"},
+                          {"test"},
+                          {"p", Align::right},
+                          {adjusted_head(evidence), Align::right},
+                          {"verdict"}},
+              .notes = {adjustment_note(evidence, rows) + "; the verdict goes by it. Intervals are of each row alone"}};
+  for (const auto& row : rows) {
+    sheet.rows.push_back({row.a, row.b, row.scope, std::to_string(row.tasks), points(row.difference),
+                          interval_word(row.interval), row.test, p_word(row.p), adjusted_word(row), verdict_word(row)});
+  }
+  return sheet;
+}
+
+Sheet data_pairs(const Evidence& evidence) { return data_of_pairs(evidence.once(make_pairs)); }
+
+nlohmann::ordered_json p_range_json(const Range& range) {
+  return {{"low", p_json(range.low)}, {"high", p_json(range.high)}};
+}
+
+nlohmann::ordered_json pair_json(const PairRow& row) {
+  nlohmann::ordered_json json{{"a", row.a},
+                              {"b", row.b},
+                              {"scope", row.scope},
+                              {"family", row.family},
+                              {"contrast", row.contrast},
+                              {"tasks", row.tasks},
+                              {"outstanding", row.outstanding},
+                              {"difference", number_json(row.difference)},
+                              {"interval", interval_json(row.interval)},
+                              {"test", row.test},
+                              {"p", p_json(row.p)},
+                              {"p_holm", p_json(row.p_holm)},
+                              {"verdict", text_json(row.verdict)}};
+  if (row.p_bh) json["p_bh"] = p_json(row.p_bh);
+  if (row.p_bounds) {
+    json["p_bounds"] = p_range_json(*row.p_bounds);
+    json["p_holm_bounds"] = p_range_json(*row.p_holm_bounds);
+    json["subset"] = text_json(row.subset);
+  }
+  return json;
+}
+
+nlohmann::ordered_json json_pairs(const Evidence& evidence) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& row : evidence.once(make_pairs)) rows.push_back(pair_json(row));
+  return rows;
+}
+
+std::string why_no_pairs(const Evidence& evidence) { return evidence.from_counts() ? kNoCountPairs : kNoPairs; }
+
 }  // namespace
 
-std::vector<ComparedCells> compared_cells(const jobs::Grid& grid, const std::vector<jobs::CellSpec>& cells) {
-  std::vector<ComparedCells> pairs;
-  for (const auto& contrast : grid.contrasts) {
-    for (std::uint32_t a = 0; a < cells.size(); ++a) {
-      if (!matches(cells[a], contrast.a)) continue;
-      for (std::uint32_t b = 0; b < cells.size(); ++b) {
-        if (a != b && matches(cells[b], contrast.b) && agree_elsewhere(cells[a], cells[b], contrast))
-          pairs.push_back({&contrast, a, b});
-      }
-    }
-  }
-  return pairs;
+std::vector<PairRow> make_pairs(const Evidence& evidence) {
+  return evidence.from_counts() ? make_count_pairs(evidence) : Pairs(evidence).make();
 }
 
-std::vector<PairRow> make_pairs(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                const TableOptions& options) {
-  return Pairs(run, scores, options).make();
-}
-
-std::vector<FlipRow> make_flips(const jobs::Run& run, const std::vector<CellScores>& scores,
-                                const std::vector<PairRow>& pairs) {
-  std::map<std::string, const CellScores*> by_id;
-  for (const auto& cell : scores) by_id[run.plan.cells[cell.cell].id] = &cell;
-  std::set<std::pair<std::string, std::string>> seen;
-  std::vector<FlipRow> flips;
-  for (const auto& pair : pairs) {
-    if (!seen.insert({pair.a, pair.b}).second) continue;
-    const CellScores* const both[] = {by_id.at(pair.a), by_id.at(pair.b)};
-    const auto shared = share_tasks(both);
-    for (std::size_t i = 0; i < shared.ids.size(); ++i) {
-      const auto &a = shared.counts[0][i], &b = shared.counts[1][i];
-      if (std::uint64_t{a.passed} * b.replicates != std::uint64_t{b.passed} * a.replicates)
-        flips.push_back({pair.a, pair.b, run.plan.tasks[shared.ids[i]].id, a, b});
-    }
-  }
-  return flips;
+Table pairs_table() {
+  return {.name = "pairs",
+          .display = display_pairs,
+          .data = data_pairs,
+          .why_empty = why_no_pairs,
+          .from = From::both,
+          .checks = {RowCheck::small_levels, RowCheck::pair_tests},
+          .in_document = InDocument::leading,
+          .json = json_pairs};
 }
 
 }  // namespace nkigrid::aggregate

@@ -3,15 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "aggregate/tables/tables.hpp"
+#include "aggregate/evidence/evidence.hpp"
 
 namespace nkigrid::aggregate {
 
-/// What a reader must know before believing the table; the same text for the same plan and verdicts.
+/// What a reader must know before believing any table; the same text for the same plan and verdicts.
 /// Attempts, retries and superseded writers are never a reason to warn, and damage is counted without naming
-/// files (the detail is the log's).
-std::vector<std::string> table_warnings(const jobs::Run& run, const log::Ledger& ledger,
-                                        const std::vector<CellScores>& scores, const TableOptions& options,
-                                        std::uint64_t outstanding);
+/// files (the detail is the log's). Of counts: printed numbers that do not fit, and cells whose two task sets disagree.
+std::vector<std::string> make_warnings(const Evidence& evidence);
 
 }  // namespace nkigrid::aggregate

@@ -2,7 +2,8 @@
 
 namespace nkigrid {
 
-/// Version of the program; frozen into runs and segments.
-inline constexpr const char* kVersion = "0.1.0";
+/// The program's version and, built in a git checkout, the commit: "0.1.0+1a2b3c4d5e6f"; "-dirty" follows where files
+/// differ from it. Frozen into runs and segments. Defined by the build (cmake/version.cmake).
+extern const char* const kVersion;
 
 }  // namespace nkigrid

@@ -10,6 +10,7 @@
 #include "jobs/base/clock.hpp"
 #include "jobs/grid/apis.hpp"
 #include "jobs/grid/device.hpp"
+#include "jobs/grid/modes.hpp"
 #include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
@@ -38,18 +39,6 @@ struct ModelSpec {
   std::optional<Price> price;
   std::optional<std::string> method;
   Budget budget;
-};
-
-enum class ModeKind { single_shot, multi_turn, tool_agent };
-
-struct ModeSpec {
-  std::string name;
-  ModeKind kind = ModeKind::single_shot;
-  std::uint32_t turns = 1;       ///< single_shot 1, multi_turn 5, tool_agent 10
-  bool feedback_verify = false;  ///< multi_turn only: also verify on `tool`, stop at the first pass
-  bool stop_on_pass = true;      ///< tool_agent only
-  std::string nudge;             ///< text sent after a reply without code or call; has a default
-  bool trim_on_full = false;     ///< context.on_full: stop (default) | trim
 };
 
 struct PromptSpec {

@@ -64,10 +64,6 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> read_fact
                                                                                     const Grid& grid, bool cells_known,
                                                                                     Problems& problems);
 
-/// The nudge that a mode sends when the grid names none.
-std::string default_nudge(ModeKind kind);
-std::string_view to_string(ModeKind kind) noexcept;  ///< "single-shot", "multi-turn", "tool-agent"
-
 /// A grid file as read, with what a frozen one holds beside the grid.
 struct GridFile {
   std::optional<Grid> grid;

@@ -32,10 +32,11 @@ FlowMap model_map(const ModelSpec& model) {
 
 FlowMap mode_map(const ModeSpec& mode) {
   FlowMap map;
-  map.text("kind", to_string(mode.kind)).integer("turns", mode.turns);
-  if (mode.kind == ModeKind::multi_turn) map.text("feedback", mode.feedback_verify ? "verify" : "compile");
-  if (mode.kind == ModeKind::tool_agent) map.flag("stop_on_pass", mode.stop_on_pass);
-  if (mode.kind != ModeKind::single_shot) map.text("nudge", mode.nudge);
+  const auto& row = row_of(mode.kind);
+  map.text("kind", row.name).integer("turns", mode.turns);
+  if (row.takes_feedback) map.text("feedback", mode.feedback_verify ? "verify" : "compile");
+  if (row.takes_stop_on_pass) map.flag("stop_on_pass", mode.stop_on_pass);
+  if (!row.nudge.empty()) map.text("nudge", mode.nudge);
   map.raw("context", FlowMap().text("on_full", mode.trim_on_full ? "trim" : "stop").str());
   return map;
 }

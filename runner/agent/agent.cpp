@@ -1,35 +1,34 @@
 #include "runner/agent/agent.hpp"
 
-#include <limits>
-
 #include "jobs/base/hash.hpp"
+#include "runner/agent/final_check.hpp"
+#include "runner/agent/kernel_steps.hpp"
+#include "runner/agent/modes.hpp"
+#include "runner/agent/play_turn.hpp"
+#include "runner/agent/resume.hpp"
 #include "runner/agent/session.hpp"
+#include "runner/agent/task_message.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
-/// Puts an attempt at its start: the conversation rebuilt from the history, or begun afresh when there is none or it is
-/// damaged.
-std::optional<log::Reply> start(Session& session) {
-  if (!session.job.history.empty()) {
+/// The conversation rebuilt from the history, or begun afresh when there is none or it is damaged.
+Rebuilt start(const EpisodeJob& job) {
+  if (!job.history.empty()) {
     try {
-      return rebuild(session);
+      return rebuild(job);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
-      session.newest = session.current = session.best = std::nullopt;
-      session.turns = session.submissions = 0;
-      session.nudged = session.synthetic = false;
-      session.last_event = TurnEvent::no_code;
-      session.ended_by = EndedBy::none;
     }
   }
-  session.messages = first_messages(session.job.task, session.job.prompt, session.job.mode);
-  session.pending = session.messages;
-  return std::nullopt;
+  Rebuilt fresh;
+  fresh.talk.messages = first_messages(job.task, job.prompt, job.mode);
+  fresh.talk.pending = fresh.talk.messages;
+  return fresh;
 }
 
 void append_begin(const Session& session, double started) {
-  session.append(log::Begin{session.job.id, session.turns, session.job.node, session.job.rank, started});
+  session.append(log::Begin{session.job.id, session.talk.turns, session.job.node, session.job.rank, started});
 }
 
 double cost_of(const jobs::ModelSpec& model, const model::Usage& usage) {
@@ -40,8 +39,8 @@ double cost_of(const jobs::ModelSpec& model, const model::Usage& usage) {
 log::Reply reply_record(const Session& session, const model::ChatReply& reply) {
   log::Reply record;
   record.id = session.job.id;
-  record.turn = session.turns + 1;
-  record.request = to_lines(session.pending);
+  record.turn = session.talk.turns + 1;
+  record.request = to_lines(session.talk.pending);
   record.reply = model::to_json(reply);
   record.raw = reply.raw;
   record.llm_s = reply.llm_s;
@@ -54,12 +53,12 @@ log::Reply reply_record(const Session& session, const model::ChatReply& reply) {
   return record;
 }
 
-void count(Spent& spent, const log::Reply& record) {
-  spent.tokens_in += record.tokens_in;
-  spent.tokens_out += record.tokens_out;
-  spent.tokens_cached += record.tokens_cached;
-  spent.cost_usd += record.cost_usd;
-  spent.api_retries += record.api_retries;
+void count(AttemptUsage& usage, const log::Reply& record) {
+  usage.tokens_in += record.tokens_in;
+  usage.tokens_out += record.tokens_out;
+  usage.tokens_cached += record.tokens_cached;
+  usage.cost_usd += record.cost_usd;
+  usage.api_retries += record.api_retries;
 }
 
 /// The unanswered reply of a dead attempt: copied as this attempt's own first record, then played. It is not paid for
@@ -67,38 +66,36 @@ void count(Spent& spent, const log::Reply& record) {
 void replay(Session& session, log::Reply record) {
   const model::ChatReply reply = model::parse_reply(record.reply);
   record.id = session.job.id;
-  session.synthetic = session.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
   session.append(record);
-  play_turn(session, read_reply(reply, session.job.mode, session.job.model.call_recovery));
+  play_turn(session, hear(session.talk, session.job, reply));
 }
 
 /// One request and what follows from it. @throws model::ChatError, InfraStop, Error{io}
 void next_turn(Session& session, std::stop_token drain) {
   const EpisodeId& episode = session.job.id.episode;
   model::ChatRequest request;
-  request.messages = session.messages;
-  if (session.job.mode.kind == jobs::ModeKind::tool_agent) request.tools = tool_specs();
+  request.messages = session.talk.messages;
+  request.tools = rules_of(session.job.mode.kind).tools;
   request.seed = sampling_seed(session.job.grid.seed, episode.cell, episode.task, episode.replicate);
   const model::ChatReply reply = session.model.complete(request, drain);
   const log::Reply record = reply_record(session, reply);
-  session.synthetic = session.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
   session.append(record);
-  count(session.spent, record);
-  play_turn(session, read_reply(reply, session.job.mode, session.job.model.call_recovery));
+  count(session.usage, record);
+  play_turn(session, hear(session.talk, session.job, reply));
 }
 
 /// Turns until the loop ends or is drained. @returns false when it was drained
 bool play(Session& session, std::optional<log::Reply> unanswered, const std::stop_token& drain) {
   if (unanswered) replay(session, std::move(*unanswered));
-  while (session.ended_by == EndedBy::none) {
+  while (session.talk.ended_by == EndedBy::none) {
     if (drain.stop_requested()) return false;
     try {
       next_turn(session, drain);
     } catch (const model::ChatError& error) {
-      session.spent.api_retries += error.api_retries;
+      session.usage.api_retries += error.api_retries;
       switch (error.failure) {
         case model::ChatFailure::context_full:
-          session.ended_by = EndedBy::context_full;
+          session.talk.ended_by = EndedBy::context_full;
           break;
         case model::ChatFailure::transient:
           throw InfraStop{Outcome::api_error, error.what()};
@@ -126,16 +123,16 @@ log::End end_record(const Session& session, std::uint32_t inherited, double star
 }
 
 void append_end(const Session& session, log::End end, double seconds) {
-  end.ended_by = session.ended_by;
-  end.nudged = session.nudged;
-  end.turns = session.turns;
+  end.ended_by = session.talk.ended_by;
+  end.nudged = session.talk.nudged;
+  end.turns = session.talk.turns;
   end.seconds = seconds;
-  end.tokens_in = session.spent.tokens_in;
-  end.tokens_out = session.spent.tokens_out;
-  end.tokens_cached = session.spent.tokens_cached;
-  end.cost_usd = session.spent.cost_usd;
-  end.api_retries = session.spent.api_retries;
-  end.synthetic = session.synthetic;
+  end.tokens_in = session.usage.tokens_in;
+  end.tokens_out = session.usage.tokens_out;
+  end.tokens_cached = session.usage.tokens_cached;
+  end.cost_usd = session.usage.cost_usd;
+  end.api_retries = session.usage.api_retries;
+  end.synthetic = session.talk.synthetic;
   session.append(end);
 }
 
@@ -148,17 +145,17 @@ EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::
     throw Error(ErrorCode::config,
                 "modes." + job.mode.name + ".context.on_full 'trim' does not exist yet (legal: stop); use stop");
   }
-  Session session{
-      job, model, device, append, clock, {}, {}, 0, 0, {}, {}, {}, false, false, TurnEvent::no_code, EndedBy::none, {}};
+  Session session{.job = job, .model = model, .device = device, .append = append, .clock = clock};
   const double started = clock.unix_seconds();
   const Seconds begun = clock.monotonic();
-  std::optional<log::Reply> unanswered = start(session);
-  const std::uint32_t inherited = session.turns;
+  Rebuilt rebuilt = start(job);
+  session.talk = std::move(rebuilt.talk);
+  const std::uint32_t inherited = session.talk.turns;
   append_begin(session, started);
   log::End end = end_record(session, inherited, started);
   try {
-    if (!play(session, std::move(unanswered), drain)) return EpisodeExit::drained;
-    judge(session, end);
+    if (!play(session, std::move(rebuilt.unanswered), drain)) return EpisodeExit::drained;
+    final_check(session, end);
   } catch (const InfraStop& stop) {
     end = end_record(session, inherited, started);
     end.outcome = stop.outcome;

@@ -1,3 +1,5 @@
+#include "runner/agent/answers.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -6,17 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
-#include "runner/agent/tools.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
 /// Keys stay in the order of the kernel interface: models read these answers.
 using Json = nlohmann::ordered_json;
-
-std::string bounded(const std::string& text, std::size_t most) {
-  return elide_middle(to_valid_utf8(strip_terminal_codes(text)), most);
-}
 
 Json bounded_list(const std::vector<std::string>& texts, std::size_t most_each) {
   Json list = Json::array();
@@ -48,6 +45,10 @@ void add_notes(Json& answer, const std::vector<std::string>& notes) {
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
+
+std::string bounded(std::string_view text, std::size_t most) {
+  return elide_middle(to_valid_utf8(strip_terminal_codes(text)), most);
+}
 
 std::string compile_answer(const device::CompileResult& result, std::uint32_t number,
                            const std::vector<std::string>& notes) {

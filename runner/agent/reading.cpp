@@ -2,21 +2,20 @@
 
 #include <fmt/format.h>
 
-#include "runner/agent/agent.hpp"
 #include "runner/agent/extract.hpp"
 #include "runner/model/call_recovery.hpp"
 
 namespace nkigrid::agent {
 
-Reading read_reply(const model::ChatReply& reply, const jobs::ModeSpec& mode, bool call_recovery) {
+Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery) {
   Reading reading;
   reading.message = reply.message;
   reading.truncated = reply.finish == model::Finish::length;
   reading.refused = reply.finish == model::Finish::refused;
   if (reply.mended != 0) reading.flags.push_back(fmt::format("mended={}", reply.mended));
-  if (mode.kind != jobs::ModeKind::tool_agent) {
+  if (tools.empty()) {
     reading.message.tool_calls.clear();
-  } else if (call_recovery && model::recover_text_calls(reading.message, tool_specs()) > 0) {
+  } else if (call_recovery && model::recover_text_calls(reading.message, tools) > 0) {
     reading.flags.emplace_back("call_recovered=text_xml");
   }
   if (reading.has_calls() || reading.refused) return reading;
@@ -25,25 +24,6 @@ Reading read_reply(const model::ChatReply& reply, const jobs::ModeSpec& mode, bo
     reading.code = std::move(found->code);
   }
   return reading;
-}
-
-EndedBy ends_after(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before) {
-  if (turn.event == TurnEvent::refused) return EndedBy::refused;
-  switch (mode.kind) {
-    case jobs::ModeKind::single_shot:
-      return EndedBy::turns;
-    case jobs::ModeKind::multi_turn:
-      if (mode.feedback_verify ? turn.verify_ok == 1 : turn.compile_ok == 1) {
-        return mode.feedback_verify ? EndedBy::verified : EndedBy::compiled;
-      }
-      break;
-    case jobs::ModeKind::tool_agent:
-      if (mode.stop_on_pass && turn.verify_ok == 1) return EndedBy::verified;
-      // A cut reply never ends an episode while turns are left.
-      if (!reading.has_calls() && !reading.truncated && (reading.code || nudged_before)) return EndedBy::stopped;
-      break;
-  }
-  return turn.turn >= mode.turns ? EndedBy::turns : EndedBy::none;
 }
 
 std::string to_lines(const std::vector<model::Message>& messages) {

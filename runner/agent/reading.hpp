@@ -2,10 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "jobs/grid/grid.hpp"
-#include "runner/log/records.hpp"
 #include "runner/model/chat.hpp"
 
 namespace nkigrid::agent {
@@ -21,11 +20,9 @@ struct Reading {
   bool has_calls() const noexcept { return !message.tool_calls.empty(); }
 };
 
-Reading read_reply(const model::ChatReply& reply, const jobs::ModeSpec& mode, bool call_recovery);
-
-/// How the loop ends after a turn; `none` when it goes on. Pure, so that a taken-over episode ends where it would have.
-/// @param nudged_before an earlier turn was answered with the nudge
-EndedBy ends_after(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before);
+/// @param tools what the mode offers; without any, calls are dropped
+/// @param call_recovery looks for calls that a server left in the text, too
+Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery);
 
 /// Messages as JSON lines and back (docs/formats/transcript.md). @throws Error{corrupt}
 std::string to_lines(const std::vector<model::Message>& messages);

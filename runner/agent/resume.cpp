@@ -1,69 +1,66 @@
+#include "runner/agent/resume.hpp"
+
 #include <algorithm>
 
-#include "runner/agent/session.hpp"
+#include "runner/agent/answers.hpp"
+#include "runner/agent/modes.hpp"
 #include "runner/agent/tools.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
 /// Enters what one answered call did.
-void absorb_call(Session& session, const model::ToolCall& call, const std::string& answer) {
+void absorb_call(Conversation& talk, const ModeRules& rules, const model::ToolCall& call, const std::string& answer) {
   const std::optional<bool> ok = answered_ok(answer);
   if (!ok) return;  // not run, or arguments that did not fit
-  DecodedCall decoded = decode_call(call);
+  DecodedCall decoded = decode_call(call, rules.tools);
   if (decoded.tool == Tool::compile) {
-    session.newest =
-        Submission{std::move(decoded.source), std::move(decoded.entry), ++session.submissions, std::nullopt};
-    session.current.reset();
-    if (*ok) session.current = session.newest;
+    talk.newest = Submission{std::move(decoded.source), std::move(decoded.entry), ++talk.submissions, std::nullopt};
+    talk.current.reset();
+    if (*ok) talk.current = talk.newest;
   } else if (decoded.tool == Tool::verify && *ok) {
-    session.best = session.current;
+    talk.best = talk.current;
   }
 }
 
-void absorb_code(Session& session, const std::string& code, const log::Turn& turn) {
-  session.newest = Submission{code, std::nullopt, ++session.submissions, std::nullopt};
-  session.current.reset();
-  if (turn.compile_ok == 1) session.current = session.newest;
-  if (turn.verify_ok == 1) session.best = session.newest;
+void absorb_code(Conversation& talk, const std::string& code, const log::Turn& turn) {
+  talk.newest = Submission{code, std::nullopt, ++talk.submissions, std::nullopt};
+  talk.current.reset();
+  if (turn.compile_ok == 1) talk.current = talk.newest;
+  if (turn.verify_ok == 1) talk.best = talk.newest;
 }
 
-}  // namespace
-
-void absorb_turn(Session& session, const log::LoggedTurn& logged) {
+/// Enters a finished turn of an earlier attempt.
+void absorb_turn(Conversation& talk, const EpisodeJob& job, const log::LoggedTurn& logged) {
   const log::Turn& turn = *logged.turn;
-  const model::ChatReply reply = model::parse_reply(logged.reply.reply);
-  const Reading reading = read_reply(reply, session.job.mode, session.job.model.call_recovery);
+  const Reading reading = hear(talk, job, model::parse_reply(logged.reply.reply));
   std::vector<model::Message> answers = parse_lines(turn.tool_output);
   for (const model::ToolCall& call : reading.message.tool_calls) {
     const auto answer = std::find_if(answers.begin(), answers.end(),
                                      [&](const model::Message& message) { return message.tool_call_id == call.id; });
-    if (answer != answers.end()) absorb_call(session, call, answer->content);
+    if (answer != answers.end()) absorb_call(talk, rules_of(job.mode.kind), call, answer->content);
   }
-  if (reading.code) absorb_code(session, *reading.code, turn);
-  session.ended_by = ends_after(session.job.mode, reading, turn, session.nudged);
-  session.turns = turn.turn;
-  session.nudged = session.nudged || turn.nudged;
-  session.last_event = turn.event;
-  session.synthetic = session.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
-  session.messages.push_back(reading.message);
-  session.messages.insert(session.messages.end(), answers.begin(), answers.end());
-  session.pending = std::move(answers);
+  if (reading.code) absorb_code(talk, *reading.code, turn);
+  talk.ended_by = ends_after(job.mode, reading, turn, talk.nudged);
+  enter_turn(talk, reading, turn, std::move(answers));
 }
 
-std::optional<log::Reply> rebuild(Session& session) {
-  const auto& history = session.job.history;
-  session.messages = parse_lines(history.front().reply.request);
+}  // namespace
+
+Rebuilt rebuild(const EpisodeJob& job) {
+  Rebuilt rebuilt;
+  rebuilt.talk.messages = parse_lines(job.history.front().reply.request);
   std::uint32_t expected = 1;
-  for (const log::LoggedTurn& logged : history) {
+  for (const log::LoggedTurn& logged : job.history) {
     if (logged.reply.turn != expected++) throw Error(ErrorCode::corrupt, "a turn is missing in the history");
     if (!logged.turn) {
       model::parse_reply(logged.reply.reply);  // must be readable before it is copied
-      return logged.reply;
+      rebuilt.unanswered = logged.reply;
+      break;
     }
-    absorb_turn(session, logged);
+    absorb_turn(rebuilt.talk, job, logged);
   }
-  return std::nullopt;
+  return rebuilt;
 }
 
 }  // namespace nkigrid::agent

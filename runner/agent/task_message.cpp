@@ -1,7 +1,9 @@
+#include "runner/agent/task_message.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runner/agent/agent.hpp"
+#include "runner/agent/modes.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -45,14 +47,6 @@ constexpr std::string_view kEntryRule =
     "neuronxcc.nki.compiler, numpy, math, functools, itertools, typing. Inputs are immutable.\n"
     "The result must match the PyTorch module at atol = rtol = 1e-3.\n";
 
-constexpr std::string_view kToolText =
-    "\nTools: call `compile_kernel` with the whole file in `kernel_source`; when it compiles, call `verify_kernel`. "
-    "Read what they\n"
-    "answer, correct the kernel and call again until it verifies. The newest kernel that you submit is the one that "
-    "counts.\n";
-
-constexpr std::string_view kTextModes = "\nAnswer with the whole file in one Python code block.\n";
-
 }  // namespace
 
 std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::PromptSpec& prompt,
@@ -61,7 +55,7 @@ std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::P
   if (!source.ends_with('\n')) source += '\n';
   std::string text = fmt::format("Task: {}\n\nPyTorch module:\n```python\n{}```\n\n{}\n{}{}", task.id, source,
                                  inputs_text(task), constants_text(task), kEntryRule);
-  text += mode.kind == jobs::ModeKind::tool_agent ? kToolText : kTextModes;
+  text += rules_of(mode.kind).task_text;
   return {{model::Role::system, prompt.text, {}, "", false}, {model::Role::user, std::move(text), {}, "", false}};
 }
 

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
-#include "runner/agent/agent.hpp"
 #include "runner/model/json_text.hpp"
 
 namespace nkigrid::agent {
@@ -63,25 +63,43 @@ void note_unknown(const nlohmann::json& arguments, std::initializer_list<std::st
   }
 }
 
+constexpr std::string_view kCompile = "compile_kernel", kVerify = "verify_kernel";
+
+std::vector<std::string_view> names_of(const std::vector<model::ToolSpec>& tools) {
+  std::vector<std::string_view> names;
+  for (const auto& tool : tools) names.push_back(tool.name);
+  return names;
+}
+
+Tool tool_of(std::string_view name, const std::vector<model::ToolSpec>& offered) {
+  const bool is_offered =
+      std::any_of(offered.begin(), offered.end(), [&](const auto& tool) { return tool.name == name; });
+  if (!is_offered) return Tool::unknown;
+  return name == kCompile ? Tool::compile : name == kVerify ? Tool::verify : Tool::unknown;
+}
+
 }  // namespace
 
 std::vector<model::ToolSpec> tool_specs() {
   return {
-      {"compile_kernel", "Compiles a kernel file. The kernel that compiles is the current one.",
-       R"({"type":"object","required":["kernel_source"],"properties":{"kernel_source":{"type":"string","description":"the whole Python file"},"entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
-      {"verify_kernel", "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
-       R"({"type":"object","required":[],"properties":{"trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},"entry":{"type":"string","description":"must be the compiled entry"}}})"},
+      {std::string(kCompile), "Compiles a kernel file. The kernel that compiles is the current one.",
+       R"({"type":"object","required":["kernel_source"],"properties":{)"
+       R"("kernel_source":{"type":"string","description":"the whole Python file"},)"
+       R"("entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
+      {std::string(kVerify),
+       "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
+       R"({"type":"object","required":[],"properties":{)"
+       R"("trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},)"
+       R"("entry":{"type":"string","description":"must be the compiled entry"}}})"},
   };
 }
 
-DecodedCall decode_call(const model::ToolCall& call) {
+DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::ToolSpec>& offered) {
   DecodedCall decoded;
-  decoded.tool = call.name == "compile_kernel"  ? Tool::compile
-                 : call.name == "verify_kernel" ? Tool::verify
-                                                : Tool::unknown;
+  decoded.tool = tool_of(call.name, offered);
   if (decoded.tool == Tool::unknown) {
-    decoded.problem = fmt::format("unknown tool '{}' (there are: compile_kernel, verify_kernel)",
-                                  elide_middle(to_valid_utf8(call.name), 64));
+    decoded.problem = fmt::format("unknown tool '{}' (there are: {})", elide_middle(to_valid_utf8(call.name), 64),
+                                  fmt::join(names_of(offered), ", "));
     return decoded;
   }
   const nlohmann::json arguments = arguments_of(call.arguments, decoded);

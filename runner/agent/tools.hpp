@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "runner/device/device.hpp"
 #include "runner/model/chat.hpp"
 
 namespace nkigrid::agent {
 
-/// Most bytes of one tool answer, and of compiler text shown to a model.
-inline constexpr std::size_t kMaxAnswerBytes = 16384;
-
 enum class Tool { compile, verify, unknown };
+
+/// compile_kernel and verify_kernel as the kernel interface defines them.
+std::vector<model::ToolSpec> tool_specs();
 
 /// A call's arguments after decoding and the schema check.
 struct DecodedCall {
@@ -27,18 +26,7 @@ struct DecodedCall {
 };
 
 /// Decodes a call. Arguments that decode to a string are peeled once when that string holds an object.
-DecodedCall decode_call(const model::ToolCall& call);
-
-// Answers: one JSON object, at most kMaxAnswerBytes.
-
-std::string compile_answer(const device::CompileResult& result, std::uint32_t number,
-                           const std::vector<std::string>& notes);
-std::string verify_answer(const device::VerifyResult& result, std::uint32_t number,
-                          const std::vector<std::string>& notes);
-/// An answer that is an error of the call itself: {"ok": false, "error": ...}.
-std::string error_answer(const std::string& problem);
-
-/// What an answer said, when a conversation is rebuilt. @returns nothing for an error answer
-std::optional<bool> answered_ok(const std::string& answer);
+/// @param offered what the mode offers; a call of anything else is a problem
+DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::ToolSpec>& offered);
 
 }  // namespace nkigrid::agent

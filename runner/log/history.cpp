@@ -1,8 +1,9 @@
+#include "runner/log/history.hpp"
+
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "runner/log/reader.hpp"
 #include "runner/log/walk.hpp"
 
 namespace nkigrid::log {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -58,7 +59,8 @@ class Folder {
     }
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
-    tally(end);
+    // A takeover's row says nothing of the node.
+    if (end.outcome != Outcome::killed) ledger_.nodes[end.node].count(end.outcome);
     if (!is_scored(end.outcome)) {
       add_failure(i, end);
     } else if (end.id.attempt > state.counted_attempt) {
@@ -83,17 +85,6 @@ class Folder {
     end.id.key = end.level = end.category = end.reason = {};
   }
 
-  void tally(const End& end) {
-    if (end.outcome == Outcome::killed) return;  // a takeover's row says nothing of the node
-    auto& node = ledger_.nodes[end.node];
-    if (is_scored(end.outcome)) {
-      ++node.scored;
-      return;
-    }
-    ++node.failures;
-    if (end.outcome != Outcome::api_error) ++node.own_failures;
-  }
-
   void add_failure(std::uint32_t i, const End& end) {
     auto& failures = failures_[i];
     const bool known =
@@ -116,13 +107,13 @@ class Folder {
       state.last_failure = reason_of(newest->outcome);
       if (!state.unfinished) state.last_node = newest->node;
     }
-    if (state.counted_attempt > 0)
+    if (state.is_scored())
       state.outstanding = Outstanding::none;
     else if (state.attempts == 0)
       state.outstanding = Outstanding::pending;
     else if (state.unfinished && live)
       state.outstanding = Outstanding::running;
-    else if (state.infra_failures > 0 && state.infra_failures >= infra_retries)
+    else if (is_parked(state.infra_failures, infra_retries))
       state.outstanding = Outstanding::parked;
     else
       state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;
@@ -141,9 +132,32 @@ std::string_view to_string(Outstanding reason) noexcept {
   return names[static_cast<std::size_t>(reason)];
 }
 
+void NodeTally::count(Outcome outcome) noexcept {
+  if (is_scored(outcome)) {
+    ++scored;
+    return;
+  }
+  ++failures;
+  if (outcome != Outcome::api_error) ++own_failures;
+}
+
 std::uint64_t Ledger::scored() const noexcept {
   return static_cast<std::uint64_t>(
-      std::count_if(states.begin(), states.end(), [](const auto& s) { return s.outstanding == Outstanding::none; }));
+      std::count_if(states.begin(), states.end(), [](const auto& state) { return state.is_scored(); }));
+}
+
+std::vector<std::uint32_t> Ledger::to_run(bool with_parked) const {
+  std::vector<std::uint32_t> episodes;
+  for (std::uint32_t i = 0; i < states.size(); ++i) {
+    if (states[i].is_to_run(with_parked)) episodes.push_back(i);
+  }
+  return episodes;
+}
+
+std::vector<std::uint32_t> Ledger::shards_to_run(const jobs::Plan& plan, bool with_parked) const {
+  std::set<std::uint32_t> shards;
+  for (const auto episode : to_run(with_parked)) shards.insert(plan.episodes[episode].shard);
+  return {shards.begin(), shards.end()};
 }
 
 std::vector<std::string> Ledger::bad_nodes() const {
@@ -169,17 +183,6 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
   folder.settle(infra_retries, live);
   for (auto& [node, reason] : read_refusals(log.folder)) ledger.nodes[node].refused = std::move(reason);
   return ledger;
-}
-
-std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked) {
-  std::vector<std::uint32_t> episodes;
-  for (std::uint32_t i = 0; i < ledger.states.size(); ++i) {
-    const auto reason = ledger.states[i].outstanding;
-    if (reason == Outstanding::none || reason == Outstanding::running) continue;
-    if (reason == Outstanding::parked && !with_parked) continue;
-    episodes.push_back(i);
-  }
-  return episodes;
 }
 
 Ledger read_ledger(const jobs::Run& run) {

@@ -38,6 +38,13 @@ struct EpisodeState {
       Outstanding::none;    ///< how the newest attempt that ended without a score ended; also when parked
   std::string last_node;    ///< of the last failed attempt
   bool unfinished = false;  ///< the newest attempt has a begin and no end
+
+  bool is_scored() const noexcept { return counted_attempt > 0; }
+  /// True when a session may be given it: it has no score, and is not parked or parked ones are asked for. One that
+  /// runs is: whether its owner lives is the shard's lock to say, or the batch system's.
+  bool is_to_run(bool with_parked) const noexcept {
+    return !is_scored() && (with_parked || outstanding != Outstanding::parked);
+  }
 };
 
 /// What became of the attempts that a node ran to their end.
@@ -46,6 +53,8 @@ struct NodeTally {
   std::uint32_t failures = 0;      ///< api_error, verifier_error, device_error
   std::uint32_t own_failures = 0;  ///< of these, verifier_error and device_error: no endpoint's fault
   std::string refused;             ///< why the newest session there could not begin: its device failed; "": it began
+
+  void count(Outcome outcome) noexcept;
 };
 
 /// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what
@@ -53,6 +62,11 @@ struct NodeTally {
 inline constexpr std::uint32_t kNodeFailures = 5;
 inline bool eats_episodes(const NodeTally& node) noexcept {
   return !node.refused.empty() || (node.failures >= kNodeFailures && node.failures > node.scored);
+}
+
+/// True when an episode has used up the attempts that infrastructure may fail: it waits until it is asked for.
+inline bool is_parked(std::uint32_t infra_failures, std::uint32_t infra_retries) noexcept {
+  return infra_failures > 0 && infra_failures >= infra_retries;
 }
 
 /// The one place that knows which attempt counts: folds the log's records into the state of every planned
@@ -74,6 +88,11 @@ struct Ledger {
 
   std::uint64_t scored() const noexcept;
   std::uint64_t outstanding() const noexcept { return states.size() - scored(); }
+
+  /// The episodes that a session may be given: indices into plan.episodes, ascending.
+  std::vector<std::uint32_t> to_run(bool with_parked) const;
+  /// The shards of `plan` that hold such episodes, ascending.
+  std::vector<std::uint32_t> shards_to_run(const jobs::Plan& plan, bool with_parked) const;
 };
 
 /// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or
@@ -85,9 +104,5 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
 /// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living
 /// writer.
 Ledger read_ledger(const jobs::Run& run);
-
-/// The episodes of plan.episodes that still need work (indices), parked ones only when `with_parked`; not
-/// those that are running.
-std::vector<std::uint32_t> outstanding_episodes(const Ledger& ledger, bool with_parked);
 
 }  // namespace nkigrid::log

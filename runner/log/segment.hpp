@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
-#include "runner/log/journal.hpp"
 #include "runner/log/run_log.hpp"
 #include "runner/log/segment_builder.hpp"
 

@@ -4,6 +4,8 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
+#include "runner/agent/modes.hpp"
+#include "runner/agent/task_message.hpp"
 #include "runner/model/wire/openai.hpp"
 #include "tests/agent/fakes.hpp"
 
@@ -137,6 +139,27 @@ TEST(ToolAgent, CompilesVerifiesAndStops) {
   EXPECT_EQ(episode.turn(1).tool_calls, 2u);
 }
 
+TEST(ToolAgent, TheTimesOfSeveralVerifiesInOneTurnAddUp) {
+  Episode episode(ModeKind::tool_agent, 1);
+  episode.mode.stop_on_pass = false;
+  episode.device.on_verify = [&] { episode.clock.advance(Seconds(episode.device.verifies)); };  // 1 s, then 2 s
+  ScriptedModel model({calls({compile("a = 1"), verify(), verify()})});
+  episode.run(model);
+  EXPECT_DOUBLE_EQ(episode.turn(0).verify_s, 3);
+}
+
+TEST(MultiTurn, AVerifyAsFeedbackIsTimedInItsTurn) {
+  Episode episode(ModeKind::multi_turn, 2);
+  episode.mode.feedback_verify = true;
+  episode.device.on_verify = [&] { episode.clock.advance(Seconds(2)); };
+  ScriptedModel model({says(fence("a = 1  # verify: NUMERIC_MISMATCH")), says(fence("b = 2"))});
+  episode.run(model);
+  EXPECT_DOUBLE_EQ(episode.turn(0).verify_s, 2);
+  EXPECT_DOUBLE_EQ(episode.turn(1).verify_s, 2);
+  EXPECT_EQ(episode.turn(0).code, Code::numeric_mismatch);
+  EXPECT_DOUBLE_EQ(episode.turn(0).max_abs_err, 0.5);
+}
+
 TEST(ToolAgent, VerifyNeedsACurrentKernel) {
   Episode episode(ModeKind::tool_agent, 1);
   ScriptedModel model({calls({compile("a = 1"), compile("b = 2  # compile: OOB"), verify()})});
@@ -237,9 +260,13 @@ TEST(ToolAgent, TwoCallsOfOneReplyAreOneTurnAnsweredInOrder) {
   EXPECT_NE(messages[4].content.find("no compiled kernel"), std::string::npos);
 }
 
+TEST(AnyMode, HasRules) {
+  for (const auto& row : jobs::mode_kinds()) EXPECT_EQ(rules_of(row.kind).kind, row.kind) << row.name;
+}
+
 TEST(AnyMode, ARefusalEndsTheEpisode) {
-  for (const ModeKind kind : {ModeKind::single_shot, ModeKind::multi_turn, ModeKind::tool_agent}) {
-    Episode episode(kind, 5);
+  for (const auto& row : jobs::mode_kinds()) {
+    Episode episode(row.kind, 5);
     ScriptedModel model({says("no", Finish::refused)});
     episode.run(model);
     EXPECT_EQ(episode.end().outcome, Outcome::refused);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -56,6 +57,7 @@ class FakeDevice final : public device::Device {
                               std::uint32_t trials) override {
     EXPECT_EQ(stream, device::Stream::tool);
     ++verifies;
+    if (on_verify) on_verify();
     last_trials = trials;
     return verdict(artifact.bytes, trials);
   }
@@ -72,6 +74,7 @@ class FakeDevice final : public device::Device {
   std::string compiler() const override { return "fake"; }
 
   int compiles = 0, verifies = 0;
+  std::function<void()> on_verify;  ///< what time a verify takes
   std::uint32_t last_trials = 0;
   std::vector<std::string> checked;
 

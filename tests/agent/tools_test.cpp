@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "jobs/base/files.hpp"
-#include "runner/agent/agent.hpp"
+#include "runner/agent/answers.hpp"
 #include "runner/agent/tools.hpp"
 
 namespace nkigrid::agent {
@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 DecodedCall decode(const std::string& name, const std::string& arguments) {
-  return decode_call({"c1", name, arguments});
+  return decode_call({"c1", name, arguments}, tool_specs());
 }
 
 TEST(Tools, SchemasAreTheKernelInterfaces) {

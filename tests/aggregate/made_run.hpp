@@ -60,7 +60,10 @@ inline MadeRun made_run(const std::vector<std::string>& cells, std::vector<jobs:
   for (const auto& planned : made.run.plan.episodes) {
     auto end = verdict(made.run.plan.id_of(planned));
     made.ledger.states.emplace_back();
-    if (end) made.ledger.states.back().outstanding = log::Outstanding::none;
+    if (end) {
+      made.ledger.states.back().counted_attempt = 1;
+      made.ledger.states.back().outstanding = log::Outstanding::none;
+    }
     made.ledger.ends.push_back(std::move(end));
   }
   return made;

@@ -18,9 +18,10 @@
 #include "jobs/base/hash.hpp"
 #include "jobs/dealing.hpp"
 #include "jobs/forecast/simulation.hpp"
-#include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/mpi/comm.hpp"
+#include "runner/poll_backoff.hpp"
+#include "runner/prefetch.hpp"
 
 using namespace nkigrid;
 
@@ -148,8 +149,8 @@ void work_dealt(const Work& work, mpi::Comm& comm, Lanes& lanes, const Clock& cl
     coordinator.emplace(comm, std::move(dealer), runner::PermitOffice(work.run.grid),
                         runner::Progress(STDERR_FILENO, false, true, clock), clock);
   }
-  runner::Asker asker;
-  runner::PollPause pause;
+  runner::WorkRequests requests;
+  runner::PollBackoff pause;
   for (bool finished = false; !finished;) {
     bool moved = false;
     while (auto message = comm.poll("bench")) {
@@ -159,14 +160,14 @@ void work_dealt(const Work& work, mpi::Comm& comm, Lanes& lanes, const Clock& cl
       if (tag == runner::Tag::finish) finished = true;
       if (tag != runner::Tag::work) continue;
       const auto more = runner::decode_work(message->bytes);
-      asker.received(more.size());
+      requests.received(more.size());
       lanes.give(more);
     }
     const auto now = clock.monotonic();
     const auto done = lanes.turn(now.count());
     if (!done.empty()) comm.send(0, static_cast<int>(runner::Tag::done), runner::encode(done), "bench");
-    asker.ended(static_cast<std::uint32_t>(done.size()), now);
-    const auto want = finished ? std::nullopt : asker.ask(lanes.count(), lanes.idle(), lanes.queued(), "n", now);
+    requests.ended(static_cast<std::uint32_t>(done.size()), now);
+    const auto want = finished ? std::nullopt : requests.ask(lanes.count(), lanes.idle(), lanes.queued(), "n", now);
     if (want) comm.send(0, static_cast<int>(runner::Tag::want), runner::encode(*want), "bench");
     if (coordinator) coordinator->tick();
     if (moved || want || !done.empty())

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 
+#include "aggregate/evidence/evidence.hpp"
 #include "aggregate/statistics/intervals.hpp"
 #include "aggregate/tables/pairs.hpp"
 #include "jobs/base/draws.hpp"
@@ -48,10 +49,10 @@ int main() {
       made.run.grid.contrasts.push_back(
           {cells[a] + cells[b], {{"model", cells[a].substr(0, 1)}}, {{"model", cells[b].substr(0, 1)}}, {"all"}});
   }
-  const auto scores = aggregate::collect_scores(made.run, made.ledger, aggregate::Rule::paper, {});
+  const auto evidence = aggregate::evidence_of(made.run, made.ledger);
   std::size_t rows = 0;
-  const double pairs = median_ms([&] { rows = aggregate::make_pairs(made.run, scores, {}).size(); });
-  const auto counts = aggregate::scored_counts(scores[4].tasks);
+  const double pairs = median_ms([&] { rows = aggregate::make_pairs(evidence).size(); });
+  const auto counts = aggregate::scored_counts(evidence.scores[4].tasks);
   auto flat = counts;
   for (auto& task : flat) task.stratum = 0;
   aggregate::Interval interval, plain;

@@ -21,6 +21,11 @@ class BadInput(Case):
         self.check_refused(nkigrid("tabels"), 2, "tabels", "tables")
         self.check_refused(nkigrid("run", "--lnes", "3"), 2, "--lnes", "--lanes")
 
+    def test_unknown_scheduler(self):
+        env = harness.environment(NKIGRID_SCHEDULER="pbs")
+        self.check_refused(nkigrid("submit", harness.SMALL, "-o", self.folder / "run", env=env), 2, "pbs", "slurm")
+        self.assertFalse((self.folder / "run").exists())
+
     def test_broken_yaml_names_file_line_and_column(self):
         grid = self.write("grid.yaml", "name: x\nmodels: {a: [\n")
         self.check_refused(nkigrid("check", grid), 2, "grid.yaml:")

@@ -106,7 +106,8 @@ class Hints(harness.Case):
             "NUMERIC_MISMATCH",
             "variable `out` (line 8) is overwritten at line 15 in every trip of the loop at line 11 (variable `k`), "
             "only the last trip stays; "
-            "the PSUM tile `acc` (line 12) is made anew in each trip, so nothing accumulates: create it before that loop",
+            "the PSUM tile `acc` (line 12) is made anew in each trip, so nothing accumulates: "
+            "create it before that loop",
             task="L1/008_matmul",
         )
 

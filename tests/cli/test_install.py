@@ -1,6 +1,7 @@
 """What `cmake --install` puts under a prefix works there alone, and where the prefix was moved to."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -77,6 +78,18 @@ class Install(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.split(), [str(package / "neuronxcc/__init__.py"), "64.0"])
+
+    def test_the_target_of_the_demo_makes_all_that_is_installed(self):
+        built = set()
+        for script in pathlib.Path(BUILD).rglob("cmake_install.cmake"):
+            built |= set(re.findall(rf'FILES "{re.escape(str(BUILD))}/([^"]+)"', script.read_text()))
+        self.assertIn("nkigrid", built)
+        done = subprocess.run(
+            ["ninja", "-C", BUILD, "-t", "commands", "nkigrid_program"], capture_output=True, text=True, check=True
+        )
+        # The Python package is a folder that one step makes; everything else is a file with a command.
+        self.assertIn("assemble.py", done.stdout)
+        self.assertLessEqual(built - {"nkisim/neuronxcc"}, set(re.findall(r" -o (\S+)", done.stdout)))
 
     def test_nothing_installed_looks_into_the_build(self):
         for path in sorted(self.prefix.rglob("*")):

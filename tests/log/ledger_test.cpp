@@ -97,8 +97,10 @@ TEST_F(LedgerOfOne, FiveInfrastructureFailuresParkAndKillsDoNot) {
 TEST_F(LedgerOfOne, AParkedEpisodeIsDealtOnlyWhenAskedFor) {
   for (std::uint32_t attempt = 1; attempt <= 5; ++attempt) ended(attempt, Outcome::api_error);
   const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), false);
-  EXPECT_THAT(outstanding_episodes(ledger, false), testing::IsEmpty());
-  EXPECT_THAT(outstanding_episodes(ledger, true), testing::ElementsAre(0u));
+  EXPECT_THAT(ledger.to_run(false), testing::IsEmpty());
+  EXPECT_THAT(ledger.to_run(true), testing::ElementsAre(0u));
+  EXPECT_THAT(ledger.shards_to_run(plan_, false), testing::IsEmpty());
+  EXPECT_THAT(ledger.shards_to_run(plan_, true), testing::ElementsAre(0u));
   EXPECT_EQ(ledger.outstanding(), 1u);
 }
 
@@ -175,7 +177,7 @@ TEST(Ledger, AfterAKillExactlyTheUnscoredAndTheStaleAreRerun) {
 
   const auto ledger = fold_log(plan, 5, test::made_log(folder.path()), false);
   std::vector<std::string> rerun, kept;
-  for (const auto i : outstanding_episodes(ledger, false)) rerun.push_back(to_string(plan.id_of(plan.episodes[i])));
+  for (const auto i : ledger.to_run(false)) rerun.push_back(to_string(plan.id_of(plan.episodes[i])));
   for (std::size_t i = 0; i < ledger.ends.size(); ++i) {
     if (ledger.ends[i]) kept.push_back(to_string(plan.id_of(plan.episodes[i])));
   }

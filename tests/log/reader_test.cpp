@@ -1,5 +1,7 @@
 #include "runner/log/reader.hpp"
 
+#include "runner/log/history.hpp"
+
 #include <gmock/gmock.h>
 
 #include <fstream>

@@ -6,22 +6,25 @@ from pathlib import Path
 
 ROOT = Path(os.environ.get("NKIGRID_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 
-# Folder -> room. The longest folder that is a parent of a file is its room.
-ROOMS = {
-    "jobs/base": "base",
-    "jobs": "jobs",
-    "runner/proc": "proc",
-    "runner/mpi": "mpi",
-    "runner/log": "log",
-    "runner/model": "model",
-    "runner/nkisim": "nkisim",
-    "runner/device": "device",
-    "runner/agent": "agent",
-    "runner": "runner",
-    "slurm": "slurm",
-    "aggregate": "aggregate",
-    "cli": "cli",
-}
+# Folder, room, and the rooms right below it: what those may see, it may see too. The longest folder that is a parent of
+# a file is its room.
+LAYOUT = [
+    ("jobs/base", "base", []),
+    ("jobs", "jobs", ["base"]),
+    ("runner/proc", "proc", ["base"]),
+    ("runner/mpi", "mpi", ["base"]),
+    ("runner/nkisim", "nkisim", ["base"]),
+    ("runner/log", "log", ["jobs"]),
+    ("runner/model", "model", ["jobs", "proc"]),
+    ("runner/device", "device", ["jobs", "proc", "nkisim"]),
+    ("runner/agent", "agent", ["log", "model", "device"]),
+    ("runner", "runner", ["agent", "mpi"]),
+    ("slurm", "slurm", ["jobs", "proc", "log"]),
+    ("aggregate", "aggregate", ["jobs", "proc", "log"]),
+    ("cli", "cli", ["runner", "slurm", "aggregate"]),
+]
+ROOMS = {folder: room for folder, room, _ in LAYOUT}
+BELOW = {room: below for _, room, below in LAYOUT}
 SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

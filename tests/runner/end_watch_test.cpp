@@ -17,8 +17,8 @@ struct EndWatched : testing::Test {
     turns.emplace(grid);
     turns->set_end(clock.monotonic(), kLimit);
     turns->saw_turn(kCells[0].id, Seconds(10));
-    watch.emplace(EndQuestion{[this] { asked.push_back(clock.monotonic().count()); },
-                              [this] { return std::exchange(answer, std::nullopt); }},
+    watch.emplace(jobs::EndQuestion{[this] { asked.push_back(clock.monotonic().count()); },
+                                    [this] { return std::exchange(answer, std::nullopt); }},
                   clock.unix_seconds() + kLimit.count(), clock);
   }
   std::optional<double> look() { return watch->look(*turns, kCells); }
@@ -86,9 +86,9 @@ TEST_F(EndWatched, TheSameEndInWholeSecondsIsNoMove) {
 
 TEST_F(EndWatched, WithoutALimitOrAnybodyToAskNothingIsAsked) {
   begin();
-  watch.emplace(EndQuestion{[this] { asked.push_back(0); }, [] { return std::nullopt; }}, std::nullopt, clock);
+  watch.emplace(jobs::EndQuestion{[this] { asked.push_back(0); }, [] { return std::nullopt; }}, std::nullopt, clock);
   EXPECT_TRUE(live(Seconds(200)).empty());
-  watch.emplace(EndQuestion{}, clock.unix_seconds() + 100, clock);
+  watch.emplace(jobs::EndQuestion{}, clock.unix_seconds() + 100, clock);
   EXPECT_TRUE(live(Seconds(200)).empty());
   EXPECT_TRUE(asked.empty());
 }

@@ -9,9 +9,10 @@
 
 #include <fmt/core.h>
 
-#include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/lanes.hpp"
+#include "runner/poll_backoff.hpp"
+#include "runner/prefetch.hpp"
 #include "tests/runner/plan_fixture.hpp"
 
 using namespace nkigrid;
@@ -30,14 +31,14 @@ double cpu_seconds() {
 /// CPU over wall of half a second in which nothing happens.
 double idle_share(mpi::Comm& comm, runner::Coordinator* coordinator, const Clock& clock) {
   runner::Bell bell;
-  runner::Asker asker;
-  runner::PollPause pause;
+  runner::WorkRequests requests;
+  runner::PollBackoff pause;
   const auto start = clock.monotonic();
   const double cpu = cpu_seconds();
   while (clock.monotonic() - start < Seconds(0.5)) {
     while (auto message = comm.poll("idle")) pause.moved();
-    asker.ended(0, clock.monotonic());
-    asker.ask(4, 0, 0, "n", clock.monotonic());
+    requests.ended(0, clock.monotonic());
+    requests.ask(4, 0, 0, "n", clock.monotonic());
     if (coordinator != nullptr) coordinator->tick();
     bell.wait(pause.next());
   }

@@ -69,7 +69,7 @@ TEST(TurnClock, ATurnFitsWhileHalfAgainOfTheLongestRecentOneIsLeft) {
   clock.set_end(Seconds(0), Seconds(1000));
   clock.saw_turn(kCell.id, Seconds(20));
   clock.saw_turn(kCell.id, Seconds(40));
-  clock.saw_judge(kCell.id, Seconds(10));
+  clock.saw_final_check(kCell.id, Seconds(10));
   EXPECT_EQ(clock.bound(kCell), Seconds(75));
   EXPECT_TRUE(clock.fits(kCell, Seconds(1000 - 10 - 75)));
   EXPECT_FALSE(clock.fits(kCell, Seconds(1000 - 10 - 74)));

@@ -1,5 +1,5 @@
 // A slow rank, or a long episode, at the end of an element: ranks on a clock of the test's own, the runner's
-// coordinator, dealer and askers.
+// coordinator, dealer and requests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "jobs/run_directory.hpp"
-#include "runner/appetite.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/prefetch.hpp"
 #include "tests/runner/plan_fixture.hpp"
 
 namespace nkigrid::runner {
@@ -43,7 +43,7 @@ class Inboxes final : public mpi::Comm {
 
 struct SimulatedRank {
   double slowness = 1;
-  Asker asker;
+  WorkRequests requests;
   std::deque<std::uint32_t> queue;
   std::multimap<double, std::uint32_t> running;  ///< end -> episode
   std::vector<std::uint32_t> ended;
@@ -97,8 +97,8 @@ class Element {
         while (const auto message = comm_.take(r)) moved = take(rank(r), *message) || moved;
         auto& it = rank(r);
         const auto idle = kLanesOfRank - static_cast<std::uint32_t>(it.running.size());
-        const auto want = it.asker.ask(kLanesOfRank, idle, static_cast<std::uint32_t>(it.queue.size()),
-                                       "n" + std::to_string(r), clock_.monotonic());
+        const auto want = it.requests.ask(kLanesOfRank, idle, static_cast<std::uint32_t>(it.queue.size()),
+                                          "n" + std::to_string(r), clock_.monotonic());
         if (want) coordinator_.handle({r, static_cast<int>(Tag::want), encode(*want)});
         moved = moved || want;
       }
@@ -114,7 +114,7 @@ class Element {
   bool take(SimulatedRank& it, const mpi::Incoming& message) {
     if (static_cast<Tag>(message.tag) != Tag::work) return false;
     const auto work = decode_work(message.bytes);
-    it.asker.received(work.size());
+    it.requests.received(work.size());
     for (const auto& assignment : work) {
       dealt.push_back(assignment.episode);
       it.queue.push_back(assignment.episode);
@@ -137,7 +137,7 @@ class Element {
       done.push_back({.episode = episode, .ended = true, .outcome = Outcome::pass, .node = "n" + std::to_string(r)});
     }
     if (done.empty()) return;
-    it.asker.ended(static_cast<std::uint32_t>(done.size()), clock_.monotonic());
+    it.requests.ended(static_cast<std::uint32_t>(done.size()), clock_.monotonic());
     coordinator_.handle({r, static_cast<int>(Tag::done), encode(done)});
   }
 

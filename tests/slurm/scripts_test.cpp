@@ -145,7 +145,7 @@ TEST(NodeNames, ReadsSlurmsLists) {
   EXPECT_TRUE(node_names("n[0-4000000000]").empty());
 }
 
-JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const Pace& pace,
+JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const jobs::Pace& pace,
                              const std::string& program = "/usr/bin/nkigrid") {
   return element_requests(run, {chunk}, pace, 3, program).front();
 }

@@ -9,11 +9,14 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "slurm/elements.hpp"
 #include "slurm/scripts.hpp"
+#include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
 namespace {
 
+using jobs::SubmitReport;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -73,7 +76,9 @@ struct Submit : testing::Test {
     run.grid.name = "g";
     make_directories(run.log_folder());
   }
-  SubmitReport submit(std::vector<std::uint32_t> shards) { return submit_shards(run, shards, client, "/bin/nkigrid"); }
+  SubmitReport submit(std::vector<std::uint32_t> shards) {
+    return submit_shards(run, {std::move(shards), "/bin/nkigrid", {}}, client);
+  }
 };
 
 TEST_F(Submit, OneArrayAChunkAndOneAggregationBehindThemAll) {
@@ -176,7 +181,7 @@ TEST_F(Submit, MoreNodesThanThePartitionHasAreRefusedBeforeTheFirstCall) {
 
 TEST_F(Submit, NodesThatEatEpisodesAreLeftOut) {
   run.grid.slurm.exclude = "trn9";
-  submit_shards(run, {0}, client, "/bin/nkigrid", {"trn2", "trn3"});
+  submit_shards(run, {{0}, "/bin/nkigrid", {"trn2", "trn3"}}, client);
   EXPECT_EQ(client.requests[0].resources.exclude, "trn9,trn2,trn3");
   EXPECT_EQ(client.requests[1].resources.exclude, "trn9") << "the aggregation runs anywhere";
 }

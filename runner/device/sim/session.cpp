@@ -116,8 +116,8 @@ std::optional<std::vector<std::string>> SimSession::compare_orders(const TensorF
     const auto outcome = ask(CompareOrders{seed}, arguments, {}, timeout);
     if (outcome.kind != RunOutcome::Kind::ran) return std::nullopt;
     std::vector<std::string> found;
-    for (const auto& finding : json::parse(outcome.words).at("orders"))
-      found.push_back(finding.at("text").get<std::string>());
+    const auto reply = json::parse(outcome.words);  // outlives the loop over its part
+    for (const auto& finding : reply.at("orders")) found.push_back(finding.at("text").get<std::string>());
     return found;
   } catch (const std::exception&) {
     return std::nullopt;

@@ -1,0 +1,134 @@
+#include "aggregate/evidence/turn_facts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "runner/log/turn_summaries.hpp"
+
+namespace nkigrid::aggregate {
+namespace {
+
+struct FailedTurn {
+  std::uint32_t turn = 0, attempt = 0;
+  Code code = Code::none;
+};
+
+void add_failure(Trail& trail, std::uint32_t turn, Code code) {
+  if (trail.first_turn == 0 || turn < trail.first_turn) trail.first = code, trail.first_turn = turn;
+  if (turn >= trail.last_turn) trail.last = code, trail.last_turn = turn;
+}
+
+/// Collects the facts of one log. `place` gives an episode's place in the population, or nothing when another
+/// run's row counts.
+class Collector {
+ public:
+  Collector(const jobs::Run& run, const log::Ledger& ledger,
+            std::function<std::optional<std::size_t>(std::size_t)> place, const jobs::Plan& population,
+            TurnFacts& facts)
+      : run_(run), ledger_(ledger), place_(std::move(place)), population_(population), facts_(facts) {}
+
+  void collect() {
+    log::read_turn_summaries(run_.plan, log::log_of(run_), [this](const log::TurnSummary& turn) { add(turn); });
+    for (auto& [episode, turns] : taken_over_) {
+      settle(*place_(episode), turns);
+      found_[episode] = static_cast<std::uint32_t>(turns.size());
+    }
+    for (std::size_t episode = 0; episode < found_.size(); ++episode) {
+      const auto& end = ledger_.ends[episode];
+      if (end && ledger_.states[episode].counted_attempt > 0 && place_(episode) && found_[episode] < end->turns)
+        ++facts_.episodes_lacking_turns;
+    }
+  }
+
+ private:
+  // Whether the counted conversation of an episode holds this attempt's turn.
+  bool counts(const log::TurnSummary& turn) const {
+    const auto counted = ledger_.states[turn.episode].counted_attempt;
+    if (turn.attempt == counted) return true;
+    return turn.attempt < counted && turn.turn <= ledger_.ends[turn.episode]->inherited_turns;
+  }
+
+  void add(const log::TurnSummary& turn) {
+    const auto place = place_(turn.episode);
+    if (!place) return;
+    const auto& planned = population_.episodes[*place];
+    auto& spend = facts_.spend[planned.cell * population_.tasks.size() + planned.task];
+    if (!counts(turn)) {
+      spend.uncounted_usd += turn.cost_usd;
+      spend.uncounted_tokens += std::uint64_t{turn.tokens_in} + turn.tokens_out;
+      return;
+    }
+    spend.usd += turn.cost_usd;
+    spend.llm_s += turn.llm_s;
+    spend.tokens_in += turn.tokens_in;
+    spend.tokens_out += turn.tokens_out;
+    if (!turn.answered) return;
+    ++found_[turn.episode];
+    if (ledger_.states[turn.episode].counted_attempt > 1)
+      taken_over_[turn.episode].push_back({turn.turn, turn.attempt, turn.code});
+    else if (turn.code != Code::none)
+      add_failure(facts_.trails[*place], turn.turn, turn.code);
+  }
+
+  // Of several attempts that took the same turn the last one's stands; the others are dropped.
+  void settle(std::size_t place, std::vector<FailedTurn>& turns) {
+    std::sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.turn, a.attempt) < std::tuple(b.turn, b.attempt);
+    });
+    const auto superseded = [](const auto& later, const auto& turn) { return later.turn == turn.turn; };
+    turns.erase(turns.begin(), std::unique(turns.rbegin(), turns.rend(), superseded).base());
+    for (const auto& turn : turns) {
+      if (turn.code != Code::none) add_failure(facts_.trails[place], turn.turn, turn.code);
+    }
+  }
+
+  const jobs::Run& run_;
+  const log::Ledger& ledger_;
+  std::function<std::optional<std::size_t>(std::size_t)> place_;
+  const jobs::Plan& population_;
+  TurnFacts& facts_;
+  std::vector<std::uint32_t> found_ =
+      std::vector<std::uint32_t>(run_.plan.episodes.size());  ///< counted turns by episode
+  std::unordered_map<std::size_t, std::vector<FailedTurn>> taken_over_;
+};
+
+TurnFacts empty_facts(const jobs::Plan& plan) {
+  return {std::vector<Trail>(plan.episodes.size()), std::vector<Spend>(plan.cells.size() * plan.tasks.size())};
+}
+
+}  // namespace
+
+Spend& Spend::operator+=(const Spend& other) noexcept {
+  tokens_in += other.tokens_in;
+  tokens_out += other.tokens_out;
+  usd += other.usd;
+  llm_s += other.llm_s;
+  uncounted_tokens += other.uncounted_tokens;
+  uncounted_usd += other.uncounted_usd;
+  return *this;
+}
+
+TurnFacts read_turn_facts(const jobs::Run& run, const log::Ledger& ledger) {
+  auto facts = empty_facts(run.plan);
+  Collector(
+      run, ledger, [](std::size_t episode) { return std::optional(episode); }, run.plan, facts)
+      .collect();
+  return facts;
+}
+
+TurnFacts read_turn_facts(const Population& population, std::span<const ReadRun> sources) {
+  auto facts = empty_facts(population.run.plan);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const auto place = [&, s](std::size_t episode) -> std::optional<std::size_t> {
+      const auto at = population.places[s][episode];
+      return population.counted_in[at] == s ? std::optional<std::size_t>(at) : std::nullopt;
+    };
+    Collector(sources[s].run, sources[s].ledger, place, population.run.plan, facts).collect();
+  }
+  return facts;
+}
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,46 @@
+#include "aggregate/layout/page.hpp"
+
+#include <fmt/format.h>
+
+namespace nkigrid::aggregate {
+namespace {
+
+// One after the other. @param empty how the sentence of an empty table is written: its name, then why
+std::string laid_out(const std::vector<Block>& blocks, std::string (*layout)(const Sheet&), const char* empty) {
+  std::string text;
+  for (const auto& block : blocks) {
+    text += text.empty() ? "" : "\n";
+    text += block.sheet.rows.empty() ? fmt::format(fmt::runtime(empty), block.sheet.name, block.why_empty)
+                                     : layout(block.sheet);
+  }
+  return text;
+}
+
+std::string page_as_text(const Page& page) {
+  auto text = laid_out(page.blocks, sheet_as_text, "{}: nothing to show: {}\n");
+  for (const auto& warning : page.warnings) text += fmt::format("\nwarning: {}", warning);
+  return page.warnings.empty() ? text : text + '\n';
+}
+
+std::string page_as_markdown(const Page& page) {
+  auto text = laid_out(page.blocks, sheet_as_markdown, "**{}**: nothing to show: {}\n");
+  for (const auto& warning : page.warnings) text += "\n" + markdown_escaped("warning: " + warning) + "\n";
+  return text;
+}
+
+std::string page_as_latex(const Page& page) {
+  auto blocks = page.blocks;
+  for (auto& block : blocks) {
+    for (const auto& warning : block.warnings) block.sheet.notes.push_back("Warning: " + warning + ".");
+  }
+  return laid_out(blocks, sheet_as_latex, "% {}: nothing to show: {}\n");
+}
+
+}  // namespace
+
+std::string page_as(const Page& page, Format format) {
+  if (format == Format::markdown) return page_as_markdown(page);
+  return format == Format::latex ? page_as_latex(page) : page_as_text(page);
+}
+
+}  // namespace nkigrid::aggregate

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace nkigrid::aggregate {
+
+/// Passes of one task over its replicates.
+struct TaskCount {
+  std::uint32_t passed = 0, replicates = 1;
+  std::uint32_t stratum = 0;  ///< level; tasks are resampled within it
+};
+
+/// True when all tasks have as many replicates.
+bool has_equal_replicates(std::span<const TaskCount> tasks) noexcept;
+
+/// The mean over tasks of passed/replicates: every task weighs alike, however many replicates it has. @pre tasks is not
+/// empty, replicates >= 1
+double mean_score(std::span<const TaskCount> tasks) noexcept;
+
+}  // namespace nkigrid::aggregate

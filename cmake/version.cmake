@@ -1,0 +1,20 @@
+# cmake -DSOURCE=... -DVERSION=... -DOUTPUT=version.cpp -P version.cmake
+#
+# Runs at every build. The file is written only when it changes: a commit costs one small file and a link.
+set(commit "")
+if(EXISTS ${SOURCE}/.git)  # an unpacked archive must not take the commit of a repository around it
+  execute_process(COMMAND git describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(commit)
+  string(PREPEND commit "+")
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
+#include "jobs/base/version.hpp"
+
+namespace nkigrid {
+
+const char* const kVersion = "@VERSION@@commit@";
+
+}  // namespace nkigrid
+]])

@@ -1,0 +1,99 @@
+#include "runner/agent/calls.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "runner/agent/answers.hpp"
+#include "runner/agent/kernel_steps.hpp"
+#include "runner/agent/modes.hpp"
+#include "runner/agent/tools.hpp"
+
+namespace nkigrid::agent {
+namespace {
+
+constexpr std::string_view kCutCall = "not run: the reply was cut off at its token limit; send the call again, shorter";
+constexpr std::string_view kAfterPass = "not run: the kernel has passed verification";
+constexpr std::string_view kNoKernel = "no compiled kernel";
+
+class CallRunner {
+ public:
+  CallRunner(Session& session, log::Turn& turn, std::vector<std::string>& flags)
+      : session_(session), talk_(session.talk), turn_(turn), flags_(flags) {}
+
+  model::Message answer(const model::ToolCall& call, bool truncated) {
+    if (truncated) return error(call, kCutCall);
+    if (passed_ && session_.job.mode.stop_on_pass) return error(call, kAfterPass);
+    DecodedCall decoded = decode_call(call, rules_of(session_.job.mode.kind).tools);
+    if (!decoded.problem.empty()) {
+      turn_.event = TurnEvent::bad_tool_args;
+      return error(call, decoded.problem);
+    }
+    if (decoded.peeled) flags_.emplace_back("args_peeled=1");
+    if (!decoded.notes.empty()) flags_.push_back(fmt::format("unknown_args={}", decoded.notes.size()));
+    return decoded.tool == Tool::compile ? compile(call, decoded) : verify(call, decoded);
+  }
+
+ private:
+  static model::Message error(const model::ToolCall& call, std::string_view problem) {
+    return {model::Role::tool, error_answer(std::string(problem)), {}, call.id, true};
+  }
+
+  model::Message compile(const model::ToolCall& call, DecodedCall& decoded) {
+    Submission submission{std::move(decoded.source), std::move(decoded.entry), ++talk_.submissions, std::nullopt};
+    turn_.kernel = submission.source;
+    compile_submission(session_, submission, turn_);
+    const device::CompileResult& result = *submission.compiled;
+    model::Message message{
+        model::Role::tool, compile_answer(result, submission.number, decoded.notes), {}, call.id, false};
+    talk_.current.reset();
+    if (result.ok()) talk_.current = submission;
+    talk_.newest = std::move(submission);
+    return message;
+  }
+
+  /// The current kernel's artifact; after a takeover it is compiled again, which is no turn and leaves no trace in its
+  /// row.
+  bool have_artifact() {
+    if (!talk_.current) return false;
+    if (!talk_.current->compiled) {
+      log::Turn unrecorded;
+      compile_submission(session_, *talk_.current, unrecorded);
+    }
+    return talk_.current->compiled->ok();
+  }
+
+  model::Message verify(const model::ToolCall& call, const DecodedCall& decoded) {
+    if (!have_artifact()) return error(call, kNoKernel);
+    const Submission& current = *talk_.current;
+    const std::string& entry = current.compiled->artifact->entry;
+    if (decoded.entry && *decoded.entry != entry) {
+      return error(call,
+                   fmt::format("entry '{}' is not the compiled one ('{}'); compile it first", *decoded.entry, entry));
+    }
+    const auto trials = decoded.trials.value_or(session_.job.grid.check.tool_trials);
+    const device::VerifyResult result = verify_submission(session_, current, trials, turn_);
+    passed_ = passed_ || result.paper_ok;
+    return {model::Role::tool, verify_answer(result, current.number, decoded.notes), {}, call.id, false};
+  }
+
+  Session& session_;
+  Conversation& talk_;
+  log::Turn& turn_;
+  std::vector<std::string>& flags_;
+  bool passed_ = false;
+};
+
+}  // namespace
+
+std::vector<model::Message> run_calls(Session& session, const Reading& reading, log::Turn& turn,
+                                      std::vector<std::string>& flags) {
+  CallRunner runner(session, turn, flags);
+  turn.tool_calls = static_cast<std::uint32_t>(reading.message.tool_calls.size());
+  std::vector<model::Message> answers;
+  for (const model::ToolCall& call : reading.message.tool_calls)
+    answers.push_back(runner.answer(call, reading.truncated));
+  return answers;
+}
+
+}  // namespace nkigrid::agent

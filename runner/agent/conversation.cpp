@@ -1,0 +1,22 @@
+#include "runner/agent/conversation.hpp"
+
+#include "runner/agent/modes.hpp"
+
+namespace nkigrid::agent {
+
+Reading hear(Conversation& talk, const EpisodeJob& job, const model::ChatReply& reply) {
+  talk.synthetic = talk.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
+  return read_reply(reply, rules_of(job.mode.kind).tools, job.model.call_recovery);
+}
+
+void enter_turn(Conversation& talk, const Reading& reading, const log::Turn& turn,
+                std::vector<model::Message> answers) {
+  talk.turns = turn.turn;
+  talk.nudged = talk.nudged || turn.nudged;
+  talk.last_event = turn.event;
+  talk.messages.push_back(reading.message);
+  talk.messages.insert(talk.messages.end(), answers.begin(), answers.end());
+  talk.pending = std::move(answers);
+}
+
+}  // namespace nkigrid::agent

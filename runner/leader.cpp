@@ -1,0 +1,101 @@
+#include "runner/leader.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "jobs/dealing.hpp"
+#include "jobs/endpoints.hpp"
+#include "jobs/forecast/simulation.hpp"
+#include "runner/log/costs.hpp"
+#include "runner/log/ledger.hpp"
+#include "runner/log/segment.hpp"
+#include "runner/log/stopped_by.hpp"
+
+namespace nkigrid::runner {
+namespace {
+
+/// How long an element waits for an earlier owner of its shard to end: Slurm kills it after KillWait.
+constexpr Seconds kPredecessor{60};
+
+/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
+jobs::EndpointPart endpoint_part(const RunOptions& options) {
+  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
+}
+
+/// While rank 0 works: attempts without an end are nobody's.
+log::Ledger ledger_of(const jobs::Run& run) {
+  return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
+}
+
+}  // namespace
+
+Leader Leader::make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options) {
+  ShardLock lock(run.folder, options.shard, run.plan.shards, options.ends_at ? kPredecessor : Seconds(0));
+  log::note_stopped_by(run.log_folder(), options.shard, {});
+  const auto ledger = ledger_of(run);
+  // What this run's episodes took so far corrects the costs it was frozen with.
+  const auto seconds = jobs::expected_seconds(run.grid, run.plan, log::relearn_costs(run, ledger));
+  auto order = jobs::dealing_order(run.plan, seconds, options.shard);
+  for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+  Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
+  return {run, comm, clock, options, std::move(lock), std::move(order), std::move(dealer)};
+}
+
+Leader::Leader(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options, ShardLock lock,
+               std::vector<std::uint32_t> order, Dealer dealer)
+    : run_(run),
+      clock_(clock),
+      options_(options),
+      lock_(std::move(lock)),
+      order_(std::move(order)),
+      coordinator_(comm, std::move(dealer), PermitOffice(run.grid, endpoint_part(options)),
+                   Progress(STDERR_FILENO, is_terminal(STDERR_FILENO), options.quiet, clock), clock),
+      end_watch_(options.end_question, options.ends_at, clock) {}
+
+void Leader::start() {
+  coordinator_.start(options_.ends_at ? std::max(0.0, *options_.ends_at - clock_.unix_seconds()) : -1.0);
+}
+
+void Leader::tick(const TurnClock& turns) {
+  coordinator_.tick();
+  if (finished_) return;
+  if (const auto end = end_watch_.look(turns, run_.plan.cells)) tell_end(*end - clock_.unix_seconds());
+}
+
+/// The end has moved: every rank's lanes and stages go by the new one.
+void Leader::tell_end(double seconds_left) {
+  fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
+  coordinator_.tell_all(Tag::end_moved, encode(TimeLeft{seconds_left}), "move the end");
+}
+
+void Leader::finish() {
+  finished_ = true;
+  log::seal_all(log::log_of(run_));
+  coordinator_.finish_progress();
+  const auto result = this->result();
+  log::note_stopped_by(run_.log_folder(), options_.shard, result.stopped_by);
+  coordinator_.tell_all(Tag::result, encode(result), "tell the result");
+}
+
+/// What the log says at the end: the truth that `tables` will see.
+RunResult Leader::result() const {
+  const auto ledger = ledger_of(run_);
+  RunResult result{
+      .episodes = order_.size(), .stopped_by = coordinator_.stopped_by(), .exit_code = coordinator_.exit_code()};
+  for (const auto episode : order_) result.scored += ledger.states[episode].is_scored() ? 1 : 0;
+  result.outstanding = result.episodes - result.scored;
+  if (result.outstanding == 0) return result;
+  result.exit_code = worse(result.exit_code, ExitCode::incomplete);
+  if (result.stopped_by.empty()) {
+    result.stopped_by = "parked: infrastructure failures used up every attempt";
+    if (!coordinator_.last_failure().empty())
+      result.stopped_by += fmt::format("; the last one: {}", coordinator_.last_failure());
+  }
+  return result;
+}
+
+}  // namespace nkigrid::runner

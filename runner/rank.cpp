@@ -1,0 +1,164 @@
+#include "runner/rank.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/version.hpp"
+#include "jobs/forecast/simulation.hpp"
+#include "runner/log/segment.hpp"
+#include "runner/log/stopped_by.hpp"
+
+namespace nkigrid::runner {
+namespace {
+
+/// Unique in the log's folder; never an input of a draw.
+std::string journal_name(const RunOptions& options, int rank) {
+  std::random_device device;
+  const auto shard = options.shard ? fmt::format("s{}", options.shard->value) : std::string("all");
+  return fmt::format("{}-r{}-{:08x}{:08x}", shard, rank, device(), device());
+}
+
+log::LogHeader header_of(const RankContext& at, const device::Device& device) {
+  return {at.run.grid_hash, at.run.run_id,     kVersion, at.run.grid.device.nki.sdk,
+          device.backend(), device.compiler(), at.node};
+}
+
+std::uint32_t lanes_of(const RankContext& at) {
+  if (at.options.lanes > 0) return at.options.lanes;
+  if (at.run.grid.lanes > 0) return at.run.grid.lanes;
+  const char* text = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const auto ranks_here = static_cast<std::uint32_t>(std::max(1, text != nullptr ? std::atoi(text) : 1));
+  return jobs::auto_lanes(at.run.grid, std::max(1U, std::thread::hardware_concurrency()), ranks_here);
+}
+
+std::map<std::string, std::unique_ptr<model::ChatModel>> make_models(const jobs::Run& run, RankPermits& permits) {
+  std::map<std::string, std::unique_ptr<model::ChatModel>> models;
+  for (const auto& spec : run.grid.models) {
+    models[spec.name] = model::make_model(spec, run.benchmark, run.folder / "inputs" / "profiles",
+                                          spec.concurrency > 0 ? &permits : nullptr);
+  }
+  return models;
+}
+
+bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); }
+
+/// Closes and seals a rank's journal. @returns an empty trouble when all went well.
+Trouble seal(log::Journal& journal) {
+  try {
+    journal.close();
+    log::seal_journal(journal.path(), true);
+    return {};
+  } catch (const Error& error) {
+    return {exit_code(error.code()), error.what(), {}};
+  }
+}
+
+/// A rank has died and MPI lets the others live: all that is durable stays, what is in flight belongs to the next
+/// attempts.
+void give_up(const RankContext& at, int lost) {
+  const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost,
+                                  Heartbeat::kSilent.count());
+  fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", at.comm.rank(), reason);
+  if (at.comm.rank() == 0) log::note_failure(at.run.log_folder(), at.options.shard, reason);
+  at.comm.abort(ExitCode::external);
+}
+
+}  // namespace
+
+Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* leader)
+    : at_(std::move(context)),
+      device_(std::move(device)),
+      leader_(leader),
+      permits_([this] { bell_.ring(); }),
+      journal_(at_.run.log_folder(), journal_name(at_.options, at_.comm.rank()), header_of(at_, *device_)),
+      turns_(at_.run.grid),
+      histories_(at_.run),
+      lane_context_{.run = at_.run,
+                    .device = *device_,
+                    .journal = journal_,
+                    .clock = at_.clock,
+                    .models = make_models(at_.run, permits_),
+                    .node = at_.node,
+                    .rank = static_cast<std::uint32_t>(at_.comm.rank()),
+                    .turns = turns_,
+                    .histories = histories_},
+      lanes_(std::in_place, lane_context_, bell_, lanes_of(at_)),
+      stopper_(at_.run, at_.options, at_.comm.rank(), *lanes_),
+      worker_(at_.comm, *lanes_, permits_, at_.node,
+              {.start = [this](const Start& start) { begin(start); },
+               .move_end = [this](const TimeLeft& left) { move_end(left); }}),
+      heartbeat_(at_.comm, at_.clock) {
+  if (!journal_.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal_.warning());
+}
+
+RunResult Rank::work() {
+  if (leader_ != nullptr) leader_->start();
+  while (!worker_.result()) {
+    bool moved = take_messages();
+    if (!sealed_) moved = pump() || moved;
+    if (leader_ != nullptr) leader_->tick(turns_);
+    watch_ranks();
+    seal_when_idle();
+    if (leader_ != nullptr && leader_->may_finish()) {
+      heartbeat_.before_sealing();
+      leader_->finish();
+    }
+    moved ? backoff_.moved() : bell_.wait(backoff_.next());
+  }
+  lanes_.reset();
+  at_.comm.barrier("end of the run");
+  return *worker_.result();
+}
+
+bool Rank::take_messages() {
+  bool moved = false;
+  while (auto message = at_.comm.poll("run")) {
+    moved = true;
+    if (heartbeat_.took(*message)) continue;
+    if (is_for_coordinator(message->tag))
+      leader_->handle(*message);
+    else
+      worker_.handle(*message);
+  }
+  return moved;
+}
+
+bool Rank::pump() {
+  if (const auto news = stopper_.look(at_.stop.load(), at_.clock.monotonic()))
+    worker_.send(Tag::trouble, encode(*news), "report a stop");
+  return worker_.pump(at_.clock.monotonic());
+}
+
+void Rank::watch_ranks() {
+  if (const auto lost = heartbeat_.look()) give_up(at_, *lost);
+}
+
+void Rank::seal_when_idle() {
+  if (sealed_ || !worker_.finishing() || !lanes_->idle()) return;
+  sealed_ = true;
+  heartbeat_.before_sealing();
+  worker_.send(Tag::sealed, encode(seal(journal_)), "report the seal");
+}
+
+void Rank::begin(const Start& start) {
+  begun_ = true;
+  histories_.expect(start.resumed);
+  if (start.seconds_left < 0) return;
+  const auto now = at_.clock.monotonic();
+  turns_.set_end(now, now + Seconds(start.seconds_left));
+  stopper_.set_end(now + Seconds(start.seconds_left));
+}
+
+void Rank::move_end(const TimeLeft& left) {
+  const auto end = at_.clock.monotonic() + Seconds(left.seconds);
+  turns_.move_end(end);
+  stopper_.set_end(end);
+}
+
+}  // namespace nkigrid::runner

@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/aggregate/logged_run.hpp"
+#include "tests/aggregate/made_evidence.hpp"
+
+namespace nkigrid::aggregate {
+namespace {
+
+using test::data_rows, test::Ended, test::ended, test::LoggedRun, test::made_run, test::made_tasks, test::number_of;
+using testing::Contains, testing::ElementsAre;
+using EpisodesJson = nlohmann::json;
+
+// Nine of ten episodes are scored; episode i took i + 1 turns.
+test::MadeEvidence ended_variously() {
+  return made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
+    const int i = number_of(id);
+    if (i == 9) return std::nullopt;
+    auto end = ended(i < 5);
+    end.turns = static_cast<std::uint32_t>(1 + i);
+    if (i == 5 || i == 6) end.outcome = Outcome::compile_fail, end.code = Code::partition_limit;
+    if (i == 7) end.outcome = Outcome::no_code;
+    if (i == 8) end.code = Code::numeric_mismatch;
+    return end;
+  });
+}
+
+TEST(Errors, CountOutcomesAndGroups) {
+  const auto row = EpisodesJson::parse(test::printed(ended_variously(), {"errors"}, Format::json))["errors"].at(0);
+  EXPECT_EQ(row["scored"], 9);
+  EXPECT_EQ(row["outcomes"], (EpisodesJson{{"pass", 5}, {"compile_fail", 2}, {"no_code", 1}, {"mismatch", 1}}));
+  EXPECT_EQ(row["groups"], (EpisodesJson{{"TILE_LIMIT", 2}, {std::string(group_of(Code::numeric_mismatch)), 1}}));
+}
+
+TEST(Turns, CountPassesUpToEachOfThem) {
+  const auto row = EpisodesJson::parse(test::printed(ended_variously(), {"turns"}, Format::json))["turns"].at(0);
+  EXPECT_EQ(row["passed"], (EpisodesJson{1, 2, 3, 4, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(row["open"], (EpisodesJson{9, 8, 7, 6, 5, 4, 3, 2, 1}));
+}
+
+TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
+  const LoggedRun logged(test::usual_end);
+  const auto turns = read_turn_facts(logged.run, logged.ledger);
+  const auto evidence = evidence_of(logged.run, logged.ledger, {}, &turns);
+  const auto rows = data_rows(evidence, "transitions");
+  EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "TILE_LIMIT", "pass", "24")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "TILE_LIMIT", "TILE_LIMIT", "16")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "none", "pass", "16")));
+  const auto document = EpisodesJson::parse(test::printed(evidence, {"turns"}, Format::json));
+  EXPECT_EQ(document["turns"][1]["open"], (EpisodesJson{40, 40, 40}));
+  EXPECT_EQ(document["turns"][0]["open"], (EpisodesJson{40, 0, 0}));
+}
+
+TEST(Rules, CountFlipsBetweenThem) {
+  const LoggedRun logged([](const EpisodeId& id) {
+    const int i = number_of(id);
+    return Ended{.outcome = i < 6 ? Outcome::pass : Outcome::mismatch,
+                 .strict = i < 4,
+                 .best_passed = static_cast<std::int8_t>(i < 9)};
+  });
+  const auto evidence = evidence_of(logged.run, logged.ledger);
+  // cell, scored, paper, strict, best, paper_not_strict, strict_not_paper, best_not_paper, paper_not_best
+  EXPECT_THAT(data_rows(evidence, "rules").at(0), ElementsAre("m.ss.p", "40", "12", "8", "18", "4", "0", "6", "0"));
+}
+
+}  // namespace
+}  // namespace nkigrid::aggregate
