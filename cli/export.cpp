@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/findings.hpp"
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -51,7 +53,7 @@ void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpi
 }
 
 /// The counted attempt's row; all of it absent while the episode is outstanding.
-void put_end(RowWriter& rows, const log::End* end) {
+void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
   const auto word = [&](const char* name, std::string_view value) {
     end != nullptr ? rows.text(name, value) : rows.absent(name);
   };
@@ -81,10 +83,30 @@ void put_end(RowWriter& rows, const log::End* end) {
   word("node", e.node);
   count("rank", e.rank);
   flag("synthetic", e.synthetic);
+  count("trials", e.trials), count("trials_passed", e.trials_passed);
+  const auto findings = parse_findings(findings_json);
+  word("message", findings.message), word("hints", findings.hints);
+  word("first", findings.first), word("worst", findings.worst);
+}
+
+/// What the final checks of the counted attempts found, parallel to the plan's episodes.
+std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& ledger) {
+  std::vector<std::string> findings(run.plan.episodes.size());
+  const log::PlanIndex index(run.plan);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place != log::PlanIndex::kUnplanned && ledger.states[place].counted_attempt == end.id.attempt)
+      findings[place] = end.findings;
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
+  return findings;
 }
 
 /// One row an episode of the plan, outstanding ones too: the denominator is the plan's.
-void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger) {
+void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const auto& plan = run.plan;
+  const auto findings = read_findings(run, ledger);
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
@@ -93,7 +115,7 @@ void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger&
       rows.absent("outstanding");
     else
       rows.text("outstanding", to_string(state.outstanding));
-    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr);
+    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr, findings[i]);
     rows.end_row();
   }
 }
@@ -195,7 +217,7 @@ ExitCode export_run(const ExportOptions& options) {
   if (options.turns)
     export_turns(rows, run, ledger, options.texts);
   else
-    export_episodes(rows, run.plan, ledger);
+    export_episodes(rows, run, ledger);
   rows.close();
   return ExitCode::done;
 }

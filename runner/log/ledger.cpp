@@ -82,7 +82,7 @@ class Folder {
   /// The plan tells them; 10^6 rows that repeat them are half a gigabyte.
   static void forget_names(End& end) {
     end.id.episode = {};
-    end.id.key = end.level = end.category = end.reason = {};
+    end.id.key = end.level = end.category = end.reason = end.findings = {};
   }
 
   void add_failure(std::uint32_t i, const End& end) {

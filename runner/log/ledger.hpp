@@ -73,8 +73,8 @@ inline bool is_parked(std::uint32_t infra_failures, std::uint32_t infra_retries)
 /// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
   std::vector<EpisodeState> states;  ///< parallel to plan.episodes
-  /// The counted row, parallel to plan.episodes; its episode, key, level, category and reason are empty: the plan has
-  /// them.
+  /// The counted row, parallel to plan.episodes; its episode, key, level, category and texts are empty: the plan or
+  /// read_log() has them.
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
   std::uint32_t foreign_files = 0;    ///< of the log folder, that are of another run: not counted, and warned of

@@ -113,6 +113,9 @@ void fields(R& r, Visitor& v) {
   v.field(35, r.node);
   v.field(36, r.rank);
   v.field(37, r.synthetic);
+  v.text(38, r.findings);
+  v.field(39, r.trials);
+  v.field(40, r.trials_passed);
 }
 
 }  // namespace nkigrid::log

@@ -84,6 +84,8 @@ struct End {
   Stage stage = Stage::none;  ///< of the final kernel's check
   Code code = Code::none;
   std::uint32_t line = 0;
+  std::string findings;                         ///< of that check, JSON (docs/formats/segment.md), or ""
+  std::uint32_t trials = 0, trials_passed = 0;  ///< of that check; 0: nothing was executed
   double max_abs_err = kNotMeasured, rel_l2 = kNotMeasured;
   std::uint32_t turns = 0;  ///< inherited ones included
   double started = 0, seconds = 0;

@@ -88,6 +88,7 @@ void SegmentBuilder::add_record(std::uint64_t sequence, End&& end) {
   auto& row = episodes_.emplace_back();
   row.seq = sequence;
   row.reason = heap_.add(std::exchange(end.reason, {}));
+  row.findings = heap_.add(std::exchange(end.findings, {}));
   row.end = std::move(end);
 }
 

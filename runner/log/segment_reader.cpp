@@ -192,6 +192,7 @@ class SegmentWalk {
       if (!fill(table, i, row)) continue;
       if (!wanted(row.end.id)) continue;
       row.end.reason = text(row.reason);
+      row.end.findings = text(row.findings);
       visit_(row.seq, std::move(row.end));
     }
   }
@@ -260,6 +261,14 @@ OpenSegment::OpenSegment(const std::filesystem::path& file) : name_(file) {
 
 void OpenSegment::read(const std::function<void(const h5::File&)>& read) const {
   reading(name_, [&] { read(file_); });
+}
+
+std::uint64_t version_of(const h5::File& file) {
+  try {
+    return h5::read_number_attribute(file, "version");
+  } catch (const Error&) {
+    return kSegmentVersion;
+  }
 }
 
 void throw_contradiction(std::uint64_t row, std::string_view values) {

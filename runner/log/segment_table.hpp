@@ -12,12 +12,16 @@
 /// Segments by their columns, for readers that want few of them.
 namespace nkigrid::log {
 
+/// Of the layout; the newest where the attribute is damaged: no older file says whose it is without it.
+std::uint64_t version_of(const h5::File& file);
+
 /// One group with the columns that `Row` lists, loaded.
 template <class Row>
 class SegmentTable {
  public:
   SegmentTable(const h5::File& file, const char* name, bool with_texts = false, Damaged damaged = Damaged::refuse)
-      : group_(h5::open_group(file, name)), reader_(group_, h5::rows_of(group_, "episode"), with_texts, damaged) {
+      : group_(h5::open_group(file, name)),
+        reader_(group_, version_of(file), h5::rows_of(group_, "episode"), with_texts, damaged) {
     Row any;
     columns(any, reader_);
   }

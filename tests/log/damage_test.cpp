@@ -122,7 +122,7 @@ class Damage : public testing::Test {
   static Record without_texts(Record record) {
     if (auto* reply = std::get_if<Reply>(&record)) reply->request = reply->reply = reply->raw = {};
     if (auto* turn = std::get_if<Turn>(&record)) turn->kernel = turn->tool_output = {};
-    if (auto* end = std::get_if<End>(&record)) end->reason = {};
+    if (auto* end = std::get_if<End>(&record)) end->reason = end->findings = {};
     return record;
   }
   /// Texts may be lost; every other value of a record that is given back is the one that was logged.
