@@ -22,7 +22,7 @@ namespace {
 
 struct ExportOptions {
   std::string run, format = "jsonl";
-  bool turns = false, texts = false;
+  bool attempts = false, turns = false, texts = false;
 };
 
 RowFormat parse_format(const std::string& format) {
@@ -52,7 +52,7 @@ void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpi
       .count("replicate", episode.replicate);
 }
 
-/// The counted attempt's row; all of it absent while the episode is outstanding.
+/// An attempt's row, or the absence of one.
 void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
   const auto word = [&](const char* name, std::string_view value) {
     end != nullptr ? rows.text(name, value) : rows.absent(name);
@@ -110,7 +110,7 @@ void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
-    rows.count("attempts", state.attempts);
+    rows.flag("counted", state.is_scored()).count("attempts", state.attempts);
     if (state.is_scored())
       rows.absent("outstanding");
     else
@@ -118,6 +118,21 @@ void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
     put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr, findings[i]);
     rows.end_row();
   }
+}
+
+/// One row an attempt of a planned episode that ended, in the order of the log's files.
+void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const log::PlanIndex index(run.plan);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place == log::PlanIndex::kUnplanned) return;
+    put_episode(rows, run.plan, run.plan.episodes[place]);
+    rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
+    put_end(rows, &end, end.findings);
+    rows.text("reason", end.reason).end_row();
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
 }
 
 /// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
@@ -210,12 +225,16 @@ ExitCode export_run(const ExportOptions& options) {
   const auto format = parse_format(options.format);
   if (options.texts && !options.turns)
     throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
+  if (options.attempts && options.turns)
+    throw Error(ErrorCode::usage, "--attempts and --turns are two tables; take one after the other");
   const auto run = jobs::load_run(options.run);
   const auto ledger = log::read_ledger(run);
   for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
   RowWriter rows(format);
   if (options.turns)
     export_turns(rows, run, ledger, options.texts);
+  else if (options.attempts)
+    export_attempts(rows, run, ledger);
   else
     export_episodes(rows, run, ledger);
   rows.close();
@@ -225,10 +244,12 @@ ExitCode export_run(const ExportOptions& options) {
 }  // namespace
 
 Verb export_verb() {
-  return {"export", "takes a run's log out: one row an episode, or one a turn", [](CLI::App& app) -> Action {
+  return {"export", "takes a run's log out: one row an episode, an attempt or a turn", [](CLI::App& app) -> Action {
             auto options = std::make_shared<ExportOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
             app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
+            app.add_flag("--attempts", options->attempts,
+                         "one row an attempt that ended; `counted` marks the one that counts");
             app.add_flag("--turns", options->turns,
                          "one row a turn, of every attempt; `counted` marks those that count");
             app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");

@@ -6,8 +6,8 @@
 
 /// The rows of a segment and, in one list a group, their columns (docs/formats/segment.md): writer and reader
 /// visit the same list. A visitor has column(name, value&), word_if(name, enum&, present), derived(name,
-/// value) (written, never read: another column tells it), text(name, TextRef&) and has(version): whether a file has what that
-/// version brought.
+/// value) (written, never read: another column tells it), text(name, TextRef&) and has(version): whether a file has
+/// what that version brought.
 namespace nkigrid::log {
 
 /// Where a text stands in /text.

@@ -1,6 +1,7 @@
-// make_run GRID RUN: freezes GRID and writes a log by hand, for test_log_verbs.py.
+// make_run GRID RUN [later]: freezes GRID and writes a log by hand, for test_log_verbs.py.
 // Of each six episodes four are scored (the first passes), one ended in api_error and one was killed after an
-// unanswered reply.
+// unanswered reply. With `later` a second journal has attempt 2 of those that did not pass: the failed ones of a
+// zombie fail again, those that ended in api_error pass.
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
@@ -9,7 +10,7 @@
 
 int main(int argc, char** argv) {
   using namespace nkigrid;
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
   try {
     const auto grid = jobs::load_grid(argv[1], jobs::configs_folder());
     const auto run = jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), argv[2]);
@@ -41,6 +42,22 @@ int main(int argc, char** argv) {
       killed.append(records);
     }
     killed.close();
+    n = -1;
+    if (argc == 4) {
+      test::write_log(
+          run.log_folder(), "later", run.plan,
+          [&](const EpisodeId&) -> std::optional<test::Ended> {
+            switch (++n % 6) {
+              case 1:
+                return test::Ended{.outcome = Outcome::compile_fail, .attempt = 2, .turns = 1};
+              case 4:
+                return test::Ended{.outcome = Outcome::pass, .attempt = 2, .turns = 3};
+              default:
+                return std::nullopt;
+            }
+          },
+          header);
+    }
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
