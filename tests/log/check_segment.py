@@ -15,8 +15,8 @@ ATTRIBUTES = (
 EPISODES = (
     "episode key cell task level category replicate attempt inherited_turns superseded outcome ended_by nudged passed "
     "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds "
-    "tokens_in tokens_out tokens_cached cost_usd api_retries estimate_us node rank trials trials_passed findings_offset "
-    "findings_length"
+    "tokens_in tokens_out tokens_cached cost_usd api_retries estimate_us node rank trials trials_passed "
+    "findings_offset findings_length"
 ).split()
 TEXTS = ("request", "reply", "kernel", "tool_output")
 TURNS = (
