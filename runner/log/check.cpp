@@ -10,6 +10,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/derived_columns.hpp"
 #include "runner/log/folder.hpp"
+#include "runner/log/hidden.hpp"
 #include "runner/log/journal_reader.hpp"
 #include "runner/log/put_right.hpp"
 #include "runner/log/segment_reader.hpp"
@@ -46,12 +47,15 @@ void check_journal(FileCheck& check) {
   check.missing_records = report.missing_records;
 }
 
-void check_segment(FileCheck& check) {
+/// @param before of the parts before it; it is added
+void check_segment(FileCheck& check, Coverage& before) {
   check.is_sealed = true;
   std::set<std::uint64_t> seen;
+  const auto head = read_segment_header(check.file);
   const auto report = read_segment(check.file, {}, [&](std::uint64_t sequence, Record&&) {
     if (!seen.insert(sequence).second)
       throw Error(ErrorCode::corrupt, fmt::format("segment '{}' holds record {} twice", check.file.native(), sequence));
+    prove_range(check.file, head, before, sequence);
     ++check.records;
   });
   check.first_sequence = report.seq_first;
@@ -59,6 +63,7 @@ void check_segment(FileCheck& check) {
   check.damaged_bytes = report.damaged_bytes;
   check.missing_records = report.missing_records;
   prove_derived_columns(check.file);
+  before.add(head);
 }
 
 /// A part that is not there is missing where one that counts comes after it.
@@ -75,16 +80,21 @@ std::vector<FileCheck> check_log(const RunLog& log) {
   std::vector<FileCheck> checks;
   for (const auto& stem : stems_of(log.folder)) {
     const auto parts = parts_of(log.folder, stem);
+    Coverage before;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto missing = why_missing(parts[i]);
       if (missing.empty())
-        checks.push_back(checked(parts[i], left_outs, check_segment));
+        checks.push_back(checked(parts[i], left_outs, [&](FileCheck& check) { check_segment(check, before); }));
       else if (is_missing(parts, i, left_outs))
         checks.push_back({.file = parts[i], .is_sealed = true, .error = missing});
     }
     std::error_code ignored;
     const auto journal = log.folder / (stem.name + ".journal");
-    if (fs::exists(journal, ignored)) checks.push_back(checked(journal, left_outs, check_journal));
+    if (fs::exists(journal, ignored))
+      checks.push_back(checked(journal, left_outs, [&](FileCheck& check) {
+        check_journal(check);
+        prove_nothing_hidden(log, stem);
+      }));
   }
   return checks;
 }

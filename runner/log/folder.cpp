@@ -92,7 +92,18 @@ void Coverage::add(const SegmentReport& part) {
 }
 
 bool Coverage::covers(std::uint64_t sequence) const noexcept {
-  return sequence >= first_ && sequence <= last_ && !std::binary_search(carried_.begin(), carried_.end(), sequence);
+  return sequence >= first_ && sequence <= last_ && !carries(sequence);
+}
+
+bool Coverage::carries(std::uint64_t sequence) const noexcept {
+  return std::binary_search(carried_.begin(), carried_.end(), sequence);
+}
+
+void prove_range(const fs::path& segment, const SegmentReport& head, const Coverage& before, std::uint64_t sequence) {
+  if ((sequence >= head.seq_first && sequence <= head.seq_last) || before.carries(sequence)) return;
+  throw Error(ErrorCode::corrupt,
+              fmt::format("segment '{}' holds record {}, and says to hold {} to {}; `nkigrid seal RUN` makes it anew",
+                          segment.native(), sequence, head.seq_first, head.seq_last));
 }
 
 bool Coverage::is_continued_by(const SegmentReport& part) const noexcept {

@@ -42,6 +42,8 @@ class Coverage {
   /// Parts in their order.
   void add(const SegmentReport& part);
   bool covers(std::uint64_t sequence) const noexcept;
+  /// True when the part to come has this record of the range of one before.
+  bool carries(std::uint64_t sequence) const noexcept;
   /// True when `part` can come next: its records are after those of the parts before, or those that they carried.
   bool is_continued_by(const SegmentReport& part) const noexcept;
   std::uint64_t last() const noexcept { return last_; }
@@ -50,5 +52,10 @@ class Coverage {
   std::uint64_t first_ = 0, last_ = 0;
   std::vector<std::uint64_t> carried_;  ///< of the last part: they come in one that is not there yet
 };
+
+/// Holds a segment's record against the range that the segment says to hold. @param before of the parts before it
+/// @throws Error{corrupt} where it cannot be of it: what the range says decides what is skipped in the journal
+void prove_range(const std::filesystem::path& segment, const SegmentReport& head, const Coverage& before,
+                 std::uint64_t sequence);
 
 }  // namespace nkigrid::log

@@ -123,7 +123,10 @@ Salvaged rebuild(const RunLog& log, const Misfit& misfit) {
   about.header.run_id = log.run_id;
   about.journal = misfit.stem.name;
   about.part = misfit.part;
-  if (about.seq_last == 0) about.seq_first = kept->first, about.seq_last = kept->last;
+  if (about.seq_last == 0) about.seq_first = kept->first;
+  if (misfit.part == 1 && kept->records > 0)
+    about.seq_first = std::min(about.seq_first, kept->first);  // none is carried to it
+  about.seq_last = std::max(about.seq_last, kept->last);
   const auto held = about.seq_last == 0 ? 0 : about.seq_last - about.seq_first + 1;
   about.missing_records += held > kept->records ? held - kept->records : 0;
   kept->builder.close_open();

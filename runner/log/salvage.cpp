@@ -5,6 +5,8 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/derived_columns.hpp"
 #include "runner/log/framing.hpp"
+#include "runner/log/hidden.hpp"
+#include "runner/log/journal_reader.hpp"
 #include "runner/log/put_right.hpp"
 #include "runner/log/rebuild.hpp"
 #include "runner/log/same_records.hpp"
@@ -15,10 +17,11 @@ namespace nkigrid::log {
 namespace fs = std::filesystem;
 namespace {
 
-std::string why_unreadable(const fs::path& file) {
+/// @returns what makes it Error{corrupt}, or ""
+template <class Prove>
+std::string why_corrupt(Prove prove) {
   try {
-    read_file_records(file, [](std::uint64_t, Record&&) {});
-    if (file.extension() == ".h5") prove_derived_columns(file);
+    prove();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     return error.what();
@@ -26,11 +29,21 @@ std::string why_unreadable(const fs::path& file) {
   return {};
 }
 
+/// @param before of the parts before it; it is added where it is readable
+std::string why_unreadable(const fs::path& segment, Coverage& before) {
+  return why_corrupt([&] {
+    const auto head = read_segment_header(segment);
+    read_segment(segment, {}, [&](std::uint64_t sequence, Record&&) { prove_range(segment, head, before, sequence); });
+    prove_derived_columns(segment);
+    before.add(head);
+  });
+}
+
 /// @returns whether the journal is there and can be read
 bool look_at_journal(const fs::path& journal, std::vector<Salvaged>& done) {
   std::error_code ignored;
   if (!fs::exists(journal, ignored)) return false;
-  const auto why = why_unreadable(journal);
+  const auto why = why_corrupt([&] { read_journal(journal, [](std::uint64_t, Record&&) {}); });
   if (!why.empty() && !is_journal_of_other_version(journal)) {
     set_aside(journal, {.reason = why});
     done.push_back({journal, why});
@@ -41,10 +54,11 @@ bool look_at_journal(const fs::path& journal, std::vector<Salvaged>& done) {
 void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& done) {
   const bool has_journal = look_at_journal(log.folder / (stem.name + ".journal"), done);
   const auto parts = parts_of(log.folder, stem);
+  Coverage before;
   for (std::uint32_t number = 1; number <= parts.size(); ++number) {
     const auto& file = parts[number - 1];
     const auto missing = why_missing(file);
-    const auto why = missing.empty() ? why_unreadable(file) : missing;
+    const auto why = missing.empty() ? why_unreadable(file, before) : missing;
     if (why.empty() || (missing.empty() && is_other_version(file))) continue;
     if (has_journal) {  // it makes this part, and those after it, anew
       set_parts_aside(log.folder, stem, number, why);
@@ -53,6 +67,11 @@ void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& d
     }
     const Misfit misfit{.stem = stem, .part = number, .why = why};
     done.push_back(missing.empty() ? rebuild(log, misfit) : replace_missing(log, misfit));
+  }
+  if (!has_journal || parts.empty()) return;
+  if (const auto why = why_corrupt([&] { prove_nothing_hidden(log, stem); }); !why.empty()) {
+    set_parts_aside(log.folder, stem, 1, why);
+    done.push_back({parts.front(), why});
   }
 }
 

@@ -283,11 +283,8 @@ void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row) {
 std::uint64_t read_records(const OpenSegment& segment, const Selection& selection,
                            const std::function<void(std::uint64_t, Record&&)>& visit) {
   std::uint64_t records = 0;
-  const auto last = segment.head().seq_last;
   const SegmentWalk::Visit count_and_visit = [&](std::uint64_t sequence, Record&& record) {
     ++records;
-    if (sequence > last && last > 0)
-      throw Error(ErrorCode::corrupt, fmt::format("it holds record {}, and says to end with {}", sequence, last));
     try {
       visit(sequence, std::move(record));
     } catch (...) {

@@ -91,14 +91,14 @@ StemReport LogWalk::read(const Stem& stem, const Selection& selection, const Vis
   if (!fd && errno != ENOENT) throw_errno(errno, "open journal", journal.native());
 
   StemReport report;
-  Coverage coverage;
+  coverage_ = {};
   for (const auto& part : admitted_parts(log_, stem, [this](const LeftOut& file) { leave_out(file); })) {
     file_ = part;
     const OpenSegment segment(part);
     visitor.segment(segment);
     if (!end_file()) continue;
     report.segments.push_back(segment.head());
-    coverage.add(segment.head());
+    coverage_.add(segment.head());
   }
   if (!fd) return report;
   file_ = journal;
@@ -107,7 +107,7 @@ StemReport LogWalk::read(const Stem& stem, const Selection& selection, const Vis
     return report;
   }
   auto read = read_journal(fd, journal, selection, [&](std::uint64_t sequence, Record&& entry) {
-    if (coverage.covers(sequence))
+    if (coverage_.covers(sequence))
       ++report.skipped;
     else if (admits(entry))
       visitor.record(std::move(entry));
@@ -117,11 +117,13 @@ StemReport LogWalk::read(const Stem& stem, const Selection& selection, const Vis
 }
 
 StemReport LogWalk::read(const Stem& stem, const Selection& selection, const std::function<void(Record&&)>& visit) {
-  const auto pass = [&](std::uint64_t, Record&& record) {
-    if (admits(record)) visit(std::move(record));
+  const auto read_part = [&](const OpenSegment& segment) {
+    read_records(segment, selection, [&](std::uint64_t sequence, Record&& record) {
+      prove_range(segment.name(), segment.head(), coverage_, sequence);
+      if (admits(record)) visit(std::move(record));
+    });
   };
-  return read(stem, selection,
-              Visitor{[&](const OpenSegment& segment) { read_records(segment, selection, pass); }, visit});
+  return read(stem, selection, Visitor{read_part, visit});
 }
 
 void refuse_the_unclear(const LeftOut& file) {

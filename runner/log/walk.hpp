@@ -58,6 +58,7 @@ class LogWalk {
   std::function<void(const LeftOut&)> left_out_;
   std::vector<Stem> stems_;                                ///< read so far, the one at work last
   std::unordered_map<std::size_t, std::uint32_t> owners_;  ///< attempt, hashed -> index into stems_
+  Coverage coverage_;                                      ///< of the journal at work, by its parts read so far
   std::filesystem::path file_;                             ///< at work
   std::optional<LeftOut> verdict_;                         ///< on it
 };

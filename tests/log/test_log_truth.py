@@ -223,6 +223,36 @@ class CountedOnce(LogTruth):
         self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 0)
         self.assertEqual(self.totals()[0], before)
 
+    def test_a_range_that_is_not_the_records_is_corrupt(self):
+        """What a segment says to hold is skipped in its journal: too little counts twice, too much hides."""
+        self.log.joinpath("made.journal").unlink()
+        journal = (self.log / "killed.journal").read_bytes()
+        self.seal()
+        self.assertTrue((self.log / "killed.journal").exists(), "its attempts have not ended")
+        before = self.totals()[0]
+        segment = (self.log / "killed.h5").read_bytes()
+        for changes in ({"seq_first": 3}, {"seq_last": 9}, {"seq_first": 0, "seq_last": 0}):
+            with self.subTest(changes):
+                with h5py.File(self.log / "killed.h5", "r+") as file:
+                    for name, value in changes.items():
+                        file.attrs.modify(name, np.uint64(value))
+                self.refused_by_all("killed.h5", "holds record", "and says to hold")
+                self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+                self.assertEqual(self.totals()[0], before)
+                self.assertEqual((self.log / "killed.journal").read_bytes(), journal)
+                (self.log / "killed.h5").write_bytes(segment)
+        with h5py.File(self.log / "killed.h5", "r+") as file:
+            for group in ("turns", "attempts"):
+                for column in list(file[group]):
+                    rows = file[group][column][:-1]
+                    del file[group][column]
+                    file[group].create_dataset(
+                        column, data=rows, chunks=True, compression="gzip", shuffle=True, maxshape=(None,)
+                    )
+        self.check_refused(nkigrid("log", "check", self.run_folder), 3, "1 of 2")
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        self.assertEqual(self.totals()[0], before)
+
     def test_a_renamed_segment_is_corrupt_until_it_has_its_name(self):
         self.seal()
         before = self.totals()[0]
