@@ -187,6 +187,20 @@ void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, c
 
 }  // namespace
 
+std::string read_run_id(const fs::path& folder) {
+  if (!is_run(folder))
+    throw Error(ErrorCode::config,
+                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                            folder.native()));
+  const auto file = read_grid_file(folder / "grid.yaml", {});
+  if (!file.resolved || file.resolved->run_id.empty())
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{}' does not tell its run_id (under `resolved:`); restore it, the log "
+                            "beside it is untouched",
+                            (folder / "grid.yaml").native()));
+  return file.resolved->run_id;
+}
+
 bool is_run(const fs::path& path) noexcept {
   try {
     std::error_code ignored;

@@ -28,7 +28,7 @@ jobs::EndpointPart endpoint_part(const RunOptions& options) {
 
 /// While rank 0 works: attempts without an end are nobody's.
 log::Ledger ledger_of(const jobs::Run& run) {
-  return log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
+  return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void Leader::tell_end(double seconds_left) {
 
 void Leader::finish() {
   finished_ = true;
-  log::seal_all(run_.log_folder());
+  log::seal_all(log::log_of(run_));
   coordinator_.finish_progress();
   const auto result = this->result();
   log::note_stopped_by(run_.log_folder(), options_.shard, result.stopped_by);

@@ -37,15 +37,6 @@ std::uint32_t lanes_of(const RankContext& at) {
   return jobs::auto_lanes(at.run.grid, std::max(1U, std::thread::hardware_concurrency()), ranks_here);
 }
 
-std::map<std::string, std::unique_ptr<model::ChatModel>> make_models(const jobs::Run& run, RankPermits& permits) {
-  std::map<std::string, std::unique_ptr<model::ChatModel>> models;
-  for (const auto& spec : run.grid.models) {
-    models[spec.name] = model::make_model(spec, run.benchmark, run.folder / "inputs" / "profiles",
-                                          spec.concurrency > 0 ? &permits : nullptr);
-  }
-  return models;
-}
-
 bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); }
 
 /// Closes and seals a rank's journal. @returns an empty trouble when all went well.
@@ -83,7 +74,8 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
                     .device = *device_,
                     .journal = journal_,
                     .clock = at_.clock,
-                    .models = make_models(at_.run, permits_),
+                    .models = model::make_models(at_.run.grid.models, at_.run.benchmark,
+                                                 at_.run.folder / "inputs" / "profiles", permits_),
                     .node = at_.node,
                     .rank = static_cast<std::uint32_t>(at_.comm.rank()),
                     .turns = turns_,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -43,6 +44,7 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
   std::string payload;
   bool has_head = false;
   while (frames.next(sequence, payload)) {
+    if (!has_head && report.header.run_id.empty()) report.header.run_id = run_of_begin(payload).value_or("");
     auto decoded = decode(payload, selection.with_texts);
     if (!decoded) {
       frames.count_damage(payload.size());
@@ -67,6 +69,23 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
   report.damaged_bytes = frames.damaged_bytes();
   report.missing_records = frames.missing_records();
   return report;
+}
+
+std::optional<LogHeader> read_journal_head(const Fd& fd, const std::filesystem::path& name) {
+  std::optional<LogHeader> head;
+  {
+    FrameReader frames(fd.get(), name);
+    std::uint64_t sequence = 0;
+    std::string payload;
+    while (!head && frames.next(sequence, payload)) {
+      if (auto decoded = decode(payload, false); decoded && std::holds_alternative<LogHeader>(*decoded))
+        head = std::get<LogHeader>(std::move(*decoded));
+      else if (auto run = run_of_begin(payload))
+        head = LogHeader{.run_id = std::move(*run)};
+    }
+  }
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", name.native());
+  return head;
 }
 
 JournalReport read_journal(const std::filesystem::path& file,

@@ -87,6 +87,23 @@ TEST(SingleShot, FailuresMapToTheirOutcomes) {
   }
 }
 
+TEST(SingleShot, WhyTheFinalKernelFailedIsInTheEnd) {
+  const std::vector<std::tuple<std::string, std::string, std::uint32_t>> cases = {
+      {"a = 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
+      {"a = 1  # final: NUMERIC_MISMATCH",
+       R"({"message":"wrong","hints":["look at the tail"],"first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
+       5},
+      {"a = 1", "", 5}};
+  for (const auto& [source, findings, trials] : cases) {
+    Episode episode(ModeKind::single_shot);
+    ScriptedModel model({says(fence(source))});
+    episode.run(model);
+    EXPECT_EQ(episode.end().findings, findings);
+    EXPECT_EQ(episode.end().trials, trials);
+    EXPECT_EQ(episode.end().trials_passed, findings.empty() ? trials : 0);
+  }
+}
+
 TEST(MultiTurn, CompilerTextIsTheNextMessageUntilItCompiles) {
   Episode episode(ModeKind::multi_turn, 5);
   ScriptedModel model(

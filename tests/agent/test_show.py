@@ -73,6 +73,18 @@ class Show(unittest.TestCase):
                 self.assertIn("no language model", done.stdout)
                 self.assertNotIn("\x1b", done.stdout)
 
+    def test_why_the_final_kernel_failed_is_told_of_every_mode(self):
+        done = subprocess.run([NKIGRID, "export", self.run_folder], capture_output=True, text=True, timeout=120)
+        failed = [row for row in map(json.loads, done.stdout.splitlines()) if row["passed"] == 0 and row["code"] != ""]
+        self.assertTrue(any(row["mode"] == "ss" for row in failed), "some single shot fails")
+        for row in failed:
+            end = json.loads(show(self.run_folder, row["episode"], "--json").stdout)["end"]
+            self.assertEqual((end["code"], end["line"]), (row["code"], row["line"]))
+            self.assertEqual(end["findings"]["message"], row["message"])
+            self.assertEqual((end["trials"], end["trials_passed"]), (row["trials"], row["trials_passed"]))
+            text = show(self.run_folder, row["episode"], NO_COLOR="1").stdout
+            self.assertIn(row["message"].splitlines()[0], text.split("Outcome: ")[1])
+
     def test_wrong_names_get_one_clear_error(self):
         for arguments, words in (
             ((self.run_folder, "novice.ss.rank-aware/L1/001_ad#1"), ("no episode", "did you mean")),
