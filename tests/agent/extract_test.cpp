@@ -22,15 +22,17 @@ TEST(Extract, GrowsTheLastBlockOverInnerFencesOutsideThinking) {
 }
 
 TEST(Extract, TakesTheLastBlockOfAnAllowedTag) {
-  EXPECT_EQ(code_of("```python\na = 1\n```\n```py\nb = 2\n```\n```bash\nls x\n```\n"), "last_fence:def b(): 2\n");
-  EXPECT_EQ(code_of("```nki\na = 1\n```\n"), "last_fence:def a(): 1\n");
-  EXPECT_EQ(code_of("```\na = 1\n```\n"), "last_fence:def a(): 1\n");
-  EXPECT_EQ(code_of("```PYTHON title=x\na = 1\n```"), "last_fence:def a(): 1\n");
-  EXPECT_EQ(code_of("```cpp\na = 1;\n```\n"), "");
+  EXPECT_EQ(code_of("```python\ndef a(): 1\n```\n```py\ndef b(): 2\n```\n```bash\nls x\n```\n"),
+            "last_fence:def b(): 2\n");
+  EXPECT_EQ(code_of("```nki\ndef a(): 1\n```\n"), "last_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("```\ndef a(): 1\n```\n"), "last_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("```PYTHON title=x\ndef a(): 1\n```"), "last_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("```cpp\ndef a(): 1;\n```\n"), "");
 }
 
 TEST(Extract, PassesOverABlockThatIsNoPython) {
-  EXPECT_EQ(code_of("```python\na = 1\n```\nIt prints:\n```\nThe result is fine.\n```\n"), "last_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("```python\ndef a(): 1\n```\nIt prints:\n```\nThe result is fine.\n```\n"),
+            "last_fence:def a(): 1\n");
 }
 
 const std::string kDraft = "from neuronxcc import nki\n\n@nki.jit\ndef kernel(x):\n    return x\n";
@@ -73,21 +75,46 @@ TEST(Extract, WithoutADecoratorTheLastThatLooksLikeAKernelIsIt) {
   EXPECT_EQ(code_of(python(mentions)), "last_fence:" + mentions);
 }
 
+TEST(Extract, FencesAreReadAsModelsWriteThem) {
+  for (const std::string tag :
+       {"python3", "py title=\"kernel.py\"", "python:kernel.py", "Python {.numberLines}", "kernel.py"})
+    EXPECT_EQ(code_of("```" + tag + "\n" + kDraft + "```\n"), "last_fence:" + kDraft) << tag;
+  EXPECT_EQ(code_of("~~~python\n" + kDraft + "~~~\n"), "last_fence:" + kDraft);
+  EXPECT_EQ(code_of("~~~python\n" + kDraft + "```\n~~~~\n"), "last_fence:" + kDraft + "```\n");
+  const auto within = [&](const std::string& first, const std::string& rest) {
+    std::string text = first + "```python\n";
+    for (std::size_t at = 0; at < kDraft.size(); at = kDraft.find('\n', at) + 1)
+      text += rest + kDraft.substr(at, kDraft.find('\n', at) + 1 - at);
+    return text + rest + "```\nThat is all.\n";
+  };
+  EXPECT_EQ(code_of("1. The kernel:\n\n" + within("    ", "    ")), "last_fence:" + kDraft);
+  EXPECT_EQ(code_of(within("- ", "  ")), "last_fence:" + kDraft);
+  EXPECT_EQ(code_of(within("12. ", "    ")), "last_fence:" + kDraft);
+  EXPECT_EQ(code_of(within("> ", "> ")), "last_fence:" + kDraft);
+}
+
+TEST(Extract, AFenceInADocstringIsNoEnd) {
+  const std::string code =
+      "@nki.jit\ndef kernel(x):\n    \"\"\"Call it so:\n\n    ```python\n    kernel(x)\n    ```\n    \"\"\"\n    "
+      "return x(\n";
+  EXPECT_EQ(code_of(python(code)), "last_fence:" + code);  // and what follows it has a slip of its own
+}
+
 TEST(Extract, AFenceThatWasNeverClosedEndsWhereTheNextBegins) {
   EXPECT_EQ(code_of("```python\n" + kDraft + "\nOr rather:\n" + python(kSlip)), "last_fence:" + kSlip);
 }
 
 TEST(Extract, AnUnclosedLastFenceCountsOnlyInAWholeReply) {
-  EXPECT_EQ(code_of("x\n```python\na = 1\n"), "unclosed_fence:def a(): 1\n");
-  EXPECT_EQ(code_of("x\n```python\na = 1\n", true), "");
-  EXPECT_EQ(code_of("x\n```python\na = 1\n\nThis kernel handles it.\n"), "");
-  EXPECT_EQ(code_of("```python\na = 1\n```\nand\n```python\nb = (", true), "last_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("x\n```python\ndef a(): 1\n"), "unclosed_fence:def a(): 1\n");
+  EXPECT_EQ(code_of("x\n```python\ndef a(): 1\n", true), "");
+  EXPECT_EQ(code_of("x\n```python\ndef a(): 1\n\nThis kernel handles it.\n"), "");
+  EXPECT_EQ(code_of("```python\ndef a(): 1\n```\nand\n```python\nb = (", true), "last_fence:def a(): 1\n");
 }
 
 TEST(Extract, ThinkingIsNeverCode) {
-  EXPECT_EQ(code_of("<think>\n```python\na = 1\n```\n</think>\nno code"), "");
-  EXPECT_EQ(code_of("```python\na = 1\n```\n</think>\n```python\nb = 2\n```"), "last_fence:def b(): 2\n");
-  EXPECT_EQ(code_of("<think>\n```python\na = 1\n```\n"), "");
+  EXPECT_EQ(code_of("<think>\n```python\ndef a(): 1\n```\n</think>\nno code"), "");
+  EXPECT_EQ(code_of("```python\ndef a(): 1\n```\n</think>\n```python\ndef b(): 2\n```"), "last_fence:def b(): 2\n");
+  EXPECT_EQ(code_of("<think>\n```python\ndef a(): 1\n```\n"), "");
   EXPECT_EQ(without_thinking("a<thinking>b</thinking>c<think>d</think>e"), "ace");
 }
 
