@@ -67,10 +67,10 @@ std::string document_as_json(const Evidence& evidence, const TableList& named) {
 
 }  // namespace
 
-std::string print_tables(const Evidence& evidence, const TableList& named, Format format) {
+std::string print_tables(const Evidence& evidence, const TableList& named, Format format, std::size_t columns) {
   if (format == Format::json) return document_as_json(evidence, named);
   if (format == Format::csv) return sheet_as_csv(named.front()->data(evidence));
-  return page_as(page_of(evidence, named), format);
+  return page_as(page_of(evidence, named), format, columns);
 }
 
 std::string why_no_rows(const Evidence& evidence, const Table& table) {
