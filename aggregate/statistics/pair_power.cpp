@@ -81,7 +81,7 @@ class PassDraws {
   std::vector<std::uint64_t> below_;  // [quantile][k]: P(at most k), times 2^32
 };
 
-/// p of the differences, exact wherever it decides at one of the alphas.
+/// Mid-p of the differences, counted wherever it decides at one of the alphas.
 double deciding_p(const Sample& differences, const std::vector<double>& alphas) {
   double sum = 0, squares = 0;
   std::size_t differing = 0;
@@ -89,7 +89,7 @@ double deciding_p(const Sample& differences, const std::vector<double>& alphas) 
     const auto d = static_cast<double>(value);
     sum += d, squares += d * d, differing += value != 0;
   }
-  const double least = std::ldexp(1.0, 1 - static_cast<int>(std::min<std::size_t>(differing, 1000)));
+  const double least = std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differing, 1000)));
   if (differing == 0 || least > *std::max_element(alphas.begin(), alphas.end())) return 1;
   if (differing >= kManyTasks) {
     const double p = 2 * normal_cdf(-std::abs(sum) / std::sqrt(squares)).below;
@@ -98,7 +98,7 @@ double deciding_p(const Sample& differences, const std::vector<double>& alphas) 
                        });
     if (clear) return p;
   }
-  return sign_flip(differences);
+  return sign_flip(differences, PValue::mid);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct PairSize {
   std::uint32_t tasks = 0, replicates_a = 1, replicates_b = 1;
 };
 
-/// The power of the test that `pairs` prints. One replicate in both cells: that of the exact McNemar test, exactly;
-/// else the share of simulated grids whose exact sign-flip p reaches alpha. Grid d has a counter-based stream of its
+/// The power of the test that `pairs` prints. One replicate in both cells: that of the mid-p McNemar test, exactly;
+/// else the share of simulated grids whose sign-flip mid-p reaches alpha. Grid d has a counter-based stream of its
 /// own (Philox4x32-10) that is the same for every difference and on any number of threads; a smaller variance at a rate
 /// near 0 or 1 comes with the Beta.
 class PairPower {
