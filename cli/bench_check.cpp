@@ -41,9 +41,12 @@ std::vector<std::string> proof_environment() {
 using Faults = std::map<std::string, std::vector<std::string>>;  // task id -> what is wrong
 
 /// The proof against torch. Every task of the index has an entry afterwards.
-Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path& script) {
-  const auto result = proc::run_command({NKIGRID_PYTHON, script.string(), benchmark.folder.string()}, kProofTimeout,
-                                        proof_environment(), std::size_t{16} << 20);
+Faults prove_index(const jobs::Benchmark& benchmark, const jobs::CheckSpec& check,
+                   const std::filesystem::path& libexec) {
+  const auto result =
+      proc::run_command({NKIGRID_PYTHON, libexec / "check_index.py", benchmark.folder,
+                         libexec / "libnkigrid_sandbox.so", check.strict_sandbox ? "strict" : "relaxed"},
+                        kProofTimeout, proof_environment(), std::size_t{16} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {
     throw Error(ErrorCode::external,
@@ -112,7 +115,7 @@ ExitCode bench_check(const jobs::Benchmark& benchmark) {
   const auto paths = device::default_device_paths();
   const jobs::DeviceSpec spec;
   auto servers = device::start_servers(spec.backend, check, paths, 1);
-  auto faults = prove_index(benchmark, paths.libexec / "check_index.py");
+  auto faults = prove_index(benchmark, check, paths.libexec);
   const auto device = device::make_device(spec, check, kSeed, std::move(servers), paths);
   int failed = 0;
   for (const auto& task : benchmark.tasks) {
