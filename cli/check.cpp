@@ -9,6 +9,7 @@
 #include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/forecast/forecast.hpp"
 #include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
@@ -82,7 +83,7 @@ ExitCode check(const CheckOptions& options) {
   if (result.grid) sizes = size_of(*result.grid);
   if (options.json) fmt::print("{}", json_text(to_json(sizes, result.problems)));
   if (!result.grid) {
-    fmt::print(stderr, "{}\n", jobs::to_text(result.problems));
+    fmt::print(stderr, "{}\n", printable(jobs::to_text(result.problems)));
     throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(),
                                                result.problems.size() == 1 ? "" : "s", file.native()));
   }

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 
 namespace nkigrid::runner {
 
@@ -60,7 +61,7 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
             ErrorCode::external,
             fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
       }
-      fmt::print(stderr, "nkigrid: warning: '{}' has no file locks; do not start this shard twice\n", folder.native());
+      warn("'{}' has no file locks; do not start this shard twice", folder.native());
     }
     owner_ = std::max(owner_, next_owner(fd, path));
     held_.push_back(std::move(fd));

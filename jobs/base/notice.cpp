@@ -1,0 +1,11 @@
+#include "jobs/base/notice.hpp"
+
+#include <cstdio>
+
+#include "jobs/base/text.hpp"
+
+namespace nkigrid {
+
+void print_notice(std::string_view text) { fmt::print(stderr, "nkigrid: {}\n", printable(text)); }
+
+}  // namespace nkigrid
