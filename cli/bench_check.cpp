@@ -14,6 +14,7 @@
 
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
@@ -125,9 +126,9 @@ ExitCode bench_check(const jobs::Benchmark& benchmark) {
     check_known_kernel(benchmark, task, *device, wrong);
     check_trivial_kernels(task, *device, check.trials, wrong);
     failed += wrong.empty() ? 0 : 1;
-    fmt::print("{:<28} {}\n", task.id, wrong.empty() ? "ok" : fmt::format("FAULT {}", fmt::join(wrong, "; ")));
+    say("{:<28} {}\n", task.id, wrong.empty() ? "ok" : fmt::format("FAULT {}", fmt::join(wrong, "; ")));
   }
-  fmt::print("{} tasks, {} with a fault\n", benchmark.tasks.size(), failed);
+  say("{} tasks, {} with a fault\n", benchmark.tasks.size(), failed);
   return failed == 0 ? ExitCode::done : ExitCode::incomplete;
 }
 

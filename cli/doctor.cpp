@@ -28,6 +28,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/device/make_device.hpp"
@@ -218,7 +219,7 @@ ExitCode doctor(const DoctorOptions& options) {
                       {"word", word_of(finding)},
                       {"text", finding.text}});
     else
-      fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
+      say("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
   if (options.json) fmt::print("{}", json_text({{"version", 1}, {"findings", list}}));
   return code;

@@ -8,4 +8,6 @@ namespace nkigrid {
 
 void print_notice(std::string_view text) { fmt::print(stderr, "nkigrid: {}\n", printable(text)); }
 
+void print_said(std::string_view text) { fmt::print("{}", printable(text)); }
+
 }  // namespace nkigrid

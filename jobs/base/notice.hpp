@@ -23,4 +23,14 @@ void warn(fmt::format_string<Words...> format, Words&&... words) {
   print_notice("warning: " + fmt::format(format, std::forward<Words>(words)...));
 }
 
+/// Writes `text` to stdout, made printable. @see say
+void print_said(std::string_view text);
+
+/// What a verb answers in words on stdout. What programs read (JSON, CSV) has its own escapes and goes past this, as do
+/// texts with colours of ours, in which each foreign part is made printable by itself.
+template <class... Words>
+void say(fmt::format_string<Words...> format, Words&&... words) {
+  print_said(fmt::format(format, std::forward<Words>(words)...));
+}
+
 }  // namespace nkigrid
