@@ -14,7 +14,10 @@
 
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
+#include "jobs/run_inputs.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
@@ -41,12 +44,14 @@ std::vector<std::string> proof_environment() {
 
 using Faults = std::map<std::string, std::vector<std::string>>;  // task id -> what is wrong
 
-/// The proof against torch. Every task of the index has an entry afterwards.
+/// The proof against torch of what was read, in our own format. Every task has an entry afterwards.
 Faults prove_index(const jobs::Benchmark& benchmark, const jobs::CheckSpec& check,
                    const std::filesystem::path& libexec) {
+  const TemporaryDirectory folder;
+  jobs::write_inputs(folder.path(), jobs::own_format_files(benchmark));
   const auto result =
-      proc::run_command({NKIGRID_PYTHON, libexec / "check_index.py", benchmark.folder,
-                         libexec / "libnkigrid_sandbox.so", check.strict_sandbox ? "strict" : "relaxed"},
+      proc::run_command({NKIGRID_PYTHON, libexec / "check_index.py", folder.path(), libexec / "libnkigrid_sandbox.so",
+                         check.strict_sandbox ? "strict" : "relaxed"},
                         kProofTimeout, proof_environment(), std::size_t{16} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {
