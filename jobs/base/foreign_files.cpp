@@ -32,6 +32,13 @@ Fd step(const Fd& from, const fs::path& name, int flags, const fs::path& path) {
   throw_errno(error, "open", path.native());
 }
 
+void require_regular(const Fd& file, const fs::path& path) {
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) throw_errno(errno, "look at", path.native());
+  if (S_ISDIR(facts.st_mode)) refuse(path, "a folder");
+  if (!S_ISREG(facts.st_mode)) refuse(path, "a pipe, socket or device");
+}
+
 }  // namespace
 
 Fd open_foreign_file(const fs::path& folder, const fs::path& name) {
@@ -45,10 +52,15 @@ Fd open_foreign_file(const fs::path& folder, const fs::path& name) {
   if (name.filename() == ".." || name.is_absolute()) refuse(path, "outside its folder");
   // Not blocking: a pipe without a writer is opened at once, and refused.
   Fd file = step(at, name.filename(), O_RDONLY | O_NONBLOCK | O_NOCTTY, path);
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) throw_errno(errno, "look at", path.native());
-  if (S_ISDIR(facts.st_mode)) refuse(path, "a folder");
-  if (!S_ISREG(facts.st_mode)) refuse(path, "a pipe, socket or device");
+  require_regular(file, path);
+  return file;
+}
+
+Fd open_own_file(const fs::path& path, int flags) {
+  Fd file(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+  if (!file && errno == ELOOP) refuse(path, "a symbolic link");
+  if (!file) throw_errno(errno, "write", path.native());
+  require_regular(file, path);
   return file;
 }
 

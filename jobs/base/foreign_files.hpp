@@ -19,6 +19,12 @@ Fd open_foreign_file(const std::filesystem::path& folder, const std::filesystem:
 std::string read_foreign_file(const std::filesystem::path& folder, const std::filesystem::path& name,
                               std::size_t most_bytes = std::size_t{64} << 20);
 
+/// Opens a file of ours in a folder that may be a stranger's, made (0644, less the umask) when it is not there: never
+/// through a link, and a regular file.
+/// @param flags O_RDWR or O_WRONLY, O_TRUNC
+/// @throws Error{io}
+Fd open_own_file(const std::filesystem::path& path, int flags);
+
 /// Whether there is anything of that name, whatever it is.
 bool has_foreign_file(const std::filesystem::path& folder, const std::filesystem::path& name) noexcept;
 
