@@ -11,6 +11,7 @@
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
@@ -229,7 +230,7 @@ ExitCode export_run(const ExportOptions& options) {
     throw Error(ErrorCode::usage, "--attempts and --turns are two tables; take one after the other");
   const auto run = jobs::load_run(options.run);
   const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
   RowWriter rows(format);
   if (options.turns)
     export_turns(rows, run, ledger, options.texts);

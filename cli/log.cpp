@@ -12,6 +12,7 @@
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/set_aside.hpp"
 
@@ -56,15 +57,15 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
 void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
   std::size_t width = 4;
   for (const auto& c : checks) width = std::max(width, c.file.filename().native().size());
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes",
-             "missing records");
+  say("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes",
+      "missing records");
   for (const auto& c : checks) {
-    fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records,
-               c.torn_tail_bytes, c.damaged_bytes, c.missing_records);
+    say("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records, c.torn_tail_bytes,
+        c.damaged_bytes, c.missing_records);
     for (const auto& text : {c.left_out, c.error})
-      if (!text.empty()) fmt::print("  {}\n", text);
+      if (!text.empty()) say("  {}\n", text);
   }
-  for (const auto& note : notes) fmt::print("set aside: damaged/{}: {}\n", note.file, note.reason);
+  for (const auto& note : notes) say("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
 ExitCode check(const LogOptions& options) {

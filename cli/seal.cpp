@@ -12,6 +12,7 @@
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
@@ -53,14 +54,12 @@ ExitCode seal(const SealOptions& options) {
   const auto before = log::read_notes(log.folder);
   const auto salvaged = log::salvage(log);
   const auto written = log::seal_all(log);
-  for (const auto& file : salvaged) fmt::print(stderr, "nkigrid: warning: {}\n", file.what);
+  for (const auto& file : salvaged) warn("{}", file.what);
   const auto notes = log::read_notes(log.folder);
   const auto aside = notes.size() - before.size();
   if (aside > 0)
-    fmt::print(
-        stderr,
-        "nkigrid: warning: {} files are set aside in '{}', with a note each; `resume` runs again what was lost\n",
-        aside, (log.folder / "damaged").native());
+    warn("{} files are set aside in '{}', with a note each; `resume` runs again what was lost", aside,
+         (log.folder / "damaged").native());
   if (options.json)
     print_json(written, salvaged);
   else

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.hpp"
+#include "jobs/base/text.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
@@ -208,7 +209,7 @@ std::string to_text(const StatusReport& report) {
         "\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n",
         report.folder);
   }
-  return text;
+  return printable(text);  // names of nodes, words of servers
 }
 
 }  // namespace nkigrid::cli

@@ -15,6 +15,7 @@
 #include "aggregate/tables/write.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::cli {
@@ -79,21 +80,19 @@ void print(const aggregate::Evidence& evidence, const Request& request, bool qui
   // A csv file has no place for what is no row.
   const auto& table = *request.tables.front();
   if (const auto why = aggregate::why_no_rows(evidence, table); !why.empty())
-    fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", table.name, why);
-  for (const auto& warning : evidence.once(aggregate::make_warnings))
-    fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+    notice("{}: nothing to show: {}", table.name, why);
+  for (const auto& warning : evidence.once(aggregate::make_warnings)) warn("{}", warning);
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
 ExitCode conclude(const aggregate::Evidence& evidence, const TablesOptions& options) {
-  for (const auto& line : options.quiet ? std::vector<std::string>{} : evidence.ledger->warnings)
-    fmt::print(stderr, "nkigrid: {}\n", line);
+  for (const auto& line : options.quiet ? std::vector<std::string>{} : evidence.ledger->warnings) notice("{}", line);
   if (evidence.outstanding == 0) return ExitCode::done;
   // Only a run that was submitted goes on by a submit.
   const bool here =
       options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n",
-             evidence.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
+  notice("{} episodes are outstanding; `nkigrid resume {}{}` continues them", evidence.outstanding,
+         options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
   return ExitCode::incomplete;
 }
 

@@ -67,6 +67,14 @@ function(nkigrid_python_test name file)
     NKIGRID_BUILD_DIR=${CMAKE_BINARY_DIR} NKIGRID_SOURCE_DIR=${CMAKE_SOURCE_DIR} ${T_ENVIRONMENT})
 endfunction()
 
+# nkigrid_test_as_user(proc.ordinary_user nkigrid_proc_tests ARGUMENTS --gtest_filter=Sandbox.*): again, without root.
+function(nkigrid_test_as_user name program)
+  cmake_parse_arguments(T "" "" "ARGUMENTS" ${ARGN})
+  add_test(NAME ${name}
+    COMMAND ${NKIGRID_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/as_user.py $<TARGET_FILE:${program}> ${T_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+endfunction()
+
 # Where the simulator's package of this build tree is found.
 set(NKIGRID_PACKAGE_PATH PYTHONPATH=${CMAKE_BINARY_DIR}/nkisim)
 

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/log/segment.hpp"
@@ -55,7 +56,7 @@ Trouble seal(log::Journal& journal) {
 void give_up(const RankContext& at, int lost) {
   const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost,
                                   Heartbeat::kSilent.count());
-  fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", at.comm.rank(), reason);
+  notice("rank {}: {}; `nkigrid resume RUN` goes on", at.comm.rank(), reason);
   if (at.comm.rank() == 0) log::note_failure(at.run.log_folder(), at.options.shard, reason);
   at.comm.abort(ExitCode::external);
 }
@@ -86,7 +87,7 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
               {.start = [this](const Start& start) { begin(start); },
                .move_end = [this](const TimeLeft& left) { move_end(left); }}),
       heartbeat_(at_.comm, at_.clock) {
-  if (!journal_.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal_.warning());
+  if (!journal_.warning().empty()) warn("{}", journal_.warning());
 }
 
 RunResult Rank::work() {

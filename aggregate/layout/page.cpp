@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "jobs/base/text.hpp"
+
 namespace nkigrid::aggregate {
 namespace {
 
@@ -18,6 +20,24 @@ std::string laid_out(const std::vector<Block>& blocks, const Layout& layout, con
                                      : layout(block.sheet);
   }
   return text;
+}
+
+// Names, categories and messages are anybody's text: what steers a terminal or turns a line is made to stand there.
+void make_printable(std::vector<std::string>& words) {
+  for (auto& word : words) word = printable(word);
+}
+
+Page printable_page(Page page) {
+  make_printable(page.warnings);
+  for (auto& block : page.blocks) {
+    make_printable(block.warnings);
+    make_printable(block.sheet.notes);
+    block.sheet.caption = printable(block.sheet.caption);
+    block.why_empty = printable(block.why_empty);
+    for (auto& row : block.sheet.rows) make_printable(row);
+    for (auto& column : block.sheet.columns) column.header = printable(column.header);
+  }
+  return page;
 }
 
 std::string page_as_text(const Page& page, std::size_t columns) {
@@ -42,7 +62,8 @@ std::string page_as_latex(const Page& page) {
 
 }  // namespace
 
-std::string page_as(const Page& page, Format format, std::size_t columns) {
+std::string page_as(const Page& given, Format format, std::size_t columns) {
+  const auto page = printable_page(given);
   if (format == Format::markdown) return page_as_markdown(page);
   return format == Format::latex ? page_as_latex(page) : page_as_text(page, columns);
 }
