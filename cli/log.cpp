@@ -79,7 +79,7 @@ ExitCode check(const LogOptions& options) {
   else if (!options.quiet)
     print_table(checks, notes);
   for (const auto& c : checks)
-    if (!c.left_out.empty()) fmt::print(stderr, "nkigrid: warning: {}\n", c.left_out);
+    if (!c.left_out.empty()) warn("{}", c.left_out);
   if (damaged > 0) {
     throw Error(ErrorCode::corrupt,
                 fmt::format("{} of {} log files of '{}' are damaged or do not count; `nkigrid seal {}` "

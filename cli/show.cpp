@@ -12,6 +12,7 @@
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
@@ -70,7 +71,7 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   const auto& planned = run.plan.episodes[index];
   const std::string& key = run.plan.key(planned.cell, planned.task);
   const log::Ledger ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
   Transcript transcript;
   transcript.episode = to_string(id);
   transcript.turns = log::read_history(log::log_of(run), id, key);
