@@ -4,8 +4,8 @@ Direct allocation places tiles by hand; the simulator places them itself, so an 
 documented limits are kept: addresses within the usable bytes, no initial values, no tensor-engine transpose, an
 explicit bias."""
 
-from ._trace import context
-from ._trace.limits import PSUM_BANKS, PSUM_BYTES, SBUF_BYTES
+from .._trace import context
+from .._trace.limits import PSUM_BANKS, PSUM_BYTES, SBUF_BYTES
 
 
 def _identity(func=None, **_):
