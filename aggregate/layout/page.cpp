@@ -30,7 +30,6 @@ void make_printable(std::vector<std::string>& words) {
 Page printable_page(Page page) {
   make_printable(page.warnings);
   for (auto& block : page.blocks) {
-    make_printable(block.warnings);
     make_printable(block.sheet.notes);
     block.sheet.caption = printable(block.sheet.caption);
     block.why_empty = printable(block.why_empty);
