@@ -92,11 +92,11 @@ slurm: {mem: 64, time: 4}
 TEST(Grid, DiagnosticsBelongToModesThatTellAModelAnything) {
   const Sandbox box;
   EXPECT_THAT(lines_of(box.read_edited("{kind: single-shot}", "{kind: single-shot, tools: {diagnostics: plain}}")),
-              ElementsAre("11:31 modes.ss.tools means nothing for kind single-shot; leave it out"));
+              ElementsAre("11:30 modes.ss.tools means nothing for kind single-shot; leave it out"));
   const Sandbox other;
   EXPECT_THAT(lines_of(other.read_edited("turns: 4", "tools: {diagnostics: terse, speed: 1}")),
-              ElementsAre("12:44 modes.agent.tools.diagnostics is 'terse' (one of explained, plain is wanted)",
-                          "12:51 unknown key 'speed' in modes.agent.tools"));
+              ElementsAre("12:50 modes.agent.tools.diagnostics is 'terse' (one of explained, plain is wanted)",
+                          "12:57 unknown key 'speed' in modes.agent.tools"));
 }
 
 TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
