@@ -9,28 +9,28 @@
 namespace nkigrid::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& object, const char* name) {
+std::string text_of(const nlohmann::ordered_json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string element_of(const Json& object, const char* name) {
+std::string element_of(const nlohmann::ordered_json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_object() ? found->dump() : "";
 }
 
-std::string value_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string value_of(const nlohmann::ordered_json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 }  // namespace
 
 Findings parse_findings(std::string_view json) {
   Findings findings;
-  const auto object = Json::parse(json, nullptr, false);
+  const auto object = nlohmann::ordered_json::parse(json, nullptr, false);
   if (!object.is_object()) return findings;
   findings.message = text_of(object, "message");
-  for (const auto& hint : object.value("hints", Json::array())) {
+  for (const auto& hint : object.value("hints", nlohmann::ordered_json::array())) {
     if (hint.is_string()) findings.hints += (findings.hints.empty() ? "" : "\n") + hint.get<std::string>();
   }
   findings.first = element_of(object, "first");
@@ -39,7 +39,7 @@ Findings parse_findings(std::string_view json) {
 }
 
 std::string describe_element(std::string_view json) {
-  const auto element = Json::parse(json, nullptr, false);
+  const auto element = nlohmann::ordered_json::parse(json, nullptr, false);
   for (const char* name : {"output", "index", "got", "want"}) {
     if (!element.is_object() || !element.contains(name)) return "";
   }

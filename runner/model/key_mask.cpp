@@ -9,8 +9,6 @@
 namespace nkigrid::model {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 bool is_unreserved(unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '~'; }
 
 /// What keys, their encodings and the asterisks that stand for the rest of one are made of.
@@ -51,7 +49,7 @@ std::string slashed(std::string_view key) {
 
 /// Applies `change` to every string of a document, names included. @returns whether any changed
 template <class Change>
-bool change_strings(OrderedJson& json, const Change& change) {
+bool change_strings(nlohmann::ordered_json& json, const Change& change) {
   bool any = false;
   if (json.is_string()) {
     auto changed = change(json.get<std::string>());
@@ -60,7 +58,7 @@ bool change_strings(OrderedJson& json, const Change& change) {
   } else if (json.is_array()) {
     for (auto& item : json) any = change_strings(item, change) || any;
   } else if (json.is_object()) {
-    OrderedJson renamed = OrderedJson::object();
+    nlohmann::ordered_json renamed = nlohmann::ordered_json::object();
     for (auto& [name, value] : json.items()) {
       any = change_strings(value, change) || any;
       auto changed = change(name);
@@ -109,9 +107,9 @@ std::string KeyMask::hide(std::string text) const {
 std::string KeyMask::hide_in_json(std::string text) const {
   if (forms_.empty()) return text;
   if (text.find("\\u") != std::string::npos || text.find("\\/") != std::string::npos) {
-    auto json = OrderedJson::parse(text, nullptr, false);
+    auto json = nlohmann::ordered_json::parse(text, nullptr, false);
     if (!json.is_discarded() && change_strings(json, [&](std::string s) { return hide(std::move(s)); }))
-      text = json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+      text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
   return hide(std::move(text));
 }
