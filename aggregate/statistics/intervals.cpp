@@ -77,7 +77,6 @@ Interval rate_interval(std::span<const TaskCount> tasks, double confidence) {
 }
 
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double confidence) {
-  // So few tasks whose replicates differ say too little of sigma^2.
   double variance_sum = 0, inverse_sum = 0, episodes = 0;
   std::ptrdiff_t repeated = 0, varying = 0;
   for (const auto& task : tasks) {

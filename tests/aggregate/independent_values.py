@@ -130,7 +130,12 @@ def main():
         d = np.array([1] * b + [-1] * c + [0] * (n - b - c))
         print("pair", b, c, n, bonett_price([d]), paper_bonett_price(b, c, n), "mid-p", sign_flip(d))
     thirds = [np.array([(j * 7) % 5 - 2 for j in range(11)]) / 3, np.array([(j * j) % 4 - 1 for j in range(9)]) / 3]
-    print("thirds in two levels", bonett_price(thirds), "mid-p", sign_flip(np.rint(np.concatenate(thirds) * 3).astype(int)))
+    print(
+        "thirds in two levels",
+        bonett_price(thirds),
+        "mid-p",
+        sign_flip(np.rint(np.concatenate(thirds) * 3).astype(int)),
+    )
     print("flips: wilson of 0.5 in 240", wilson(0.5, 240), "of 1/80 in 240", wilson(1 / 80, 240))
     for n, difference in ((24, 0.3), (60, 0.2), (150, 0.1)):
         share = discordance(0.2, difference, 1 / 3, 0.5)

@@ -16,7 +16,8 @@ TEST(GridWriter, ReadsBackToTheSameText) {
            "[sh, -c, \"echo 'x y'\"]}, "
            "price: {input: 0.1, output: 25}, method: \"yes\", budget: {usd: 0.5, tokens: 100, wall: 2 h}}");
   box.edit("grid.yaml", "turns: 4}",
-           "turns: 4, stop_on_pass: false, tools: {diagnostics: plain}, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", context: {on_full: "
+           "turns: 4, stop_on_pass: false, tools: {diagnostics: plain}, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", "
+           "context: {on_full: "
            "stop}}");
   box.edit("grid.yaml", "slurm: {shards: 3}",
            "check: {atol: 1.0e-5, rtol: 0, sandbox: relaxed}\nlanes: 7\nbudget: {tokens: 5}\nfactors: {t: "

@@ -12,7 +12,12 @@ def draw_method(rate, sd, icc, checkpoints, tasks, k, first, random):
     shift = random.normal(0, sd, (rounds, checkpoints, 1)) if sd else np.zeros((rounds, checkpoints, 1))
     own = random.random((rounds, checkpoints, tasks)) >= COUPLED
     at = np.where(own, random.integers(0, QUANTILES, own.shape), first[:, None, :])
-    return random.binomial(k, np.clip(table[at] + shift * table[at] * (1 - table[at]) / np.mean(table * (1 - table)), 0, 1)) / k
+    return (
+        random.binomial(
+            k, np.clip(table[at] + shift * table[at] * (1 - table[at]) / np.mean(table * (1 - table)), 0, 1)
+        )
+        / k
+    )
 
 
 def t2(freedom):
@@ -66,4 +71,11 @@ def measure(sizes, sd, n, k, icc, rounds, random, rate=0.3):
 
 def designs(difference):
     pairs = ((2, 2), (3, 3), (2, 5), (1, 3)) if difference else ((2,), (3,), (5,))
-    return [(c, sd, n, k, icc) for c in pairs for sd in (0, 0.02, 0.05) for n in (60, 150) for k in (1, 3) for icc in (0.1, 0.5)]
+    return [
+        (c, sd, n, k, icc)
+        for c in pairs
+        for sd in (0, 0.02, 0.05)
+        for n in (60, 150)
+        for k in (1, 3)
+        for icc in (0.1, 0.5)
+    ]

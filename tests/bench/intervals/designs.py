@@ -47,7 +47,11 @@ def draw_cells(design, effects, rounds, random):
         first = random.integers(0, QUANTILES, shape)
         for c, effect in enumerate(effects):
             table = beta_table(design.level_rates(effect)[level], design.icc)
-            at = first if c == 0 else np.where(random.random(shape) < COUPLED, first, random.integers(0, QUANTILES, shape))
+            at = (
+                first
+                if c == 0
+                else np.where(random.random(shape) < COUPLED, first, random.integers(0, QUANTILES, shape))
+            )
             cells[c][:, stratum] = random.binomial(design.replicates, table[at])
             truths[c] += table.mean() * shape[1] / design.tasks
     return cells, truths
