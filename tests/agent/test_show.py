@@ -15,10 +15,12 @@ benchmark: nkigen-bench
 tasks: [L1/001_add, L1/003_hardswish]
 replicates: 1
 seed: 5
-models: {novice: {api: synthetic, profile: novice}}
+models: {novice: {api: synthetic, profile: novice}, expert: {api: synthetic, profile: expert}}
 modes: {ss: {kind: single-shot}, agent: {kind: tool-agent, turns: 10}}
 prompts: {rank-aware: prompts/rank-aware.md}
-cells: [{model: novice, mode: [ss, agent], prompt: rank-aware}]
+cells:
+  - {model: novice, mode: [ss, agent], prompt: rank-aware}
+  - {model: expert, mode: ss, prompt: rank-aware}
 """
 
 

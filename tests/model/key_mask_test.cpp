@@ -51,7 +51,7 @@ TEST(KeyMask, HidesWhatJsonSpellsWithEscapes) {
   EXPECT_EQ(mask.hide_in_json(R"({"\u0073k-proj-CANARY":1})"), R"({"[key]":1})");
   const std::string innocent = R"({"b": "\u00e9t\u00e9 \/", "a":1e0})";
   EXPECT_EQ(mask.hide_in_json(innocent), innocent) << "what holds no key keeps its bytes";
-  EXPECT_EQ(mask.hide_in_json(R"(<p>no JSON: sk-proj-CANARY\u002f</p>)"), R"(<p>no JSON: [key]\u002f</p>)");
+  EXPECT_EQ(mask.hide_in_json(R"(<p>no JSON: sk-proj-CANARY\u002f</p>)"), "<p>no JSON: [key]</p>");
 }
 
 TEST(KeyMask, OfSeveralHidesEach) {
