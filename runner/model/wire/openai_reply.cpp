@@ -120,8 +120,6 @@ ChatReply reply_of(const Json& body) {
 
 }  // namespace
 
-std::string made_call_id(std::size_t n) { return fmt::format("call{:05}", n % 100000); }
-
 ErrorBody read_failure(std::string_view body) {
   if (auto error = read_error(body); error.present) return error;
   if (is_event_stream(body)) return stream_error(body);

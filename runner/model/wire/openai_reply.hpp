@@ -18,7 +18,4 @@ ChatReply parse_chat_response(std::string_view body);
 /// The failure in an answer's body: an error, or a choice that ended in one (finish_reason error or abort).
 ErrorBody read_failure(std::string_view body);
 
-/// An id for the nth call that has none: nine letters and digits, which is what the strictest servers take back.
-std::string made_call_id(std::size_t n);
-
 }  // namespace nkigrid::model
