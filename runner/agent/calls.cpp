@@ -31,6 +31,7 @@ class CallRunner {
       return error(call, decoded.problem);
     }
     if (decoded.peeled) flags_.emplace_back("args_peeled=1");
+    if (decoded.mended) flags_.emplace_back("args_mended=1");
     if (!decoded.notes.empty()) flags_.push_back(fmt::format("unknown_args={}", decoded.notes.size()));
     return decoded.tool == Tool::compile ? compile(call, decoded) : verify(call, decoded);
   }

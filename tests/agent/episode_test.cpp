@@ -6,7 +6,7 @@
 #include "jobs/base/hash.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
-#include "runner/model/wire/openai.hpp"
+#include "runner/model/wire/openai_reply.hpp"
 #include "tests/agent/fakes.hpp"
 
 namespace nkigrid::agent {
