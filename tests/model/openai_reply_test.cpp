@@ -32,6 +32,20 @@ TEST(OpenAiReply, AReplyThatBrokeOffIsNoReplyOfTheModel) {
   }
 }
 
+TEST(OpenAiReply, NoTokenAfterALongPromptIsAFullContext) {
+  const auto fault_of = [](const std::string& content, const std::string& usage) {
+    const std::string body =
+        R"({"choices":[{"finish_reason":"stop","message":{"content":)" + content + R"(}}],"usage":)" + usage + "}";
+    return heard(body) ? std::nullopt
+                       : std::optional(wire_of(jobs::OpenAi{}).verdict({.status = 200, .body = body}).fault);
+  };
+  EXPECT_EQ(fault_of("\"\"", R"({"prompt_tokens":32768,"completion_tokens":0})"), WireFault::context_full);
+  EXPECT_EQ(fault_of("null", R"({"prompt_tokens":32768,"completion_tokens":0})"), WireFault::context_full);
+  EXPECT_EQ(fault_of("\"\"", R"({"prompt_tokens":32768,"completion_tokens":1})"), std::nullopt);
+  EXPECT_EQ(fault_of("\"\"", R"({"prompt_tokens":700,"completion_tokens":0})"), std::nullopt);
+  EXPECT_EQ(fault_of("\"\"", "null"), std::nullopt);
+}
+
 std::vector<ToolCall> calls_in(const std::string& message) {
   return parse_chat_response(R"({"choices":[{"message":)" + message + "}]}").message.tool_calls;
 }

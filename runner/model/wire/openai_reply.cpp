@@ -118,6 +118,20 @@ ChatReply reply_of(const Json& body) {
   return reply;
 }
 
+/// Some servers cut a prompt that is too long and say nothing: no token came back, not even the one that ends a reply.
+/// After a short prompt that is a server's fault, and read as it is.
+bool is_full_context(const Json& body, const Json& choice) {
+  constexpr std::uint32_t kSmallestContext = 2048;  // tokens
+  const Json usage = body.value("usage", Json());
+  if (!usage.is_object() || !usage.contains("completion_tokens") || !usage["completion_tokens"].is_number())
+    return false;
+  const Json message = choice.value("message", Json());
+  if (!message.is_object() || !calls_of(message).empty() || !thoughts_of(message).second.empty()) return false;
+  const bool silent = !message.contains("content") || content_text(message["content"]).empty();
+  return silent && text_or_empty(message, "refusal").empty() && count_or_zero(usage, "completion_tokens") == 0 &&
+         count_or_zero(usage, "prompt_tokens") >= kSmallestContext;
+}
+
 }  // namespace
 
 ErrorBody read_failure(std::string_view body) {
@@ -128,6 +142,11 @@ ErrorBody read_failure(std::string_view body) {
     return {};
   const Json& choice = json["choices"][0];
   if (!choice.is_object()) return {};
+  if (is_full_context(json, choice)) {
+    return {.present = true,
+            .message = "an empty reply of 0 tokens to a long prompt: the context is full",
+            .code = "context_length_exceeded"};
+  }
   const std::string word = text_or_empty(choice, "finish_reason");
   if (word != "error" && word != "abort") return {};
   const std::string words = choice.contains("error") ? choice["error"].dump() : fmt::format("finish_reason {}", word);
