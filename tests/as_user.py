@@ -30,7 +30,7 @@ def main():
     scratch = tempfile.mkdtemp(prefix="nkigrid-user-")
     try:
         os.chown(scratch, USER, USER)
-        environment = os.environ | {"TMPDIR": scratch, "HOME": scratch}
+        environment = os.environ | {"TMPDIR": scratch, "HOME": scratch, "NKIGRID_TEST_CACHE": scratch + "/cache"}
         who = {"user": USER, "group": USER, "extra_groups": []}
         return subprocess.run([program, *sys.argv[2:]], cwd=scratch, env=environment, **who).returncode
     finally:
