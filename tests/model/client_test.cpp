@@ -97,7 +97,7 @@ const std::string kDeflate(
 TEST(ChatClient, ReadsWhatAGatewayCompressedUnasked) {
   ScriptedServer server(
       {{http(200, kGzip, "content-encoding: gzip\r\n")}, {http(200, kDeflate, "content-encoding: deflate\r\n")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   for (int i = 0; i < 2; ++i) {
     const ChatReply reply = model.complete(hello(), {});
     EXPECT_EQ(reply.message.content, "hi");
@@ -112,7 +112,7 @@ TEST(ChatClient, LearnsADialectOnceAndKeepsIt) {
   ScriptedServer server({{http(400, refusal)}, {http(200, kGood)}, {http(200, kGood)}, {http(400, refusal)}});
   jobs::ModelSpec limited = spec(server.url());
   limited.max_tokens = 100;
-  ChatClient model(limited, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(limited, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 0u);
   model.complete(hello(), {});
   const auto requests = server.requests();

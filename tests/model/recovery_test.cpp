@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<ToolSpec> kTools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"},
-                                      {"verify_kernel", "", R"({"properties":{"trials":{"type":"integer"}}})"}};
+const std::vector<ToolSpec> kOffered = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"},
+                                        {"verify_kernel", "", R"({"properties":{"trials":{"type":"integer"}}})"}};
 const std::string kSource = "import neuronxcc.nki as nki\nif a[0] < {1: \"}\"}[1]:\n    pass\n";
 const std::string kArguments = Json{{"kernel_source", kSource}}.dump();
 
@@ -34,7 +34,7 @@ TEST(CallRecovery, ReadsEachTemplatesForm) {
                   "\n</arg_value>\n</tool_call>"}};
   for (const auto& [form, text] : said) {
     Message message{Role::assistant, "I compile it.\n\n" + text, {}, "", false};
-    const Recovered recovered = recover_text_calls(message, kTools);
+    const Recovered recovered = recover_text_calls(message, kOffered);
     EXPECT_EQ(recovered.form, form) << text;
     ASSERT_EQ(recovered.calls, 1u) << text;
     EXPECT_EQ(message.content, "I compile it.") << text;
@@ -51,7 +51,7 @@ TEST(CallRecovery, ReadsSeveralCallsOfAForm) {
       {},
       "",
       false};
-  ASSERT_EQ(recover_text_calls(message, kTools).calls, 2u);
+  ASSERT_EQ(recover_text_calls(message, kOffered).calls, 2u);
   EXPECT_EQ(message.tool_calls[1].name, "verify_kernel");
   EXPECT_NE(message.tool_calls[0].id, message.tool_calls[1].id);
   Message list{
@@ -60,7 +60,7 @@ TEST(CallRecovery, ReadsSeveralCallsOfAForm) {
       {},
       "",
       false};
-  EXPECT_EQ(recover_text_calls(list, kTools).calls, 2u);
+  EXPECT_EQ(recover_text_calls(list, kOffered).calls, 2u);
 }
 
 TEST(CallRecovery, WhatWouldBeAGuessIsLeft) {
@@ -69,7 +69,7 @@ TEST(CallRecovery, WhatWouldBeAGuessIsLeft) {
                                  "<tool_call>{\"name\": \"verify_kernel\", \"arguments\": {", "[TOOL_CALLS]",
                                  "<|tool_call_begin|>functions.compile_kernel or verify_kernel{\"trials\":1}"}) {
     Message message{Role::assistant, text, {}, "", false};
-    EXPECT_EQ(recover_text_calls(message, kTools).calls, 0u) << text;
+    EXPECT_EQ(recover_text_calls(message, kOffered).calls, 0u) << text;
     EXPECT_EQ(message.content, text);
   }
 }
