@@ -87,6 +87,7 @@ std::vector<FileCheck> check_log(const RunLog& log) {
         checks.push_back(checked(parts[i], left_outs, [&](FileCheck& check) { check_segment(check, before); }));
       else if (is_missing(parts, i, left_outs))
         checks.push_back({.file = parts[i], .is_sealed = true, .error = missing});
+      if (!missing.empty()) before.lose();
     }
     std::error_code ignored;
     const auto journal = log.folder / (stem.name + ".journal");

@@ -89,7 +89,10 @@ void Coverage::add(const SegmentReport& part) {
   if (first_ == 0) first_ = part.seq_first;
   last_ = part.seq_last;
   carried_ = part.carried;
+  lost_ = lost_ || part.missing_records > 0;
 }
+
+void Coverage::lose() noexcept { lost_ = true; }
 
 bool Coverage::covers(std::uint64_t sequence) const noexcept {
   return sequence >= first_ && sequence <= last_ && !carries(sequence);
@@ -99,8 +102,11 @@ bool Coverage::carries(std::uint64_t sequence) const noexcept {
   return std::binary_search(carried_.begin(), carried_.end(), sequence);
 }
 
+bool Coverage::may_carry(std::uint64_t sequence) const noexcept { return lost_ || carries(sequence); }
+
 void prove_range(const fs::path& segment, const SegmentReport& head, const Coverage& before, std::uint64_t sequence) {
-  if ((sequence >= head.seq_first && sequence <= head.seq_last) || before.carries(sequence)) return;
+  const bool is_early = sequence < head.seq_first;
+  if (is_early ? before.may_carry(sequence) : sequence <= head.seq_last) return;
   throw Error(ErrorCode::corrupt,
               fmt::format("segment '{}' holds record {}, and says to hold {} to {}; `nkigrid seal RUN` makes it anew",
                           segment.native(), sequence, head.seq_first, head.seq_last));

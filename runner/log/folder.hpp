@@ -41,9 +41,13 @@ class Coverage {
  public:
   /// Parts in their order.
   void add(const SegmentReport& part);
+  /// In the place of a part that is gone.
+  void lose() noexcept;
   bool covers(std::uint64_t sequence) const noexcept;
   /// True when the part to come has this record of the range of one before.
   bool carries(std::uint64_t sequence) const noexcept;
+  /// carries(), or nobody knows: what a lost part carried is not told.
+  bool may_carry(std::uint64_t sequence) const noexcept;
   /// True when `part` can come next: its records are after those of the parts before, or those that they carried.
   bool is_continued_by(const SegmentReport& part) const noexcept;
   std::uint64_t last() const noexcept { return last_; }
@@ -51,6 +55,7 @@ class Coverage {
  private:
   std::uint64_t first_ = 0, last_ = 0;
   std::vector<std::uint64_t> carried_;  ///< of the last part: they come in one that is not there yet
+  bool lost_ = false;                   ///< records of a part before are gone
 };
 
 /// Holds a segment's record against the range that the segment says to hold. @param before of the parts before it

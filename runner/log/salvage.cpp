@@ -58,6 +58,7 @@ void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& d
   for (std::uint32_t number = 1; number <= parts.size(); ++number) {
     const auto& file = parts[number - 1];
     const auto missing = why_missing(file);
+    if (!missing.empty()) before.lose();
     const auto why = missing.empty() ? why_unreadable(file, before) : missing;
     if (why.empty() || (missing.empty() && is_other_version(file))) continue;
     if (has_journal) {  // it makes this part, and those after it, anew
