@@ -89,11 +89,11 @@ TEST(SingleShot, FailuresMapToTheirOutcomes) {
 
 TEST(SingleShot, WhyTheFinalKernelFailedIsInTheEnd) {
   const std::vector<std::tuple<std::string, std::string, std::uint32_t>> cases = {
-      {"a = 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
-      {"a = 1  # final: NUMERIC_MISMATCH",
+      {"def a(): 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
+      {"def a(): 1  # final: NUMERIC_MISMATCH",
        R"({"message":"wrong","hints":["look at the tail"],"first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
        5},
-      {"a = 1", "", 5}};
+      {"def a(): 1", "", 5}};
   for (const auto& [source, findings, trials] : cases) {
     Episode episode(ModeKind::single_shot);
     ScriptedModel model({says(fence(source))});

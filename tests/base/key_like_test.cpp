@@ -10,7 +10,7 @@ namespace {
 TEST(KeyLike, WordsThatBeginAsProvidersKeysDoAreHidden) {
   for (const std::string key :
        {"sk-proj-Zm9vYmFy1234", "sk-ant-api03-abcdefgh", "gsk_0123456789ab", "nvapi-0123456789", "hf_abcdefghijkl",
-        "AIzaSyA-0123456789", "AKIA0123456789ABCDEF", "eyJhbGciOi.eyJzdWIiOi.SflKxwRJ"})
+        "AIzaSyA-0123456789", "AKIA0123456789ABCDEF", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.SflKxwRJ"})
     EXPECT_EQ(without_key_like("the key '" + key + "' is wrong; see " + key), "the key '[key]' is wrong; see [key]");
 }
 

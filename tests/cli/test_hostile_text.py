@@ -67,7 +67,7 @@ class HostileText(Case):
         return nkigrid("tables", self.run_folder, "--table", "categories", "--format", form).stdout
 
     def test_json_and_csv_say_what_was_written(self):
-        rows = json.loads(self.table("json"))["tables"]["categories"]
+        rows = json.loads(self.table("json"))["categories"]
         self.assertIn(HOSTILE, [row["category"] for row in rows])
         fields = [row["category"] for row in csv.DictReader(io.StringIO(self.table("csv")))]
         self.assertIn("'" + HOSTILE, fields)  # the apostrophe makes it text

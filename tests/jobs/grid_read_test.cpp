@@ -212,8 +212,8 @@ TEST(Grid, NoMessageRepeatsAKeyThatStandsWhereItsSourceBelongs) {
     EXPECT_FALSE(result.grid) << key;
     EXPECT_EQ(to_text(result.problems).find("Canary"), std::string::npos) << to_text(result.problems);
   }
-  const Sandbox box;
   for (const std::string& url : {"http://user:" + canary + "@h/v1", "http://h/v1?key=" + canary}) {
+    const Sandbox box;
     const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
                                         "strong: {api: openai, endpoint: \"" + url + "\"}");
     EXPECT_EQ(to_text(result.problems).find("Canary"), std::string::npos) << to_text(result.problems);
