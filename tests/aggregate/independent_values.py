@@ -96,7 +96,7 @@ def simulated_power(rate, difference, share, correlation, tasks, replicates, gri
 
 
 def checkpoint_interval(methods):
-    """Mean of one method's checkpoints (scores: checkpoints x tasks), or the difference of two; tasks of one stratum."""
+    """Mean of one method's checkpoints (scores: checkpoints x tasks), or the difference of two; one stratum."""
     d = methods[0].mean(0) - (methods[1].mean(0) if len(methods) == 2 else 0)
     n, share, freedom, scatter_sum, rest_sum = len(d), sum(1 / len(x) for x in methods), 0, 0.0, 0.0
     for x in methods:

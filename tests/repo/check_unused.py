@@ -38,6 +38,7 @@ KEPT_PYTHON = {
     "nisa_dropout": "found by its prefix, as nki.isa.dropout",
     "handle_error": "called by socketserver",
     "tearDown": "called by unittest",
+    "parametrize": "called as pytest.mark.parametrize",
 }
 PYTHON_FOLDERS = ("packaging", "runner", "tests")
 NAMING = (".py", ".cpp", ".hpp", ".h", ".c", ".txt", ".cmake", ".sh", ".def", "")
