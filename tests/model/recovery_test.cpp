@@ -13,24 +13,24 @@ using Json = nlohmann::json;
 
 const std::vector<ToolSpec> kOffered = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"},
                                         {"verify_kernel", "", R"({"properties":{"trials":{"type":"integer"}}})"}};
-const std::string kSource = "import neuronxcc.nki as nki\nif a[0] < {1: \"}\"}[1]:\n    pass\n";
-const std::string kArguments = Json{{"kernel_source", kSource}}.dump();
+const std::string kKernelText = "import neuronxcc.nki as nki\nif a[0] < {1: \"}\"}[1]:\n    pass\n";
+const std::string kKernelArguments = Json{{"kernel_source", kKernelText}}.dump();
 
 TEST(CallRecovery, ReadsEachTemplatesForm) {
   const std::vector<std::pair<std::string, std::string>> said = {
-      {"hermes", "<tool_call>\n{\"name\": \"compile_kernel\", \"arguments\": " + kArguments + "}\n</tool_call>"},
-      {"mistral", "[TOOL_CALLS][{\"name\": \"compile_kernel\", \"arguments\": " + kArguments + "}]"},
-      {"mistral", "[TOOL_CALLS]compile_kernel[ARGS]" + kArguments},
-      {"llama", "<|python_tag|>{\"name\": \"compile_kernel\", \"parameters\": " + kArguments + "}"},
+      {"hermes", "<tool_call>\n{\"name\": \"compile_kernel\", \"arguments\": " + kKernelArguments + "}\n</tool_call>"},
+      {"mistral", "[TOOL_CALLS][{\"name\": \"compile_kernel\", \"arguments\": " + kKernelArguments + "}]"},
+      {"mistral", "[TOOL_CALLS]compile_kernel[ARGS]" + kKernelArguments},
+      {"llama", "<|python_tag|>{\"name\": \"compile_kernel\", \"parameters\": " + kKernelArguments + "}"},
       {"deepseek",
        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>compile_kernel\n"
        "```json\n" +
-           kArguments + "\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"},
+           kKernelArguments + "\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"},
       {"kimi", "<|tool_calls_section_begin|><|tool_call_begin|>functions.compile_kernel:0<|tool_call_argument_begin|>" +
-                   kArguments + "<|tool_call_end|><|tool_calls_section_end|>"},
-      {"harmony",
-       "<|channel|>commentary to=functions.compile_kernel <|constrain|>json<|message|>" + kArguments + "<|call|>"},
-      {"glm", "<tool_call>compile_kernel\n<arg_key>kernel_source</arg_key>\n<arg_value>\n" + kSource +
+                   kKernelArguments + "<|tool_call_end|><|tool_calls_section_end|>"},
+      {"harmony", "<|channel|>commentary to=functions.compile_kernel <|constrain|>json<|message|>" + kKernelArguments +
+                      "<|call|>"},
+      {"glm", "<tool_call>compile_kernel\n<arg_key>kernel_source</arg_key>\n<arg_value>\n" + kKernelText +
                   "\n</arg_value>\n</tool_call>"}};
   for (const auto& [form, text] : said) {
     Message message{Role::assistant, "I compile it.\n\n" + text, {}, "", false};
@@ -39,14 +39,14 @@ TEST(CallRecovery, ReadsEachTemplatesForm) {
     ASSERT_EQ(recovered.calls, 1u) << text;
     EXPECT_EQ(message.content, "I compile it.") << text;
     EXPECT_EQ(message.tool_calls[0].name, "compile_kernel");
-    EXPECT_EQ(Json::parse(message.tool_calls[0].arguments), Json::parse(kArguments)) << text;
+    EXPECT_EQ(Json::parse(message.tool_calls[0].arguments), Json::parse(kKernelArguments)) << text;
   }
 }
 
 TEST(CallRecovery, ReadsSeveralCallsOfAForm) {
   Message message{
       Role::assistant,
-      "<tool_call>\n{\"name\": \"compile_kernel\", \"arguments\": " + kArguments +
+      "<tool_call>\n{\"name\": \"compile_kernel\", \"arguments\": " + kKernelArguments +
           "}\n</tool_call>\n<tool_call>\n{\"name\": \"verify_kernel\", \"arguments\": {\"trials\": 2}}\n</tool_call>",
       {},
       "",
