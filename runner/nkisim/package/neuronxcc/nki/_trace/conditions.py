@@ -69,6 +69,15 @@ class Cond:
             official="unsupported_expression_in_mask",
         )
 
+    def decided(self):
+        """What the bounds of the loops say of it, whatever the trip: min(512, n - i * 512) where 512 divides n. None
+        where trips differ."""
+        if self.has_slots:
+            return None
+        if any(always_holds(*opposite(kind, e)) for kind, e in self.items):
+            return False
+        return True if all(always_holds(kind, e) for kind, e in self.items) else None
+
     def __bool__(self):
         if self.has_slots:
             fail(
@@ -78,6 +87,9 @@ class Cond:
                 fix="(i_p < n) & (i_f < m), each comparison in parentheses",
                 official="unsupported_expression_in_mask",
             )
+        known = self.decided()
+        if known is not None:
+            return known
         fail(
             "CONTROL_FLOW",
             "a condition on loop variables is used as a Python truth value (and, or, not, while, ternary, min, assert)",
