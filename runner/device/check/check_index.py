@@ -15,8 +15,11 @@ import pathlib
 import stat
 import sys
 
-import numpy as np
-import torch
+# A child behind the walls can start no thread, and OpenBLAS waits for those that it had before the fork.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
