@@ -52,8 +52,8 @@ class Sbuf(unittest.TestCase):
     def test_what_a_loop_carries_is_alive_all_through_it(self):
         loop = "s = nl.zeros((128, 16384), dtype=nl.float32)\nfor i in nl.sequential_range(4):\n"
         inside = (
-            "    a = nl.exp(nl.load(x))\n    b = nl.exp(a)\n    c = nl.multiply(a, b)\n    d = nl.add(nl.add(b, c), a)\n"
-            "    s[...] = nl.add({}, d)\n    nl.store(out, s)\n"
+            "    a = nl.exp(nl.load(x))\n    b = nl.exp(a)\n    c = nl.multiply(a, b)\n"
+            "    d = nl.add(nl.add(b, c), a)\n    s[...] = nl.add({}, d)\n    nl.store(out, s)\n"
         )
         self.refusal(loop + inside.format("s"))  # beside a, b and c there is the sum so far
         self.assert_fits(loop + inside.format("1.0"))  # a new sum in each trip

@@ -15,9 +15,8 @@ import pathlib
 import stat
 import sys
 
-# A child behind the walls can start no thread, and OpenBLAS waits for those that it had before the fork.
-os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-
+# Behind the walls a child has no threads, and OpenBLAS would wait for its own for ever: it starts none.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
@@ -39,7 +38,7 @@ KERNEL_DTYPES = {
     "torch.uint8": "uint8",
 }
 OUTPUT_DTYPES = {"float32", "int32", "uint8"}
-INPUT_KEYS = ["name", "shape", "dtype", "role", "domain", "bound"]
+INPUT_KEYS = {"name", "shape", "dtype", "role", "domain", "bound"}
 
 
 def read_task(path):
@@ -115,7 +114,7 @@ def index_problems(entry, names):
     if [(c["name"], c["value"]) for c in entry["constants"]] != [(n, repr(v)) for n, v in constants]:
         problems.append(f"the index lists constants {entry['constants']}, the task has {constants}")
     for item in entry["inputs"]:
-        if list(item) != INPUT_KEYS:
+        if set(item) != INPUT_KEYS:
             problems.append(f"input '{item.get('name')}' has keys {list(item)}")
     return problems
 
