@@ -14,6 +14,9 @@
 
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
+#include "jobs/run_inputs.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
 
@@ -40,9 +43,11 @@ std::vector<std::string> proof_environment() {
 
 using Faults = std::map<std::string, std::vector<std::string>>;  // task id -> what is wrong
 
-/// The proof against torch. Every task of the index has an entry afterwards.
+/// The proof against torch of what was read, in our own format. Every task has an entry afterwards.
 Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path& script) {
-  const auto result = proc::run_command({NKIGRID_PYTHON, script.string(), benchmark.folder.string()}, kProofTimeout,
+  const TemporaryDirectory folder;
+  jobs::write_inputs(folder.path(), jobs::own_format_files(benchmark));
+  const auto result = proc::run_command({NKIGRID_PYTHON, script.string(), folder.path().string()}, kProofTimeout,
                                         proof_environment(), std::size_t{16} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {

@@ -1,7 +1,6 @@
 #include "cli/benchmarks.hpp"
 
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
@@ -13,13 +12,12 @@
 namespace nkigrid::cli {
 
 jobs::Benchmark open_benchmark(const std::string& name) {
-  for (const auto& folder : {std::filesystem::path(name), jobs::configs_folder() / name}) {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
-  }
+  const std::vector<std::filesystem::path> folders = {name, jobs::configs_folder() / name,
+                                                      std::filesystem::path(name) / "inputs" / "benchmark"};
+  if (const auto place = jobs::find_benchmark(folders)) return jobs::load_benchmark(*place);
   throw Error(ErrorCode::config,
-              fmt::format("no benchmark '{}' (looked for index.json there and in {}); name its folder with --benchmark",
-                          name, jobs::configs_folder().native()));
+              fmt::format("no benchmark '{}' (looked for {} there and in {}); name its folder with --benchmark", name,
+                          jobs::benchmark_markers(), jobs::configs_folder().native()));
 }
 
 const jobs::Task& task_of(const jobs::Benchmark& benchmark, const std::string& id) {

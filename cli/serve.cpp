@@ -17,6 +17,7 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/benchmarks.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
@@ -40,17 +41,6 @@ struct ServeOptions {
   std::size_t threads = 128;  ///< a kept-alive connection holds one
   bool quiet = false;
 };
-
-jobs::Benchmark open_benchmark(const std::string& name) {
-  for (const auto& folder : {fs::path(name), jobs::configs_folder() / name, fs::path(name) / "inputs" / "benchmark"}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / "index.json", ignored)) return jobs::load_benchmark(folder);
-  }
-  throw Error(
-      ErrorCode::config,
-      fmt::format("no benchmark '{}' (looked for index.json there and in '{}'); name its folder with --benchmark", name,
-                  jobs::configs_folder().native()));
-}
 
 /// The synthetic model behind HTTP: the profile is named by the request's `model`.
 class Service {

@@ -10,6 +10,7 @@
 #include "jobs/base/text.hpp"
 #include "runner/agent/extract.hpp"
 #include "runner/agent/reading.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::cli {
 namespace {

@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nkigrid::jobs {
@@ -32,15 +35,21 @@ struct Task {
   std::vector<TensorSpec> outputs;  ///< in forward()'s order
   std::vector<Constant> constants;  ///< not passed; the prompt lists them
   std::string hash;                 ///< SHA-256 (hex) of the source and the index entry
-  std::string index_entry;          ///< the index's JSON object for this task, canonical text
-  std::filesystem::path file;       ///< absolute, in the benchmark's folder
+  std::string index_entry;          ///< our own format's JSON object for this task, canonical text
 };
 
-/// A benchmark folder: index.json, tasks/<id>.py, kernels/<id>.py (hand-written NKI, the synthetic model's source),
-/// see docs/formats/benchmark.md.
+/// Where a benchmark lies, and in which of the formats there are.
+struct BenchmarkPlace {
+  std::filesystem::path folder;
+  std::string format = "nkigrid";  ///< benchmark_formats()
+  bool operator==(const BenchmarkPlace&) const = default;
+};
+
+/// Tasks, however they lie on the disk (docs/formats/benchmark.md). kernels/<id>.py of the folder, where there is one,
+/// is a task's known kernel: hand-written NKI, the synthetic model's source.
 struct Benchmark {
   std::string name;
-  std::filesystem::path folder;
+  BenchmarkPlace place;                                     ///< its folder absolute
   std::vector<Task> tasks;                                  ///< sorted by id
   std::map<std::string, std::vector<std::string>> subsets;  ///< name -> task ids
 
@@ -50,6 +59,12 @@ struct Benchmark {
 };
 
 /// @throws Error{config} naming file, key and what is wrong; Error{io} when a file is missing.
-Benchmark load_benchmark(const std::filesystem::path& folder);
+Benchmark load_benchmark(const BenchmarkPlace& place);
+
+/// The first of the folders that holds a benchmark, with its format by what lies in it; nothing when none does.
+std::optional<BenchmarkPlace> find_benchmark(std::span<const std::filesystem::path> folders);
+/// What find_benchmark() looks for in a folder, for messages: "index.json or ...".
+std::string benchmark_markers();
+std::vector<std::string> benchmark_format_names();
 
 }  // namespace nkigrid::jobs

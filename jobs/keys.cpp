@@ -4,7 +4,7 @@
 
 #include "jobs/base/hash.hpp"
 #include "jobs/grid/flow_map.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/modes.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -27,7 +27,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
   };
   std::vector<KeyField> fields = {{"key format", "nkigrid-key-1"},
                                   {of("models", model.name, "api"), std::string(name_of(model.api))}};
-  for (auto& own : own_key_fields(model.api)) fields.push_back({of("models", model.name, own.name), own.value});
+  for (auto& own : api_key_fields(model.api)) fields.push_back({of("models", model.name, own.name), own.value});
   fields.insert(fields.end(), {{of("models", model.name, "temperature"), optional_text(model.temperature)},
                                {of("models", model.name, "top_p"), optional_text(model.top_p)},
                                {of("models", model.name, "max_tokens"), optional_text(model.max_tokens)},

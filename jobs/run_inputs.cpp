@@ -14,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
@@ -21,24 +22,17 @@ namespace {
 
 using nlohmann::json;
 
-/// The benchmark's index, cut down to the plan's tasks and to the subsets that are still whole with them: a
-/// subset of which some tasks were left out would lie about its name.
-std::string frozen_index(const Benchmark& benchmark, const Plan& plan) {
-  std::set<std::string> planned;
-  std::string tasks;
-  for (const auto& task : plan.tasks) {
-    planned.insert(task.id);
-    tasks += (tasks.empty() ? "\n  " : ",\n  ") + benchmark.find(task.id)->index_entry;
-  }
-  json subsets = json::object();
+/// The benchmark cut down to the plan's tasks and to the subsets that are still whole with them: a subset of which some
+/// tasks were left out would lie about its name.
+Benchmark planned_part(const Benchmark& benchmark, const Plan& plan) {
+  Benchmark part;
+  part.name = benchmark.name;
+  for (const auto& task : plan.tasks) part.tasks.push_back(*benchmark.find(task.id));
   for (const auto& [name, ids] : benchmark.subsets) {
-    if (std::all_of(ids.begin(), ids.end(), [&](const std::string& id) { return planned.count(id) != 0; }))
-      subsets[name] = ids;
+    const bool whole = std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return part.find(id) != nullptr; });
+    if (whole) part.subsets.emplace(name, ids);
   }
-  return fmt::format(
-      "{{\"format\": \"nkigrid-benchmark\", \"version\": 1, \"name\": {},\n \"tasks\": [{}],\n \"subsets\": "
-      "{}}}\n",
-      json(benchmark.name).dump(), tasks, subsets.dump());
+  return part;
 }
 
 /// Bytes at a path, or nothing when there is no such file.
@@ -81,18 +75,17 @@ json extent_json(const PlanExtent& extent) {
 
 std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   std::map<std::string, std::string> files;
-  files[kIndexInput] = frozen_index(benchmark, plan);
+  for (auto& [name, bytes] : own_format_files(planned_part(benchmark, plan)))
+    files["benchmark/" + name] = std::move(bytes);
   const bool wants_kernels = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
     return needs_known_kernels(grid.model(cell.model).api);
   });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
   for (const auto& model : grid.models) {
-    for (const auto& [name, file] : own_input_files(model.api)) files[name] = read_file(file);
+    for (const auto& [name, file] : api_input_files(model.api)) files[name] = read_file(file);
   }
-  for (const auto& task : plan.tasks) {
-    files[fmt::format("benchmark/tasks/{}.py", task.id)] = benchmark.find(task.id)->source;
-    if (!wants_kernels) continue;
+  for (const auto& task : wants_kernels ? plan.tasks : std::vector<PlannedTask>{}) {
     if (auto kernel = benchmark.known_kernel(task.id); !kernel.empty())
       files[fmt::format("benchmark/kernels/{}.py", task.id)] = std::move(kernel);
   }
@@ -103,7 +96,7 @@ std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::ma
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
-    for (const auto& [name, file] : own_input_files(grid.model(cell.model).api)) used.insert(name);
+    for (const auto& [name, file] : api_input_files(grid.model(cell.model).api)) used.insert(name);
   }
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "jobs/grid/parts.hpp"
+#include "jobs/benchmark.hpp"
+#include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 
 namespace nkigrid::jobs {

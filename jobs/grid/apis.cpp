@@ -214,13 +214,13 @@ const Remote* remote_of(const ModelApi& api) {
 
 bool needs_known_kernels(const ModelApi& api) { return std::holds_alternative<Synthetic>(api); }
 
-std::map<std::string, fs::path> own_input_files(const ModelApi& api) {
+std::map<std::string, fs::path> api_input_files(const ModelApi& api) {
   const auto* synthetic = std::get_if<Synthetic>(&api);
   if (synthetic == nullptr) return {};
   return {{fmt::format("profiles/{}.yaml", synthetic->profile), synthetic->profile_file}};
 }
 
-std::vector<KeyField> own_key_fields(const ModelApi& api) {
+std::vector<KeyField> api_key_fields(const ModelApi& api) {
   return std::visit([](const auto& own) { return key_fields(own); }, api);
 }
 

@@ -65,10 +65,10 @@ inline bool has_endpoint(const ModelApi& api) { return remote_of(api) != nullptr
 /// True when it starts from the benchmark's known kernels: they are then part of a run, and of the keys of its tasks.
 bool needs_known_kernels(const ModelApi& api);
 /// Files that the model reads, by their path in RUN/inputs.
-std::map<std::string, std::filesystem::path> own_input_files(const ModelApi& api);
+std::map<std::string, std::filesystem::path> api_input_files(const ModelApi& api);
 /// What decides results, for the key of a (cell, task); names without "models.NAME.". Where a server lies and its key
 /// are not among them.
-std::vector<KeyField> own_key_fields(const ModelApi& api);
+std::vector<KeyField> api_key_fields(const ModelApi& api);
 
 /// Reads models.NAME.api and the keys that belong to it. Makes all keys of an api that is not known known: one mistake,
 /// one problem.

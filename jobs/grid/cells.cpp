@@ -1,3 +1,5 @@
+#include "jobs/grid/cells.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -5,7 +7,7 @@
 
 #include "jobs/base/ids.hpp"
 #include "jobs/base/text.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/sections.hpp"
 
 namespace nkigrid::jobs {
 namespace {

@@ -1,3 +1,5 @@
+#include "jobs/grid/contrasts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -5,7 +7,6 @@
 #include <fmt/core.h>
 
 #include "jobs/base/text.hpp"
-#include "jobs/grid/parts.hpp"
 
 namespace nkigrid::jobs {
 namespace {

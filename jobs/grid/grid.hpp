@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
+#include "jobs/benchmark.hpp"
 #include "jobs/grid/apis.hpp"
 #include "jobs/grid/device.hpp"
 #include "jobs/grid/modes.hpp"
@@ -91,9 +92,9 @@ struct SlurmSpec {
 /// A validated grid with every default filled in. Const after load_grid().
 struct Grid {
   std::string name;
-  std::filesystem::path file;       ///< where it was read from
-  std::filesystem::path benchmark;  ///< folder that holds index.json
-  std::string tasks;                ///< the subset's name, or empty when ids and globs were given
+  std::filesystem::path file;  ///< where it was read from
+  BenchmarkPlace benchmark;
+  std::string tasks;  ///< the subset's name, or empty when ids and globs were given
   std::uint32_t replicates = 1;
   std::uint64_t seed = 20260705;
   DeviceSpec device;

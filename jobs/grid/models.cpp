@@ -1,8 +1,10 @@
+#include "jobs/grid/models.hpp"
+
 #include <limits>
 
 #include <fmt/core.h>
 
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/sections.hpp"
 
 namespace nkigrid::jobs {
 namespace {

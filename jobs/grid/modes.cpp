@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -15,8 +15,7 @@ constexpr std::string_view kNudgeForText =
     "Your reply held no kernel. Reply with the whole Python file in one ```python block.";
 constexpr std::string_view kNudgeForTools =
     "Your reply held neither a tool call nor a kernel. Call compile_kernel with the whole Python file, or reply with "
-    "it "
-    "in one ```python block.";
+    "it in one ```python block.";
 
 /// The row of a name; nothing for an unknown one, which is reported.
 const ModeKindRow* read_kind(Fields& fields) {

@@ -7,6 +7,9 @@
 
 namespace nkigrid::jobs {
 
+class Problems;
+struct YamlNode;
+
 enum class ModeKind { single_shot, multi_turn, tool_agent };
 
 struct ModeSpec {
@@ -33,5 +36,7 @@ struct ModeKindRow {
 const std::vector<ModeKindRow>& mode_kinds();
 /// @throws Error{internal} for a kind without a row
 const ModeKindRow& row_of(ModeKind kind);
+
+std::vector<ModeSpec> read_modes(const YamlNode& node, Problems& problems);
 
 }  // namespace nkigrid::jobs

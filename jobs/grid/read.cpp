@@ -1,9 +1,16 @@
+#include "jobs/grid/read.hpp"
+
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/ids.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/cells.hpp"
+#include "jobs/grid/contrasts.hpp"
+#include "jobs/grid/models.hpp"
+#include "jobs/grid/modes.hpp"
+#include "jobs/grid/sections.hpp"
+#include "jobs/grid/tasks.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
@@ -123,7 +130,7 @@ GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
     }
     read_scalars(fields, file, grid);
     if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
-    if (result.benchmark) grid.benchmark = result.benchmark->folder;
+    if (result.benchmark) grid.benchmark = result.benchmark->place;
     read_sections(fields, folders, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
     fields.finish();
@@ -145,7 +152,5 @@ Grid load_grid(const fs::path& file, const fs::path& configs) {
   if (!result.grid) throw Error(ErrorCode::config, to_text(result.problems));
   return std::move(*result.grid);
 }
-
-std::string to_yaml(const Grid& grid) { return to_yaml(grid, nullptr); }
 
 }  // namespace nkigrid::jobs

@@ -1,3 +1,5 @@
+#include "jobs/grid/sections.hpp"
+
 #include <limits>
 
 #include <fmt/core.h>
@@ -5,7 +7,6 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/text.hpp"
-#include "jobs/grid/parts.hpp"
 #include "jobs/grid/units.hpp"
 
 namespace nkigrid::jobs {
@@ -125,29 +126,6 @@ Budget read_budget(const YamlNode& node, const std::string& path, Problems& prob
   if (fields.find("wall") != nullptr) budget.wall = fields.duration("wall", Seconds(0));
   fields.finish();
   return budget;
-}
-
-Resolved read_resolved(const YamlNode& node, Problems& problems) {
-  Resolved resolved;
-  Fields fields(node, "resolved", problems);
-  resolved.format = fields.integer("format", 0, 1);
-  resolved.nkigrid_version = fields.text("nkigrid_version", "");
-  resolved.run_id = fields.text("run_id", "");
-  resolved.secret_hash = fields.text("secret", "");
-  resolved.grid_hash = fields.text("grid_hash", "");
-  resolved.seed = fields.integer64("seed", 0);
-  resolved.subset = fields.text("subset", "");
-  for (auto [key, map] :
-       {std::pair<const char*, std::map<std::string, std::string>*>{"subsets", &resolved.cell_subsets},
-        {"inputs", &resolved.inputs}}) {
-    const auto* entries = fields.find(key);
-    if (entries == nullptr) continue;
-    for (const auto& item : entries->items) {
-      if (const auto text = read_text(item, fmt::format("resolved.{}", key), problems)) (*map)[item.key] = *text;
-    }
-  }
-  fields.finish();
-  return resolved;
 }
 
 }  // namespace nkigrid::jobs

@@ -1,3 +1,5 @@
+#include "jobs/grid/tasks.hpp"
+
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -7,11 +9,13 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
-#include "jobs/grid/parts.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 namespace {
+
+/// Of the contract, and not in this version.
+constexpr std::string_view kAbsentFormat = "kernelbench";
 
 std::vector<std::string> subset_names(const Benchmark& benchmark) {
   std::vector<std::string> names;
@@ -47,14 +51,18 @@ bool add_matching(const std::string& word, const Benchmark& benchmark, std::set<
 
 std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, Problems& problems) {
   std::optional<std::string> path;
+  BenchmarkPlace place;
   if (node.kind == YamlNode::Kind::map) {
-    static const std::vector<std::string> kFormats = {"nkigrid", "kernelbench"};
     Fields fields(node, "benchmark", problems);
     const auto* named = fields.require("path");
     if (named != nullptr) path = read_text(*named, "benchmark.path", problems);
-    if (fields.choice("format", "nkigrid", kFormats) == "kernelbench") {
+    auto formats = benchmark_format_names();
+    formats.emplace_back(kAbsentFormat);
+    place.format = fields.choice("format", place.format, formats);
+    if (place.format == kAbsentFormat) {
       problems.add(fields.find("format")->place,
-                   "format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)");
+                   fmt::format("format '{}' is not in this version; write an index.json (docs/formats/benchmark.md)",
+                               kAbsentFormat));
       path.reset();
     }
     fields.finish();
@@ -67,8 +75,9 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
     problems.add(node.place, fmt::format("no benchmark '{}'{}", *path, folders.looked_in()));
     return std::nullopt;
   }
+  place.folder = *folder;
   try {
-    return load_benchmark(*folder);
+    return load_benchmark(place);
   } catch (const Error& error) {
     problems.add(node.place, error.what());
     return std::nullopt;

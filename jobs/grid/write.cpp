@@ -1,7 +1,9 @@
+#include "jobs/grid/write.hpp"
+
 #include <fmt/core.h>
 
 #include "jobs/grid/flow_map.hpp"
-#include "jobs/grid/parts.hpp"
+#include "jobs/grid/modes.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -68,6 +70,12 @@ std::string side(const std::map<std::string, std::string>& factors) {
   return map.str();
 }
 
+/// The format is named only where it is not the default.
+std::string benchmark_text(const BenchmarkPlace& place) {
+  if (place.format == BenchmarkPlace{}.format) return yaml_scalar(place.folder.native());
+  return FlowMap().text("path", place.folder.native()).text("format", place.format).str();
+}
+
 void write_products(const Grid& grid, bool frozen, std::string& out) {
   // The frozen form spells tasks out once at the top and again only where a cell has others, so that it does
   // not rest on what a subset's name meant; the other form keeps names.
@@ -106,29 +114,13 @@ void write_contrasts(const Grid& grid, std::string& out) {
   out += fmt::format("factors: {}\n", factors.str());
 }
 
-void write_resolved(const Resolved& resolved, std::string& out) {
-  out += fmt::format("resolved:\n  format: {}\n  nkigrid_version: {}\n  run_id: {}\n  seed: {}\n  grid_hash: {}\n",
-                     resolved.format, yaml_scalar(resolved.nkigrid_version), yaml_scalar(resolved.run_id),
-                     resolved.seed, yaml_scalar(resolved.grid_hash));
-  if (!resolved.secret_hash.empty()) out += fmt::format("  secret: {}\n", yaml_scalar(resolved.secret_hash));
-  if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", yaml_scalar(resolved.subset));
-  if (!resolved.cell_subsets.empty()) {
-    out += "  subsets:\n";
-    for (const auto& [cell, subset] : resolved.cell_subsets)
-      out += fmt::format("    {}: {}\n", yaml_scalar(cell), yaml_scalar(subset));
-  }
-  out += resolved.inputs.empty() ? "  inputs: {}\n" : "  inputs:\n";
-  for (const auto& [path, hash] : resolved.inputs)
-    out += fmt::format("    {}: {}\n", yaml_scalar(path), yaml_scalar(hash));
-}
-
 }  // namespace
 
 std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   const bool frozen = resolved != nullptr;
   std::string out;
   out += fmt::format("name: {}\nbenchmark: {}\n", yaml_scalar(grid.name),
-                     frozen ? "benchmark" : yaml_scalar(grid.benchmark.native()));
+                     frozen ? "benchmark" : benchmark_text(grid.benchmark));
   out += fmt::format("replicates: {}\nseed: {}\n", grid.replicates, grid.seed);
   out += fmt::format("device: {}\n", device_map(grid.device).str());
   const auto& check = grid.check;
@@ -158,8 +150,10 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   write_products(grid, frozen, out);
   write_contrasts(grid, out);
   out += fmt::format("slurm: {}\n", slurm_map(grid.slurm).str());
-  if (frozen) write_resolved(*resolved, out);
+  if (frozen) out += to_yaml(*resolved);
   return out;
 }
+
+std::string to_yaml(const Grid& grid) { return to_yaml(grid, nullptr); }
 
 }  // namespace nkigrid::jobs

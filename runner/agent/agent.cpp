@@ -8,6 +8,7 @@
 #include "runner/agent/resume.hpp"
 #include "runner/agent/session.hpp"
 #include "runner/agent/task_message.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::agent {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/shape.hpp"
 
 namespace nkigrid::agent {
 namespace {

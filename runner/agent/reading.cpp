@@ -4,6 +4,7 @@
 
 #include "runner/agent/extract.hpp"
 #include "runner/model/call_recovery.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::agent {
 

@@ -5,6 +5,7 @@
 #include "runner/agent/answers.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/tools.hpp"
+#include "runner/model/chat_json.hpp"
 
 namespace nkigrid::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/derived_columns.hpp"
 #include "runner/log/folder.hpp"
-#include "runner/log/journal.hpp"
+#include "runner/log/journal_reader.hpp"
 #include "runner/log/segment_reader.hpp"
 
 namespace nkigrid::log {

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <variant>
 
-#include "runner/log/journal.hpp"
 #include "runner/log/records.hpp"
 
 /// Records to payload bytes and back (docs/formats/journal.md, Payload).

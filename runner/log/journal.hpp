@@ -12,11 +12,6 @@
 
 namespace nkigrid::log {
 
-/// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
-struct LogHeader {
-  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
-};
-
 /// A rank's append-only journal (docs/formats/journal.md): magic and version, then frames of length, CRC-32,
 /// sequence number and payload. append() returns when its records are on the disk; one fdatasync serves all
 /// that wait (group commit).
@@ -56,23 +51,5 @@ class Journal {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// What reading one journal found.
-struct JournalReport {
-  LogHeader header;
-  std::uint64_t records = 0;
-  std::uint64_t first_sequence = 0, last_sequence = 0;
-  std::uint64_t torn_tail_bytes = 0;  ///< an unfinished last frame: no damage, the writer died
-  std::uint64_t damaged_bytes = 0;    ///< bytes skipped in mid-file because CRC, length or sequence do not fit
-  std::uint64_t missing_records = 0;  ///< sequence numbers between the first and the last that no record has
-
-  bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0; }
-};
-
-/// Reads every whole record in order. Tolerates a torn tail and resynchronises after damage.
-/// @param visit gets (sequence number, record)
-/// @throws Error{corrupt} when the magic or the version is wrong, or neither head nor record is in it; Error{io}.
-JournalReport read_journal(const std::filesystem::path& file,
-                           const std::function<void(std::uint64_t, Record&&)>& visit);
 
 }  // namespace nkigrid::log

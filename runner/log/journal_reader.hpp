@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "jobs/base/files.hpp"
-#include "runner/log/journal.hpp"
+#include "runner/log/records.hpp"
 
 namespace nkigrid::log {
 
@@ -15,6 +15,24 @@ struct Selection {
   std::function<bool(const AttemptId&)> wanted;  ///< empty: all; spares the loading of texts, where that is possible
   bool begins = true, replies = true, turns = true, ends = true;
 };
+
+/// What reading one journal found.
+struct JournalReport {
+  LogHeader header;
+  std::uint64_t records = 0;
+  std::uint64_t first_sequence = 0, last_sequence = 0;
+  std::uint64_t torn_tail_bytes = 0;  ///< an unfinished last frame: no damage, the writer died
+  std::uint64_t damaged_bytes = 0;    ///< bytes skipped in mid-file because CRC, length or sequence do not fit
+  std::uint64_t missing_records = 0;  ///< sequence numbers between the first and the last that no record has
+
+  bool damaged() const noexcept { return damaged_bytes > 0 || missing_records > 0; }
+};
+
+/// Reads every whole record in order. Tolerates a torn tail and resynchronises after damage.
+/// @param visit gets (sequence number, record)
+/// @throws Error{corrupt} when the magic or the version is wrong, or neither head nor record is in it; Error{io}.
+JournalReport read_journal(const std::filesystem::path& file,
+                           const std::function<void(std::uint64_t, Record&&)>& visit);
 
 /// read_journal() over an open file, which may have lost its name meanwhile. @param fd at offset 0
 JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, const Selection& selection,

@@ -2,7 +2,6 @@
 
 #include <type_traits>
 
-#include "runner/log/journal.hpp"
 #include "runner/log/records.hpp"
 
 /// The one list of what a journal's records hold, for writer and reader; numbers are the file's

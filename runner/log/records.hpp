@@ -14,6 +14,11 @@ namespace nkigrid::log {
 inline constexpr std::int8_t kNotDone = -1;
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
+/// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
+struct LogHeader {
+  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
+};
+
 /// Who writes, and of what. Every record carries it; (episode, attempt) fences zombies.
 struct AttemptId {
   EpisodeId episode;

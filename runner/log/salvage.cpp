@@ -12,6 +12,7 @@
 #include "jobs/base/files.hpp"
 #include "runner/log/derived_columns.hpp"
 #include "runner/log/framing.hpp"
+#include "runner/log/journal_reader.hpp"
 #include "runner/log/sealer.hpp"
 #include "runner/log/set_aside.hpp"
 

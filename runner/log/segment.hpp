@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
-#include "runner/log/journal.hpp"
+#include "runner/log/records.hpp"
 #include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {

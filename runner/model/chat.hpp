@@ -77,11 +77,4 @@ class ChatError : public Error {
   std::uint32_t api_retries = 0;
 };
 
-/// JSON of a message or a reply, and back; the form of journals and transcripts (docs/formats/transcript.md). Never
-/// emits a lone surrogate; NUL survives. @throws Error{corrupt} when text is not such JSON.
-std::string to_json(const Message& message);
-std::string to_json(const ChatReply& reply);  ///< without `raw` and times
-Message parse_message(std::string_view json);
-ChatReply parse_reply(std::string_view json);
-
 }  // namespace nkigrid::model

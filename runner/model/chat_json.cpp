@@ -1,3 +1,5 @@
+#include "runner/model/chat_json.hpp"
+
 #include <array>
 #include <string>
 #include <string_view>
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
-#include "runner/model/chat.hpp"
 #include "runner/model/json_text.hpp"
 
 namespace nkigrid::model {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "runner/model/chat_json.hpp"
 #include "tests/agent/fakes.hpp"
 
 namespace nkigrid::agent {

@@ -16,7 +16,7 @@ using jobs::ModeKind;
 
 const jobs::Benchmark& benchmark() {
   static const jobs::Benchmark loaded =
-      jobs::load_benchmark(std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench");
+      jobs::load_benchmark({std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench"});
   return loaded;
 }
 

@@ -5,13 +5,14 @@
 
 #include "fixture.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
 std::string fault_of(const Sandbox& box) {
   try {
-    load_benchmark(box.path() / "bench");
+    load_benchmark({box.path() / "bench"});
     return "no fault";
   } catch (const Error& error) {
     const std::string text = error.what();
@@ -22,7 +23,7 @@ std::string fault_of(const Sandbox& box) {
 
 TEST(Benchmark, HoldsTasksSortedWithSpecs) {
   const Sandbox box;
-  const auto benchmark = load_benchmark(box.path() / "bench");
+  const auto benchmark = load_benchmark({box.path() / "bench"});
   EXPECT_EQ(benchmark.name, "tiny-bench");
   ASSERT_EQ(benchmark.tasks.size(), 4U);
   const auto* task = benchmark.find("L1/001_add");
@@ -37,10 +38,32 @@ TEST(Benchmark, HoldsTasksSortedWithSpecs) {
   EXPECT_EQ(benchmark.subsets.at("ones").size(), 2U);
 }
 
+TEST(Benchmark, IsFoundByWhatLiesInAFolder) {
+  const Sandbox box;
+  const std::vector<std::filesystem::path> folders = {box.path() / "nowhere", box.path(), box.path() / "bench"};
+  EXPECT_EQ(find_benchmark(folders), (BenchmarkPlace{box.path() / "bench", "nkigrid"}));
+  EXPECT_EQ(find_benchmark(std::span(folders).first(2)), std::nullopt);
+  EXPECT_THAT(benchmark_markers(), testing::HasSubstr("index.json"));
+}
+
+TEST(Benchmark, WrittenInOurOwnFormatReadsBackEqual) {
+  const Sandbox box;
+  const auto benchmark = load_benchmark({box.path() / "bench"});
+  for (const auto& [name, bytes] : own_format_files(benchmark)) box.write(std::filesystem::path("copy") / name, bytes);
+  const auto copy = load_benchmark({box.path() / "copy"});
+  ASSERT_EQ(copy.tasks.size(), benchmark.tasks.size());
+  for (std::size_t i = 0; i < copy.tasks.size(); ++i) {
+    EXPECT_EQ(copy.tasks[i].hash, benchmark.tasks[i].hash);
+    EXPECT_EQ(copy.tasks[i].level, benchmark.tasks[i].level);
+  }
+  EXPECT_EQ(copy.name, benchmark.name);
+  EXPECT_EQ(copy.subsets, benchmark.subsets);
+}
+
 TEST(Benchmark, TheHashIsThatOfThePage) {
   // python3: d=json.dumps(entry, sort_keys=True, separators=(',',':')).encode(); s=source bytes
   //          sha256(len(s).to_bytes(8,'little') + s + len(d).to_bytes(8,'little') + d).hexdigest()
-  const auto benchmark = load_benchmark(NKIGRID_TEST_DATA "/jobs/bench");
+  const auto benchmark = load_benchmark({NKIGRID_TEST_DATA "/jobs/bench"});
   EXPECT_EQ(benchmark.find("L1/001_add")->hash, "4c85713062424ddecb8ea9742fd4cd22381f78c71ed7bedcf5ba34c5924eec76");
   EXPECT_EQ(benchmark.find("L1/002_relu")->index_entry,
             R"({"category":"activation","constants":[],"id":"L1/002_relu",)"
@@ -82,7 +105,7 @@ TEST(Benchmark, AMissingTaskFileIsNamed) {
 TEST(Benchmark, AMissingKnownKernelIsEmpty) {
   const Sandbox box;
   std::filesystem::remove(box.path() / "bench/kernels/L1/001_add.py");
-  EXPECT_EQ(load_benchmark(box.path() / "bench").known_kernel("L1/001_add"), "");
+  EXPECT_EQ(load_benchmark({box.path() / "bench"}).known_kernel("L1/001_add"), "");
 }
 
 }  // namespace

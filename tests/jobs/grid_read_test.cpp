@@ -133,7 +133,7 @@ TEST(Grid, PathsAreLookedForBesideTheFileThenInConfigs) {
   std::filesystem::remove_all(box.path() / "profiles");
   configs.write("prompts/careful.md", "from configs\n");
   const auto grid = load_grid(box.grid(), configs.path());
-  EXPECT_EQ(grid.benchmark, configs.path() / "bench");
+  EXPECT_EQ(grid.benchmark.folder, configs.path() / "bench");
   EXPECT_EQ(std::get<Synthetic>(grid.model("weak").api).profile_file, configs.path() / "profiles/weak.yaml");
   EXPECT_EQ(grid.prompt("careful").text, "Write an NKI kernel. Store every element of the output.\n");
 }
@@ -156,7 +156,7 @@ TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   EXPECT_THAT(
       lines_of(read_grid(box.grid(), {})),
       ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-                  "8:15 api 'anthropic' is not in this version; use openai or synthetic",
+                  HasSubstr("8:15 api 'anthropic' is not in this version; use "),
                   "9:50 models.strong.server is not in this version; start the server yourself and name its "
                   "endpoint"));
 }
@@ -166,7 +166,7 @@ TEST(Grid, ApisThatDoNotExistYetAreRefusedWithTheirKeysUnjudged) {
     const Sandbox box;
     EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}",
                                          "weak: {api: " + api + ", endpoint: e, profile: p, region: r, run: x}")),
-                ElementsAre("8:15 api '" + api + "' is not in this version; use openai or synthetic"));
+                ElementsAre(HasSubstr("8:15 api '" + api + "' is not in this version; use ")));
   }
 }
 

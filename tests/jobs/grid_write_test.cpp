@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
+#include "jobs/grid/flow_map.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -38,6 +39,15 @@ TEST(GridWriter, ReadsBackToTheSameText) {
   EXPECT_EQ(again.check.atol, 1e-5);
   EXPECT_EQ(again.cells[0].subset, "all-four");
   EXPECT_EQ(again.factors, grid.factors);
+}
+
+TEST(GridWriter, NamesTheFormatOfABenchmarkThatIsNotOurOwn) {
+  const Sandbox box;
+  auto grid = load_grid(box.grid(), {});
+  EXPECT_THAT(to_yaml(grid), testing::HasSubstr("\nbenchmark: " + yaml_scalar(grid.benchmark.folder.native()) + "\n"));
+  grid.benchmark.format = "other";
+  EXPECT_THAT(to_yaml(grid), testing::HasSubstr("\nbenchmark: {path: " + yaml_scalar(grid.benchmark.folder.native()) +
+                                                ", format: other}\n"));
 }
 
 TEST(GridWriter, KeepsTaskListsThatHaveNoName) {

@@ -46,7 +46,7 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   EXPECT_EQ(again.plan.episodes.size(), 32U);
   EXPECT_EQ(std::get<Synthetic>(again.grid.model("weak").api).profile_file,
             box.path() / "RUN/inputs/profiles/weak.yaml");
-  EXPECT_EQ(again.benchmark.folder, box.path() / "RUN/inputs/benchmark");
+  EXPECT_EQ(again.benchmark.place.folder, box.path() / "RUN/inputs/benchmark");
   EXPECT_THAT(again.benchmark.known_kernel("L2/001_add_relu"), HasSubstr("known kernel of L2/001_add_relu"));
   EXPECT_EQ(again.grid.prompt("plain").text, "Write an NKI kernel.\n");
 }

@@ -12,6 +12,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/log/journal.hpp"
+#include "runner/log/journal_reader.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/segment.hpp"
 #include "tests/log/make_log.hpp"

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "runner/model/chat.hpp"
+#include "runner/model/chat_json.hpp"
 #include "runner/model/json_text.hpp"
 
 namespace nkigrid::model {

@@ -21,7 +21,7 @@ inline std::filesystem::path profiles_folder() {
 
 inline const jobs::Benchmark& seed_benchmark() {
   static const jobs::Benchmark benchmark =
-      jobs::load_benchmark(std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench");
+      jobs::load_benchmark({std::filesystem::path(NKIGRID_SOURCE_DIR) / "configs" / "nkigen-bench"});
   return benchmark;
 }
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/model/call_recovery.hpp"
+#include "runner/model/chat_json.hpp"
 #include "runner/model/wire/faults.hpp"
 #include "runner/model/wire/openai.hpp"
 #include "runner/model/wire/openai_server.hpp"

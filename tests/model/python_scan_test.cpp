@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
+#include "runner/model/python/shape.hpp"
 #include "tests/model/fixtures.hpp"
 
 namespace nkigrid::model {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "jobs/base/hash.hpp"
+#include "runner/model/chat_json.hpp"
 #include "runner/model/synthetic/synthetic.hpp"
 #include "tests/model/fixtures.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
 
 namespace nkigrid::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
 
 namespace nkigrid::model {
 

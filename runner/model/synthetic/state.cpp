@@ -5,7 +5,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
 
 namespace nkigrid::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
 
 #include <algorithm>
 #include <cctype>

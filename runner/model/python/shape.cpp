@@ -1,10 +1,12 @@
+#include "runner/model/python/shape.hpp"
+
 #include <array>
 #include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "runner/model/synthetic/python_scan.hpp"
+#include "runner/model/python/scan.hpp"
 
 namespace nkigrid::model {
 namespace {
