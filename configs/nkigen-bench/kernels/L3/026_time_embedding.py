@@ -22,8 +22,9 @@ def kernel(moment, first, first_bias, second, second_bias):
         piece = nl.ds(t * TILE, TILE)
         turns = nl.multiply(frequencies, nl.load(moment[piece, 0:1]))
         waves = nl.ndarray((TILE, 2 * pairs), dtype=nl.float32, buffer=nl.sbuf)
-        waves[:, 0:pairs] = nl.sin(turns)
-        waves[:, pairs:2 * pairs] = nl.add(nl.multiply(nl.square(nl.sin(nl.multiply(turns, 0.5))), -2.0), 1.0)
+        waves[:, 0:pairs] = nisa.activation(op=nl.sin, data=turns)
+        slow = nisa.activation(op=nl.sin, data=turns, scale=0.5)
+        waves[:, pairs:2 * pairs] = nl.add(nl.multiply(nl.square(slow), -2.0), 1.0)
         hidden_t = nl.silu(nl.add(nisa.nc_matmul(first_t, nl.copy(nisa.nc_transpose(waves))), low))
         nl.store(out[piece, 0:width], value=nl.add(nisa.nc_matmul(hidden_t, second_t), high))
     return out
