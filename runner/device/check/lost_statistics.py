@@ -1,4 +1,4 @@
-"""References with one statistic left out: a mean that is taken for zero, a normalisation without its mean or its variance.
+"""References with one statistic left out: a mean taken for zero, a normalisation without its mean or its variance.
 
 A kernel that forgets one must be wrong; where the inputs hide it, the task is badly posed. Used by well_posed.py."""
 

@@ -24,7 +24,7 @@ def build(names, seed):
 
 
 def shift(entry, given, trial):
-    """The inputs as trial `trial` of a check has them: float32 with the values that the kernel sees, late ones moved."""
+    """The inputs as a trial of a check has them: float32 with the values that the kernel sees, late trials moved."""
     specs = iter([i for i in entry["inputs"] if i["role"] == "input"])
     return [_drawn(v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
 
