@@ -9,6 +9,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 NORMS = ("native_layer_norm", "native_group_norm", "native_batch_norm")
 
 
+def _is_norm(name, args):
+    """Whether an operation normalises by statistics of its own input; args[5]: batch statistics, not running ones."""
+    return name in NORMS and (name != "native_batch_norm" or args[5])
+
+
 class _Without(TorchDispatchMode):
     """Leaves out statistic number `wanted` of those that a forward pass takes; counts them all."""
 
@@ -25,9 +30,7 @@ class _Without(TorchDispatchMode):
         name = function._schema.name.split("::")[1]
         if name in ("mean", "var", "std"):
             return torch.zeros_like(result) if self._is_next() else result
-        if name in NORMS and not (
-            name == "native_batch_norm" and not args[5]
-        ):  # args[5]: by the batch's own statistics
+        if _is_norm(name, args):
             out = result[0]
             if self._is_next():
                 out = _normed(name, args, result[1:], mean=False)
