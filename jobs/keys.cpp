@@ -52,6 +52,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {"device.strict_paper_names", flag_text(device.nki.strict_paper_names)}});
   // Only where they mean something: keys of simulator runs do not depend on what other backends know.
   for (auto& own : backend_key_fields(device.backend)) fields.push_back(std::move(own));
+  if (mode.diagnostics == Diagnostics::plain) fields.push_back({of("modes", mode.name, "tools.diagnostics"), "plain"});
   return fields;
 }
 

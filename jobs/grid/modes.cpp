@@ -36,6 +36,15 @@ void refuse(Fields& fields, std::string_view key, const ModeKindRow& row) {
   }
 }
 
+void read_tools(Fields& fields, ModeSpec& mode) {
+  const auto* tools = fields.find("tools");
+  if (tools == nullptr) return;
+  Fields inner(*tools, fields.path_of("tools"), fields.problems());
+  static const std::vector<std::string> kDiagnostics = {"explained", "plain"};
+  if (inner.choice("diagnostics", "explained", kDiagnostics) == "plain") mode.diagnostics = Diagnostics::plain;
+  inner.finish();
+}
+
 void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
   mode.kind = row.kind;
   mode.turns = fields.integer("turns", row.turns, 1, row.most_turns);
@@ -49,6 +58,10 @@ void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
     mode.stop_on_pass = fields.flag("stop_on_pass", true);
   else
     refuse(fields, "stop_on_pass", row);
+  if (row.takes_tools)
+    read_tools(fields, mode);
+  else
+    refuse(fields, "tools", row);
   if (!row.nudge.empty())
     mode.nudge = fields.text("nudge", std::string(row.nudge));
   else
@@ -58,7 +71,7 @@ void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
 /// Of a mode whose kind is unknown nothing else can be judged: one mistake, one problem.
 void accept_any(Fields& fields, ModeSpec& mode) {
   mode.turns = fields.integer("turns", mode.turns, 1, 1000);
-  for (const auto* key : {"feedback", "stop_on_pass", "nudge"}) fields.find(key);
+  for (const auto* key : {"feedback", "stop_on_pass", "tools", "nudge"}) fields.find(key);
 }
 
 void read_context(Fields& fields, ModeSpec& mode) {
@@ -93,8 +106,18 @@ const std::vector<ModeKindRow>& mode_kinds() {
   using enum ModeKind;
   static const std::vector<ModeKindRow> kRows = {
       {.kind = single_shot, .name = "single-shot", .turns = 1, .most_turns = 1},
-      {.kind = multi_turn, .name = "multi-turn", .turns = 5, .takes_feedback = true, .nudge = kNudgeForText},
-      {.kind = tool_agent, .name = "tool-agent", .turns = 10, .takes_stop_on_pass = true, .nudge = kNudgeForTools},
+      {.kind = multi_turn,
+       .name = "multi-turn",
+       .turns = 5,
+       .takes_feedback = true,
+       .takes_tools = true,
+       .nudge = kNudgeForText},
+      {.kind = tool_agent,
+       .name = "tool-agent",
+       .turns = 10,
+       .takes_stop_on_pass = true,
+       .takes_tools = true,
+       .nudge = kNudgeForTools},
   };
   return kRows;
 }

@@ -38,6 +38,10 @@ FlowMap mode_map(const ModeSpec& mode) {
   map.text("kind", row.name).integer("turns", mode.turns);
   if (row.takes_feedback) map.text("feedback", mode.feedback_verify ? "verify" : "compile");
   if (row.takes_stop_on_pass) map.flag("stop_on_pass", mode.stop_on_pass);
+  if (row.takes_tools) {
+    const bool plain = mode.diagnostics == Diagnostics::plain;
+    map.raw("tools", FlowMap().text("diagnostics", plain ? "plain" : "explained").str());
+  }
   if (!row.nudge.empty()) map.text("nudge", mode.nudge);
   map.raw("context", FlowMap().text("on_full", mode.trim_on_full ? "trim" : "stop").str());
   return map;

@@ -7,6 +7,7 @@
 #include "runner/agent/answers.hpp"
 #include "runner/agent/kernel_steps.hpp"
 #include "runner/agent/modes.hpp"
+#include "runner/agent/told.hpp"
 #include "runner/agent/tools.hpp"
 
 namespace nkigrid::agent {
@@ -43,7 +44,7 @@ class CallRunner {
     Submission submission{std::move(decoded.source), std::move(decoded.entry), ++talk_.submissions, std::nullopt};
     turn_.kernel = submission.source;
     compile_submission(session_, submission, turn_);
-    const device::CompileResult& result = *submission.compiled;
+    const device::CompileResult result = told(*submission.compiled, session_.job.mode.diagnostics);
     model::Message message{
         model::Role::tool, compile_answer(result, submission.number, decoded.notes), {}, call.id, false};
     talk_.current.reset();
@@ -72,7 +73,8 @@ class CallRunner {
                    fmt::format("entry '{}' is not the compiled one ('{}'); compile it first", *decoded.entry, entry));
     }
     const auto trials = decoded.trials.value_or(session_.job.grid.check.tool_trials);
-    const device::VerifyResult result = verify_submission(session_, current, trials, turn_);
+    const device::VerifyResult result =
+        told(verify_submission(session_, current, trials, turn_), session_.job.mode.diagnostics);
     passed_ = passed_ || result.paper_ok;
     return {model::Role::tool, verify_answer(result, current.number, decoded.notes), {}, call.id, false};
   }

@@ -12,9 +12,11 @@ struct Extracted {
   std::string_view how;  ///< "last_fence", "last_fence_extended" or "unclosed_fence"
 };
 
-/// The code of a reply without a tool call: the last fence tagged python, py, nki or nothing, outside think blocks,
-/// whose text is well formed as Python (model::looks_like_python); a block is grown over inner fences until it is. An
-/// unclosed last fence runs to the end of the reply, unless the reply was cut.
+/// The kernel in a reply without a tool call, outside think blocks: the last fence tagged as Python, nki or nothing
+/// that holds a function decorated with jit, whether it is well formed or not (the compiler then names the line of the
+/// slip; no earlier draft is judged in its place); without any, the last that looks like one. Usage examples, quoted
+/// lines and the PyTorch module are none (code_kind.hpp). An unclosed last fence runs to the end of the reply, unless
+/// the reply was cut.
 /// @param truncated the reply ended at its token limit
 std::optional<Extracted> extract_code(std::string_view reply, bool truncated);
 

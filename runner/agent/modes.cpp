@@ -25,13 +25,15 @@ EndedBy on_good_code(const jobs::ModeSpec& mode, const Reading&, const log::Turn
   return turn.compile_ok == 1 ? EndedBy::compiled : EndedBy::none;
 }
 
-/// When a kernel has passed, or the model calls no tool any more: with code at once, without after one nudge.
+/// When a kernel has passed, or the model neither calls a tool nor shows code any more, after one nudge.
 EndedBy on_pass_or_silence(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn,
                            bool nudged_before) {
-  if (mode.stop_on_pass && turn.verify_ok == 1) return EndedBy::verified;
+  const bool passed = turn.verify_ok == 1;
+  if (mode.stop_on_pass && passed) return EndedBy::verified;
   // A cut reply never ends an episode while turns are left.
-  const bool silent = !reading.has_calls() && !reading.truncated;
-  return silent && (reading.code || nudged_before) ? EndedBy::stopped : EndedBy::none;
+  if (reading.has_calls() || reading.truncated) return EndedBy::none;
+  const bool done = reading.code ? passed : nudged_before;
+  return done ? EndedBy::stopped : EndedBy::none;
 }
 
 }  // namespace
@@ -39,9 +41,9 @@ EndedBy on_pass_or_silence(const jobs::ModeSpec& mode, const Reading& reading, c
 const ModeRules& rules_of(jobs::ModeKind kind) {
   using enum jobs::ModeKind;
   static const std::array kRules = {
-      ModeRules{single_shot, {}, kAnswerWithText, false, at_once},
-      ModeRules{multi_turn, {}, kAnswerWithText, true, on_good_code},
-      ModeRules{tool_agent, tool_specs(), kAnswerWithTools, false, on_pass_or_silence},
+      ModeRules{single_shot, {}, kAnswerWithText, CodeAnswer::none, at_once},
+      ModeRules{multi_turn, {}, kAnswerWithText, CodeAnswer::feedback, on_good_code},
+      ModeRules{tool_agent, tool_specs(), kAnswerWithTools, CodeAnswer::as_calls, on_pass_or_silence},
   };
   const auto found = std::find_if(kRules.begin(), kRules.end(), [&](const auto& rules) { return rules.kind == kind; });
   if (found == kRules.end()) throw Error(ErrorCode::internal, "a kind of mode has no rules");

@@ -10,14 +10,20 @@
 
 namespace nkigrid::agent {
 
+/// What answers code of a reply without a call while the episode goes on.
+enum class CodeAnswer {
+  none,      ///< it never goes on
+  feedback,  ///< what the compiler said of it, or the verifier
+  as_calls   ///< what compile_kernel and verify_kernel say of it: it is submitted as calls would have submitted it
+};
+
 /// How the harness conducts an episode of one kind of mode. One row a kind, in modes.cpp; what a grid may say of a kind
 /// stands in jobs/grid/modes.cpp.
 struct ModeRules {
   jobs::ModeKind kind = jobs::ModeKind::single_shot;
   std::vector<model::ToolSpec> tools;  ///< offered with every request; without any, a reply's calls are dropped
   std::string_view task_text;          ///< ends the task message: how to answer
-  /// Code of a reply without a call is answered with what the compiler or the verifier said of it; else with the nudge.
-  bool answers_code = false;
+  CodeAnswer code_answer = CodeAnswer::none;
   /// How the loop ends after a turn, but for refusals and the limit of turns; `none` when it goes on. Pure.
   EndedBy (*ends)(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before);
 };

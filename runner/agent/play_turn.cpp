@@ -9,23 +9,47 @@
 #include "runner/agent/calls.hpp"
 #include "runner/agent/kernel_steps.hpp"
 #include "runner/agent/modes.hpp"
+#include "runner/agent/told.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
 constexpr std::string_view kCutReply = "Your reply was cut off at its token limit. Answer again, shorter.";
 
+constexpr std::string_view kSubmitted =
+    "Your reply held a kernel and no tool call; it was submitted as if you had called the tools.";
+
 std::string compile_text(const device::Diagnostic& diagnostic) {
   if (!diagnostic.message.empty()) return diagnostic.message;
   return fmt::format("compilation failed ({})", to_string(diagnostic.code));
 }
 
-/// `feedback: verify`: the tool stream decides.
-std::string verify_text(Session& session, const Submission& submission, log::Turn& turn) {
-  const auto result = verify_submission(session, submission, session.job.grid.check.tool_trials, turn);
+/// verify_kernel of a submission that compiles, as the model is told of it.
+device::VerifyResult verify(Session& session, const Submission& submission, log::Turn& turn) {
+  return told(verify_submission(session, submission, session.job.grid.check.tool_trials, turn),
+              session.job.mode.diagnostics);
+}
+
+/// What the compiler says of a submission; with `feedback: verify` the tool stream decides where it says nothing.
+std::string feedback_text(Session& session, const Submission& submission, log::Turn& turn) {
+  const auto compiled = told(*submission.compiled, session.job.mode.diagnostics);
+  if (!compiled.ok()) return bounded(compile_text(compiled.diagnostic));
+  if (!session.job.mode.feedback_verify) return "";
+  const auto result = verify(session, submission, turn);
   if (result.paper_ok) return "";
-  return fmt::format("The kernel compiles, but its output is wrong: {}\n{}", result.diagnostic.message,
-                     fmt::join(result.hints, "\n"));
+  return bounded(fmt::format("The kernel compiles, but its output is wrong: {}\n{}", result.diagnostic.message,
+                             fmt::join(result.hints, "\n")));
+}
+
+/// What the tools answer, in words of one message: there is no call that a tool message could answer.
+std::string calls_text(Session& session, const Submission& submission, log::Turn& turn) {
+  const auto compiled = told(*submission.compiled, session.job.mode.diagnostics);
+  std::string text = fmt::format("{}\ncompile_kernel: {}", kSubmitted, compile_answer(compiled, submission.number, {}));
+  if (compiled.ok()) {
+    const auto result = verify(session, submission, turn);
+    text += fmt::format("\nverify_kernel: {}", verify_answer(result, submission.number, {}));
+  }
+  return text;
 }
 
 /// Code of a reply without a call: compiled in every mode, so that its row says what became of it.
@@ -35,16 +59,21 @@ std::string play_code(Session& session, const std::string& code, log::Turn& turn
   Submission submission{code, std::nullopt, ++talk.submissions, std::nullopt};
   turn.kernel = code;
   compile_submission(session, submission, turn);
-  const bool compiled = submission.compiled->ok();
   std::string text;
-  if (!compiled)
-    text = compile_text(submission.compiled->diagnostic);
-  else if (session.job.mode.feedback_verify)
-    text = verify_text(session, submission, turn);
+  switch (rules_of(session.job.mode.kind).code_answer) {
+    case CodeAnswer::none:
+      break;
+    case CodeAnswer::feedback:
+      text = feedback_text(session, submission, turn);
+      break;
+    case CodeAnswer::as_calls:
+      text = calls_text(session, submission, turn);
+      break;
+  }
   talk.current.reset();
-  if (compiled) talk.current = submission;
+  if (submission.compiled->ok()) talk.current = submission;
   talk.newest = std::move(submission);
-  return bounded(text);
+  return text;
 }
 
 /// What the harness says to a reply without calls while the episode goes on.
@@ -52,7 +81,7 @@ model::Message feedback(const Session& session, const Reading& reading, std::str
   const auto user_message = [](std::string words) {
     return model::Message{model::Role::user, std::move(words), {}, "", false};
   };
-  if (reading.code && rules_of(session.job.mode.kind).answers_code) return user_message(std::move(text));
+  if (reading.code) return user_message(std::move(text));
   if (reading.truncated) return user_message(std::string(kCutReply));
   turn.nudged = true;
   return user_message(session.job.mode.nudge);

@@ -43,7 +43,7 @@ TEST(FirstMessages, HoldThePromptAndTheWholeTask) {
 
 TEST(SingleShot, OneReplyIsCompiledAndChecked) {
   Episode episode(ModeKind::single_shot);
-  ScriptedModel model({says(fence("a = 1"))});
+  ScriptedModel model({says(fence("def a(): 1"))});
   EXPECT_EQ(episode.run(model), EpisodeExit::ended);
   EXPECT_EQ(kinds(episode.records), "BRTE");
   const log::End end = episode.end();
@@ -54,7 +54,7 @@ TEST(SingleShot, OneReplyIsCompiledAndChecked) {
   EXPECT_EQ(end.tokens_in, 100u);
   EXPECT_DOUBLE_EQ(end.cost_usd, (100 * 5 + 10 * 25) / 1e6);
   EXPECT_EQ(episode.device.compiles, 1);
-  EXPECT_EQ(episode.device.checked, std::vector<std::string>{"a = 1\n"});
+  EXPECT_EQ(episode.device.checked, std::vector<std::string>{"def a(): 1\n"});
   EXPECT_TRUE(model.requests[0].tools.empty());
   EXPECT_EQ(model.requests[0].seed, sampling_seed(episode.grid.seed, "m.mode.naive", "L1/001_add", 1));
 }
@@ -70,13 +70,13 @@ TEST(SingleShot, WithoutCodeThereIsNoNudge) {
 
 TEST(SingleShot, FailuresMapToTheirOutcomes) {
   const std::vector<std::pair<std::string, Outcome>> cases = {
-      {"a = 1  # compile: DTYPE", Outcome::compile_fail},
-      {"a = 1  # compile: COMPILE_TIMEOUT", Outcome::compile_timeout},
-      {"a = 1  # verify: NUMERIC_MISMATCH", Outcome::mismatch},
-      {"a = 1  # verify: RUNTIME_DEVICE", Outcome::run_fail},
-      {"a = 1  # final: RULE_VIOLATION", Outcome::cheat},
-      {"a = 1  # final: INFRA", Outcome::verifier_error},
-      {"a = 1  # compile: INFRA", Outcome::verifier_error}};
+      {"def a(): 1  # compile: DTYPE", Outcome::compile_fail},
+      {"def a(): 1  # compile: COMPILE_TIMEOUT", Outcome::compile_timeout},
+      {"def a(): 1  # verify: NUMERIC_MISMATCH", Outcome::mismatch},
+      {"def a(): 1  # verify: RUNTIME_DEVICE", Outcome::run_fail},
+      {"def a(): 1  # final: RULE_VIOLATION", Outcome::cheat},
+      {"def a(): 1  # final: INFRA", Outcome::verifier_error},
+      {"def a(): 1  # compile: INFRA", Outcome::verifier_error}};
   for (const auto& [source, outcome] : cases) {
     Episode episode(ModeKind::single_shot);
     ScriptedModel model({says(fence(source))});
@@ -89,7 +89,7 @@ TEST(SingleShot, FailuresMapToTheirOutcomes) {
 TEST(MultiTurn, CompilerTextIsTheNextMessageUntilItCompiles) {
   Episode episode(ModeKind::multi_turn, 5);
   ScriptedModel model(
-      {says(fence("a = 1  # compile: DTYPE")), says("hm"), says(fence("b = 2  # verify: NUMERIC_MISMATCH"))});
+      {says(fence("def a(): 1  # compile: DTYPE")), says("hm"), says(fence("def b(): 2  # verify: NUMERIC_MISMATCH"))});
   episode.run(model);
   EXPECT_EQ(episode.end().ended_by, EndedBy::compiled);
   EXPECT_EQ(episode.end().outcome, Outcome::mismatch);
@@ -116,7 +116,7 @@ TEST(MultiTurn, NudgesEveryTimeButNotAfterTheLastTurn) {
 TEST(MultiTurn, FeedbackVerifyGoesOnUntilItPasses) {
   Episode episode(ModeKind::multi_turn, 5);
   episode.mode.feedback_verify = true;
-  ScriptedModel model({says(fence("a = 1  # verify: NUMERIC_MISMATCH")), says(fence("b = 2"))});
+  ScriptedModel model({says(fence("def a(): 1  # verify: NUMERIC_MISMATCH")), says(fence("def b(): 2"))});
   episode.run(model);
   EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
   EXPECT_EQ(episode.end().outcome, Outcome::pass);
@@ -126,7 +126,7 @@ TEST(MultiTurn, FeedbackVerifyGoesOnUntilItPasses) {
 TEST(ToolAgent, CompilesVerifiesAndStops) {
   Episode episode(ModeKind::tool_agent, 10);
   ScriptedModel model(
-      {calls({compile("a = 1  # compile: OOB")}), calls({compile("b = 2"), verify(R"({"trials":2})")})});
+      {calls({compile("def a(): 1  # compile: OOB")}), calls({compile("def b(): 2"), verify(R"({"trials":2})")})});
   episode.run(model);
   EXPECT_EQ(kinds(episode.records), "BRTRTE");
   EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
@@ -135,7 +135,7 @@ TEST(ToolAgent, CompilesVerifiesAndStops) {
   EXPECT_EQ(episode.device.last_trials, 2u);
   EXPECT_EQ(episode.device.compiles, 2);  // none for the final check
   EXPECT_EQ(model.requests[0].tools.size(), 2u);
-  EXPECT_EQ(episode.turn(1).kernel, "b = 2");
+  EXPECT_EQ(episode.turn(1).kernel, "def b(): 2");
   EXPECT_EQ(episode.turn(1).tool_calls, 2u);
 }
 
@@ -143,7 +143,7 @@ TEST(ToolAgent, TheTimesOfSeveralVerifiesInOneTurnAddUp) {
   Episode episode(ModeKind::tool_agent, 1);
   episode.mode.stop_on_pass = false;
   episode.device.on_verify = [&] { episode.clock.advance(Seconds(episode.device.verifies)); };  // 1 s, then 2 s
-  ScriptedModel model({calls({compile("a = 1"), verify(), verify()})});
+  ScriptedModel model({calls({compile("def a(): 1"), verify(), verify()})});
   episode.run(model);
   EXPECT_DOUBLE_EQ(episode.turn(0).verify_s, 3);
 }
@@ -152,7 +152,7 @@ TEST(MultiTurn, AVerifyAsFeedbackIsTimedInItsTurn) {
   Episode episode(ModeKind::multi_turn, 2);
   episode.mode.feedback_verify = true;
   episode.device.on_verify = [&] { episode.clock.advance(Seconds(2)); };
-  ScriptedModel model({says(fence("a = 1  # verify: NUMERIC_MISMATCH")), says(fence("b = 2"))});
+  ScriptedModel model({says(fence("def a(): 1  # verify: NUMERIC_MISMATCH")), says(fence("def b(): 2"))});
   episode.run(model);
   EXPECT_DOUBLE_EQ(episode.turn(0).verify_s, 2);
   EXPECT_DOUBLE_EQ(episode.turn(1).verify_s, 2);
@@ -162,7 +162,7 @@ TEST(MultiTurn, AVerifyAsFeedbackIsTimedInItsTurn) {
 
 TEST(ToolAgent, VerifyNeedsACurrentKernel) {
   Episode episode(ModeKind::tool_agent, 1);
-  ScriptedModel model({calls({compile("a = 1"), compile("b = 2  # compile: OOB"), verify()})});
+  ScriptedModel model({calls({compile("def a(): 1"), compile("def b(): 2  # compile: OOB"), verify()})});
   episode.run(model);
   EXPECT_NE(episode.turn(0).tool_output.find("no compiled kernel"), std::string::npos);
   EXPECT_EQ(episode.device.verifies, 0);
@@ -172,7 +172,8 @@ TEST(ToolAgent, VerifyNeedsACurrentKernel) {
 TEST(ToolAgent, ALaterBreakShowsBetweenFinalAndBest) {
   Episode episode(ModeKind::tool_agent, 2);
   episode.mode.stop_on_pass = false;
-  ScriptedModel model({calls({compile("a = 1"), verify()}), calls({compile("b = 2  # verify: NUMERIC_MISMATCH")})});
+  ScriptedModel model(
+      {calls({compile("def a(): 1"), verify()}), calls({compile("def b(): 2  # verify: NUMERIC_MISMATCH")})});
   episode.run(model);
   EXPECT_EQ(episode.end().outcome, Outcome::mismatch);
   EXPECT_EQ(episode.end().passed, 0);
@@ -190,12 +191,35 @@ TEST(ToolAgent, NudgesOnceAndThenStops) {
   EXPECT_TRUE(episode.end().nudged);
 }
 
-TEST(ToolAgent, CodeWithoutACallEndsTheEpisodeAndCounts) {
+TEST(ToolAgent, CodeWithoutACallIsSubmittedAsCallsWouldHave) {
   Episode episode(ModeKind::tool_agent, 10);
-  ScriptedModel model({calls({compile("a = 1  # compile: OOB")}), says(fence("b = 2"))});
+  ScriptedModel model({says(fence("def a(): 1  # compile: OOB")), says(fence("def b(): 2  # verify: NUMERIC_MISMATCH")),
+                       says(fence("def c(): 3"))});
+  episode.run(model);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
+  EXPECT_EQ(episode.end().turns, 3u);
+  EXPECT_FALSE(episode.end().nudged);
+  EXPECT_EQ(episode.turn(0).flags, "extract=last_fence");  // what the log counts it by
+  EXPECT_EQ(episode.turn(1).verify_ok, 0);
+  const auto& first = model.requests[1].messages.back();
+  EXPECT_EQ(first.role, model::Role::user);
+  EXPECT_TRUE(first.content.starts_with("Your reply held a kernel and no tool call; it was submitted"));
+  EXPECT_NE(first.content.find("\ncompile_kernel: {\"ok\":false,\"code\":\"OOB\",\"line\":2,"), std::string::npos);
+  EXPECT_EQ(first.content.find("verify_kernel"), std::string::npos);
+  const auto& second = model.requests[2].messages.back();
+  EXPECT_NE(second.content.find("\nverify_kernel: {\"ok\":false,\"kernel\":\"k2\","), std::string::npos);
+}
+
+TEST(ToolAgent, CodeWithoutACallEndsTheEpisodeOnlyWhenItPasses) {
+  Episode episode(ModeKind::tool_agent, 10);
+  episode.mode.stop_on_pass = false;
+  ScriptedModel model(
+      {calls({compile("def a(): 1")}), says(fence("def b(): 2  # compile: OOB")), says(fence("def c(): 3"))});
   episode.run(model);
   EXPECT_EQ(episode.end().ended_by, EndedBy::stopped);
   EXPECT_EQ(episode.end().outcome, Outcome::pass);
+  EXPECT_EQ(episode.end().turns, 3u);
 }
 
 TEST(ToolAgent, BadArgumentsAreTheOutcomeWhenNothingElseCame) {
@@ -226,7 +250,7 @@ TEST(ToolAgent, ACutReplysCallsAreNotRunAndDoNotEndTheEpisode) {
 
 TEST(ToolAgent, DoubleEncodedArgumentsArePeeledAndFlagged) {
   Episode episode(ModeKind::tool_agent, 2);
-  ScriptedModel model({calls({{"compile_kernel", R"({"kernel_source":"a = 1","entry":"relu_k"})"}}),
+  ScriptedModel model({calls({{"compile_kernel", R"({"kernel_source":"def a(): 1","entry":"relu_k"})"}}),
                        case_reply("02_args_double_encoded.json")});
   episode.run(model);
   EXPECT_EQ(episode.turn(1).flags, "args_peeled=1");
@@ -280,7 +304,7 @@ TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
   bare.run(model);
   EXPECT_EQ(bare.end().outcome, Outcome::context_full);
   Episode late(ModeKind::tool_agent, 5);
-  ScriptedModel second({calls({compile("a = 1")}), model::ChatFailure::context_full});
+  ScriptedModel second({calls({compile("def a(): 1")}), model::ChatFailure::context_full});
   late.run(second);
   EXPECT_EQ(late.end().outcome, Outcome::pass);
   EXPECT_EQ(late.end().ended_by, EndedBy::context_full);
@@ -288,7 +312,7 @@ TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
 
 TEST(AnyMode, AMachinesFaultIsNeverTheModels) {
   Episode episode(ModeKind::tool_agent, 5);
-  ScriptedModel model({calls({compile("a = 1")}), model::ChatFailure::transient});
+  ScriptedModel model({calls({compile("def a(): 1")}), model::ChatFailure::transient});
   episode.run(model);
   EXPECT_EQ(episode.end().outcome, Outcome::api_error);
   EXPECT_EQ(episode.end().reason, "scripted failure");
@@ -300,7 +324,8 @@ TEST(AnyMode, AMachinesFaultIsNeverTheModels) {
 
 TEST(AnyMode, InfraInATurnLeavesTheReplyUnanswered) {
   Episode episode(ModeKind::tool_agent, 5);
-  ScriptedModel model({calls({compile("a = 1"), verify()}), calls({compile("b = 1  # verify: INFRA"), verify()})});
+  ScriptedModel model(
+      {calls({compile("def a(): 1"), verify()}), calls({compile("def b(): 1  # verify: INFRA"), verify()})});
   episode.mode.stop_on_pass = false;
   episode.run(model);
   EXPECT_EQ(kinds(episode.records), "BRTRE");
@@ -321,7 +346,7 @@ TEST(AnyMode, ADrainStopsBetweenTurnsWithoutAnEnd) {
 
 TEST(AnyMode, TheSyntheticModelIsMarked) {
   Episode episode(ModeKind::single_shot);
-  model::ChatReply reply = says(fence("a = 1"));
+  model::ChatReply reply = says(fence("def a(): 1"));
   reply.system_fingerprint = model::kSyntheticFingerprint;
   ScriptedModel model({reply});
   episode.run(model);

@@ -16,11 +16,11 @@ using test::ScriptedModel;
 using test::verify;
 
 std::vector<ScriptedModel::Step> script() {
-  return {calls({compile("a = 1  # compile: OOB")}),
+  return {calls({compile("def a(): 1  # compile: OOB")}),
           says("hm"),
-          calls({compile("b = 2"), verify(R"({"speed":1})")}),
+          calls({compile("def b(): 2"), verify(R"({"speed":1})")}),
           calls({verify()}),
-          calls({compile("c = 3  # verify: NUMERIC_MISMATCH")}),
+          calls({compile("def c(): 3  # verify: NUMERIC_MISMATCH")}),
           says("Done.")};
 }
 
@@ -100,7 +100,7 @@ TEST(Resume, TheCurrentKernelIsCompiledAgainWhenItIsNeeded) {
 
 TEST(Resume, AFinishedLoopOnlyNeedsItsFinalCheck) {
   Episode first(ModeKind::multi_turn, 5);
-  ScriptedModel model({says(test::fence("a = 1"))});
+  ScriptedModel model({says(test::fence("def a(): 1"))});
   first.run(model);
   Episode second(ModeKind::multi_turn, 5);
   second.attempt = 2;

@@ -89,6 +89,16 @@ slurm: {mem: 64, time: 4}
                   "e.g. 120 s"));
 }
 
+TEST(Grid, DiagnosticsBelongToModesThatTellAModelAnything) {
+  const Sandbox box;
+  EXPECT_THAT(lines_of(box.read_edited("{kind: single-shot}", "{kind: single-shot, tools: {diagnostics: plain}}")),
+              ElementsAre("11:30 modes.ss.tools means nothing for kind single-shot; leave it out"));
+  const Sandbox other;
+  EXPECT_THAT(lines_of(other.read_edited("turns: 4", "tools: {diagnostics: terse, speed: 1}")),
+              ElementsAre("12:50 modes.agent.tools.diagnostics is 'terse' (one of explained, plain is wanted)",
+                          "12:57 unknown key 'speed' in modes.agent.tools"));
+}
+
 TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {
   const Sandbox box;
   box.edit("grid.yaml", "replicates: 2", "replicates: two");

@@ -16,7 +16,8 @@ TEST(GridWriter, ReadsBackToTheSameText) {
            "[sh, -c, \"echo 'x y'\"]}, "
            "price: {input: 0.1, output: 25}, method: \"yes\", budget: {usd: 0.5, tokens: 100, wall: 2 h}}");
   box.edit("grid.yaml", "turns: 4}",
-           "turns: 4, stop_on_pass: false, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", context: {on_full: "
+           "turns: 4, stop_on_pass: false, tools: {diagnostics: plain}, nudge: \"say \\\"it\\\"\\nagain: \\t\\\\ #x\", "
+           "context: {on_full: "
            "stop}}");
   box.edit("grid.yaml", "slurm: {shards: 3}",
            "check: {atol: 1.0e-5, rtol: 0, sandbox: relaxed}\nlanes: 7\nbudget: {tokens: 5}\nfactors: {t: "
@@ -30,6 +31,8 @@ TEST(GridWriter, ReadsBackToTheSameText) {
   box.write("again.yaml", text);
   const auto again = load_grid(box.path() / "again.yaml", {});
   EXPECT_EQ(to_yaml(again), text);
+  EXPECT_EQ(again.mode("agent").diagnostics, Diagnostics::plain);
+  EXPECT_EQ(again.mode("ss").diagnostics, Diagnostics::explained);
   EXPECT_EQ(again.mode("agent").nudge, "say \"it\"\nagain: \t\\ #x");
   EXPECT_EQ(remote_of(again.model("strong").api)->model, "Org/M: 7B");
   EXPECT_EQ(again.model("strong").method, "yes");

@@ -40,6 +40,8 @@ TEST(Keys, DependOnWhatAnEpisodeDependsOn) {
   EXPECT_NE(key_after("model: m,", "model: m, temperature: 0.5,"), key);
   EXPECT_NE(key_after("turns: 4", "turns: 5"), key);
   EXPECT_NE(key_after("turns: 4", "turns: 4, nudge: x"), key);
+  EXPECT_NE(key_after("turns: 4", "turns: 4, tools: {diagnostics: plain}"), key);
+  EXPECT_EQ(key_after("turns: 4", "turns: 4, tools: {diagnostics: explained}"), key);
   EXPECT_NE(key_after("every element", "all elements", "prompts/careful.md"), key);
   EXPECT_NE(key_after("slurm:", "check: {atol: 1.0e-4}\nslurm:"), key);
   EXPECT_NE(key_after("slurm:", "device: {sdk: \"2.25\"}\nslurm:"), key);

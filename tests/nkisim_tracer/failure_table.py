@@ -29,6 +29,7 @@ FAILURES = [
     (4, TILE + "s = nl.sum(t, dim=1)\n" + END, X, "BAD_SIGNATURE"),
     (4, OUT + "t = nl.load(x, [0, 128])\n" + END, X, "BAD_SIGNATURE"),
     (5, OUT + "t = nl.load(x[0:256, 0:64])\n" + END, X, "PARTITION_LIMIT"),
+    (5, OUT + "t = nl.load(w)\n" + END, [("w", (512,), "float32")], "PARTITION_LIMIT"),
     (
         6,
         OUT + "a, b = nl.ndarray((256, 128), dtype=nl.float32), nl.ndarray((256, 512), dtype=nl.float32)\n"
@@ -89,6 +90,13 @@ FAILURES = [
     ),
     (22, OUT + "t = nl.load(x[nl.arange(128)[:, None] // 2, nl.arange(512)[None, :]])\n" + END, X, "INDEXING"),
     (23, OUT + GRIDS + "for i in nl.affine_range(3):\n    t = nl.load(x[i * 128 + p, f])\n", RAGGED, "OOB"),
+    (
+        23,
+        OUT
+        + "for i in nl.affine_range(3):\n    n = min(128, 300 - i * 128)\n    t = nl.load(x[i * 128:i * 128 + n, :])\n",
+        RAGGED,
+        "CONTROL_FLOW",
+    ),
     (24, OUT + GRIDS + "t = nl.load(x[p, f], mask=(p < 100) and (f < 100))\n" + END, X, "INDEXING"),
     (24, TILE + "t = nl.exp(t, mask=t > 0)\n" + END, X, "INDEXING"),
     (25, TILE + "ts = [t, t]\nfor i in nl.affine_range(2):\n    u = nl.exp(ts[i])\n" + END, X, "CONTROL_FLOW"),

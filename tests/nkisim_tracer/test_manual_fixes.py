@@ -22,6 +22,30 @@ class ManualFixes(unittest.TestCase):
         got = run(body + "return out\n", inputs, None, sdk)[0]
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
+    def test_a_weight_becomes_a_row_that_is_broadcast(self):
+        w, x = draw(1024), draw(128, 1024)
+        self.agrees(
+            out_of((128, 1024)) + "row = nl.load(w.reshape((1, 1024)))\n"
+            "nl.store(out, value=nl.load(x) * row.broadcast_to((128, 1024)))\n",
+            {"w": w, "x": x},
+            x * w,
+        )
+        self.agrees(
+            out_of((128, 1024)) + "row = nl.load(x[3:4, :])\nnl.store(out, value=row.broadcast_to((128, 1024)))\n",
+            {"x": x},
+            np.broadcast_to(x[3:4], (128, 1024)),
+        )
+
+    def test_the_last_partial_tile_is_masked(self):
+        x = draw(300, 64)
+        self.agrees(
+            out_of((300, 64)) + "i_p, i_f = nl.arange(128)[:, None], nl.arange(64)[None, :]\n"
+            "for i in nl.affine_range(3):\n    t = nl.load(x[i * 128 + i_p, i_f], mask=(i * 128 + i_p < 300))\n"
+            "    nl.store(out[i * 128 + i_p, i_f], value=t, mask=(i * 128 + i_p < 300))\n",
+            {"x": x},
+            x,
+        )
+
     def test_one_dimensional_aranges_become_columns(self):
         x = draw(128, 1)
         self.agrees(

@@ -140,6 +140,21 @@ def check_partition_axis(api, name, tensor, count=None):
     )
 
 
+def check_vector(api, name, tensor):
+    """A 1-D tensor that becomes a tile: its axis is axis 0, though it was meant as a row more often than not."""
+    count = tensor.shape[0]
+    whose = tensor.buffer_.name or name
+    row = f"{whose}.reshape((1, {count}))" if tensor.is_whole else f"{whose}[i:i+1, ...] (a slice keeps the axis)"
+    check_partition_count(
+        api,
+        count,
+        operands=[(name, tensor)],
+        rule=f"the axis of a 1-D tensor is the partition axis, at most nl.tile_size.pmax = {PMAX}; along the free axis of "
+        "one partition it is a row",
+        fix=f"row = {api}({row}), and row.broadcast_to(({PMAX}, {count})) where it meets a tile of {PMAX} rows",
+    )
+
+
 def check_partition_count(api, count, rule, fix, operands=()):
     if count > PMAX:
         fail(

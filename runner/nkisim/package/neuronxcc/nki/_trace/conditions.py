@@ -1,5 +1,8 @@
 """Conjunctions of conditions on indices: masks and the tests of symbolic branches."""
 
+import dis
+import sys
+
 from .context import fail
 from .shapes import broadcast_shapes, foreign
 from .tables import CONDITION
@@ -78,12 +81,26 @@ class Cond:
                 fix="(i_p < n) & (i_f < m), each comparison in parentheses",
                 official="unsupported_expression_in_mask",
             )
+        if _in_a_call(sys._getframe(1)):
+            fail(
+                "CONTROL_FLOW",
+                "a size or index that depends on loop variables is compared in min, max, any, all or bool",
+                rule="loop variables are compile-time symbols, and a tile has one shape in all trips: the size of the "
+                "last, partial one is no Python number",
+                fix="keep the tile whole and mask what lies beyond, in nl.load and in nl.store: "
+                "nl.load(x[i * 128 + i_p, i_f], mask=(i * 128 + i_p < rows)) with i_p = nl.arange(128)[:, None]",
+            )
         fail(
             "CONTROL_FLOW",
-            "a condition on loop variables is used as a Python truth value (and, or, not, while, ternary, min, assert)",
+            "a condition on loop variables is used as a Python truth value (and, or, not, while, ternary, assert)",
             rule="conditions on loop variables are compile-time symbols; `if` alone understands them",
             fix="join conditions with & and write a plain `if` statement: `if (i > 0) & (j == 0):`",
         )
+
+
+def _in_a_call(frame):
+    """Does a builtin ask (it has no frame of its own), instead of a branch of the kernel?"""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith(("CALL", "PRECALL"))
 
 
 def holds(kind, value):

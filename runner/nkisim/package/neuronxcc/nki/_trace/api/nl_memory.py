@@ -30,6 +30,8 @@ def hbm_source(src, name, what):
             official="unsupported_memory",
         )
     whole = src.is_whole
+    if src.ndim == 1:
+        checks.check_vector(name, what, src)
     while src.ndim < 2:
         src = src.expand_dims(src.ndim)
     if src.ndim >= 4 and whole and (src.shape[0] > 128 or src.dtype.size * math.prod(src.shape[1:]) > SBUF_BYTES):

@@ -1,0 +1,163 @@
+#include "runner/agent/fences.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "runner/model/python/scan.hpp"
+#include "runner/model/python/shape.hpp"
+
+namespace nkigrid::agent {
+namespace {
+
+constexpr std::size_t kNever = std::string_view::npos;
+/// Fences that one string may hold; each is tried, so that a long reply of nothing but fences would take long.
+constexpr std::size_t kMostInner = 64;
+
+/// A line that opens or closes a fence.
+struct FenceLine {
+  std::size_t begin = 0, end = 0;  ///< of the line; `end` is after its newline
+  std::size_t indent = 0;          ///< bytes before the marks: spaces, marks of quotations and lists
+  char mark = '`';
+  std::size_t marks = 0;
+  std::string tag;
+};
+
+/// Bytes of a line that belong to the quotation or list around a fence.
+std::size_t indent_of(std::string_view line) {
+  std::size_t at = std::min(line.find_first_not_of(" \t>"), line.size());
+  std::size_t marker = at;  // "-", "*", "+", "1.", "1)"
+  while (marker < line.size() && std::isdigit(static_cast<unsigned char>(line[marker])) != 0) ++marker;
+  const std::string_view legal = marker == at ? "-*+" : ".)";
+  const bool is_item = marker + 1 < line.size() && legal.find(line[marker]) != kNever && line[marker + 1] == ' ';
+  if (is_item) at = std::min(line.find_first_not_of(' ', marker + 1), line.size());
+  return at;
+}
+
+/// The first word of an info string, without what is appended to a language's name: "python:kernel.py", "python{1,2}".
+std::string tag_of(std::string_view info) {
+  info.remove_prefix(std::min(info.find_first_not_of(" \t"), info.size()));
+  std::string tag(info.substr(0, info.find_first_of(" \t\r\n{:,")));
+  std::transform(tag.begin(), tag.end(), tag.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return tag;
+}
+
+std::optional<FenceLine> as_fence_line(std::string_view text, std::size_t begin, std::size_t end) {
+  std::string_view line = text.substr(begin, end - begin);
+  FenceLine fence{begin, end, indent_of(line)};
+  line.remove_prefix(fence.indent);
+  if (line.empty() || (line.front() != '`' && line.front() != '~')) return std::nullopt;
+  fence.mark = line.front();
+  fence.marks = std::min(line.find_first_not_of(fence.mark), line.size());
+  const std::string_view info = line.substr(fence.marks);
+  // Back-ticks after the tag make it inline code.
+  if (fence.marks < 3 || (fence.mark == '`' && info.find('`') != kNever)) return std::nullopt;
+  fence.tag = tag_of(info);
+  return fence;
+}
+
+/// Without the indent that the block's first line has, where a line has it.
+std::string dedented(std::string_view text, std::size_t indent) {
+  if (indent == 0) return std::string(text);
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    std::string_view line = text.substr(begin, end - begin);
+    line.remove_prefix(std::min({line.find_first_not_of(" \t>"), indent, line.size()}));
+    result += line;
+    begin = end;
+  }
+  return result;
+}
+
+std::vector<FenceLine> fence_lines(std::string_view text) {
+  std::vector<FenceLine> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t newline = text.find('\n', begin);
+    const std::size_t end = newline == kNever ? text.size() : newline + 1;
+    if (auto line = as_fence_line(text, begin, end)) lines.push_back(std::move(*line));
+    begin = end;
+  }
+  return lines;
+}
+
+bool ends_in_string(std::string_view code) { return model::scan_python(code).unterminated; }
+
+/// Reads the blocks of one text.
+class Pairing {
+ public:
+  explicit Pairing(std::string_view text) : text_(text), lines_(fence_lines(text)) {}
+
+  std::vector<Fence> fences() const {
+    std::vector<Fence> fences;
+    for (std::size_t open = 0; open < lines_.size();) {
+      auto end = strict_end(open);
+      Fence fence{lines_[open].tag, body(open, end.line), !end.opens_next && end.line != kNever};
+      if (fence.closed && is_python_tag(fence.tag) && ends_in_string(fence.text)) grow(open, end, fence);
+      fences.push_back(std::move(fence));
+      if (end.line == kNever) break;
+      open = end.opens_next ? end.line : end.line + 1;
+    }
+    return fences;
+  }
+
+ private:
+  struct End {
+    std::size_t line = kNever;  ///< index of the line that ends a block; kNever: the text does
+    bool opens_next = false;
+  };
+
+  std::string body(std::size_t open, std::size_t end) const {
+    const std::size_t begin = lines_[open].end;
+    return dedented(text_.substr(begin, end == kNever ? kNever : lines_[end].begin - begin), lines_[open].indent);
+  }
+
+  /// Marks of the same kind, no fewer, and no deeper than a list or quotation puts them: those of a docstring are.
+  bool may_end(std::size_t open, std::size_t i) const {
+    const FenceLine &first = lines_[open], &line = lines_[i];
+    return line.mark == first.mark && line.marks >= first.marks && line.indent <= first.indent + 3;
+  }
+
+  End strict_end(std::size_t open) const {
+    std::size_t in_strings = 0;
+    for (std::size_t i = open + 1; i < lines_.size(); ++i) {
+      if (!may_end(open, i)) continue;
+      if (lines_[i].tag.empty()) return {i, false};
+      // Only what stands in a string may open a fence inside of Python.
+      if (is_python_tag(lines_[open].tag) && is_python_tag(lines_[i].tag) &&
+          (in_strings >= kMostInner || !ends_in_string(body(open, i))))
+        return {i, true};
+      ++in_strings;
+    }
+    return {};
+  }
+
+  /// The shortest growth that is well formed, when there is one.
+  void grow(std::size_t open, End& end, Fence& fence) const {
+    for (std::size_t i = end.line + 1; i < std::min(lines_.size(), end.line + kMostInner); ++i) {
+      if (!lines_[i].tag.empty() || lines_[i].mark != lines_[open].mark) continue;
+      std::string longer = body(open, i);
+      if (!model::looks_like_python(longer)) continue;
+      fence.text = std::move(longer);
+      fence.grown = true;
+      end = {i, false};
+      return;
+    }
+  }
+
+  std::string_view text_;
+  std::vector<FenceLine> lines_;
+};
+
+}  // namespace
+
+bool is_python_tag(std::string_view tag) {
+  constexpr std::array<std::string_view, 5> kTags = {"", "python", "python3", "py", "nki"};
+  return tag.ends_with(".py") || std::find(kTags.begin(), kTags.end(), tag) != kTags.end();
+}
+
+std::vector<Fence> fences_of(std::string_view text) { return Pairing(text).fences(); }
+
+}  // namespace nkigrid::agent
