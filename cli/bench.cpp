@@ -1,5 +1,3 @@
-#include <fnmatch.h>
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,17 +21,16 @@ namespace {
 using nlohmann::ordered_json;
 
 struct BenchOptions {
-  std::string benchmark = "nkigen-bench", subset, task, tag;
+  std::string benchmark = "nkigen-bench", subset, task;
   bool json = false;
 };
 
-std::vector<const jobs::Task*> all_tasks(const jobs::Benchmark& benchmark) {
+std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const std::string& subset) {
   std::vector<const jobs::Task*> tasks;
-  for (const auto& task : benchmark.tasks) tasks.push_back(&task);
-  return tasks;
-}
-
-std::vector<const jobs::Task*> subset_tasks(const jobs::Benchmark& benchmark, const std::string& subset) {
+  if (subset.empty()) {
+    for (const auto& task : benchmark.tasks) tasks.push_back(&task);
+    return tasks;
+  }
   const auto at = benchmark.subsets.find(subset);
   if (at == benchmark.subsets.end()) {
     std::vector<std::string> names;
@@ -41,25 +38,7 @@ std::vector<const jobs::Task*> subset_tasks(const jobs::Benchmark& benchmark, co
     throw Error(ErrorCode::usage, fmt::format("no subset '{}' in benchmark {}{}; it has {}", subset, benchmark.name,
                                               did_you_mean(subset, names), fmt::join(names, ", ")));
   }
-  std::vector<const jobs::Task*> tasks;
   for (const auto& id : at->second) tasks.push_back(benchmark.find(id));
-  return tasks;
-}
-
-bool has_tag(const jobs::Benchmark& benchmark, const std::string& id, const std::string& tag) {
-  const auto at = benchmark.about.find(id);
-  return at != benchmark.about.end() &&
-         std::find(at->second.tags.begin(), at->second.tags.end(), tag) != at->second.tags.end();
-}
-
-/// The tasks that every filter lets through. @throws Error{usage} when there is none
-std::vector<const jobs::Task*> tasks_of(const jobs::Benchmark& benchmark, const BenchOptions& options) {
-  auto tasks = options.subset.empty() ? all_tasks(benchmark) : subset_tasks(benchmark, options.subset);
-  std::erase_if(tasks, [&](const jobs::Task* task) {
-    return (!options.task.empty() && fnmatch(options.task.c_str(), task->id.c_str(), 0) != 0) ||
-           (!options.tag.empty() && !has_tag(benchmark, task->id, options.tag));
-  });
-  if (tasks.empty()) throw Error(ErrorCode::usage, "no task passes the filters; `bench list --json` shows their tags");
   return tasks;
 }
 
@@ -74,19 +53,8 @@ ordered_json tensor_json(const jobs::TensorSpec& tensor) {
   return out;
 }
 
-ordered_json about_json(const jobs::TaskAbout& about) {
-  return {{"title", about.title},
-          {"origin", about.origin},
-          {"tags", about.tags},
-          {"rank", about.rank},
-          {"flops", about.flops},
-          {"hbm_bytes", about.hbm_bytes},
-          {"roofline_us", about.roofline_us}};
-}
-
 ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task) {
   ordered_json out = {{"id", task.id}, {"level", task.level}, {"category", task.category}, {"hash", task.hash}};
-  if (const auto at = benchmark.about.find(task.id); at != benchmark.about.end()) out["about"] = about_json(at->second);
   out["inputs"] = out["outputs"] = out["constants"] = ordered_json::array();
   for (const auto& tensor : task.inputs) out["inputs"].push_back(tensor_json(tensor));
   for (const auto& tensor : task.outputs) out["outputs"].push_back(tensor_json(tensor));
@@ -98,7 +66,7 @@ ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task)
 
 ExitCode list(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
-  const auto tasks = tasks_of(benchmark, options);
+  const auto tasks = tasks_of(benchmark, options.subset);
   if (options.json) {
     ordered_json out = {{"version", 1}, {"benchmark", benchmark.name}, {"tasks", ordered_json::array()}};
     for (const auto* task : tasks) out["tasks"].push_back(task_json(benchmark, *task));
@@ -127,11 +95,6 @@ void print_tensors(const char* title, const std::vector<jobs::TensorSpec>& tenso
   }
 }
 
-void print_about(const jobs::TaskAbout& about) {
-  fmt::print("{}\nTags: {}\nWork: {:.3g} FLOPs, {:.3g} bytes through HBM, no kernel under {:.3g} us\n", about.title,
-             fmt::join(about.tags, ", "), about.flops, about.hbm_bytes, about.roofline_us);
-}
-
 ExitCode show(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
   const auto* task = &task_of(benchmark, options.task);
@@ -143,7 +106,6 @@ ExitCode show(const BenchOptions& options) {
     return ExitCode::done;
   }
   fmt::print("Task: {}  ({}, {})\n", task->id, task->level, task->category);
-  if (const auto at = benchmark.about.find(task->id); at != benchmark.about.end()) print_about(at->second);
   print_tensors("Inputs: the kernel's positional arguments, in this order", task->inputs);
   print_tensors("Outputs: what the kernel returns, each element written", task->outputs);
   if (!task->constants.empty()) fmt::print("Constants: not passed, the kernel spells them out\n");
@@ -153,23 +115,10 @@ ExitCode show(const BenchOptions& options) {
   return ExitCode::done;
 }
 
-ExitCode check(const BenchOptions& options) {
-  const auto benchmark = open_benchmark(options.benchmark);
-  jobs::Benchmark chosen{benchmark.name, benchmark.place, {}, {}, {}};
-  for (const auto* task : tasks_of(benchmark, options)) chosen.tasks.push_back(*task);
-  return bench_check(chosen);
-}
-
 CLI::App* part(CLI::App& app, const char* name, const char* help, BenchOptions& options) {
   auto* sub = app.add_subcommand(name, help);
   sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")->capture_default_str();
   return sub;
-}
-
-void add_filters(CLI::App* sub, BenchOptions& options) {
-  sub->add_option("--subset", options.subset, "only this subset");
-  sub->add_option("--task", options.task, "only tasks whose id matches, e.g. 'L2/*softmax*'")->type_name("GLOB");
-  sub->add_option("--tag", options.tag, "only tasks with this tag, e.g. bfloat16, ragged, rank-4, decompose");
 }
 
 }  // namespace
@@ -179,18 +128,17 @@ Verb bench_verb() {
             auto options = std::make_shared<BenchOptions>();
             app.require_subcommand(1);
             auto* lists = part(app, "list", "one line a task", *options);
-            add_filters(lists, *options);
+            lists->add_option("--subset", options->subset, "only this subset");
             lists->add_flag("--json", options->json, "machine-readable");
             auto* shows = part(app, "show", "one task: source, inputs, outputs, constants", *options);
             shows->add_option("id", options->task, "task id, e.g. L1/001_add")->required()->type_name("ID");
             shows->add_flag("--json", options->json, "machine-readable");
             auto* checks =
                 part(app, "check", "proves the index, the known kernels, and that trivial answers fail", *options);
-            add_filters(checks, *options);
             return [options, lists, shows, checks] {
               if (lists->parsed()) return list(*options);
               if (shows->parsed()) return show(*options);
-              if (checks->parsed()) return check(*options);
+              if (checks->parsed()) return bench_check(open_benchmark(options->benchmark));
               throw Error(ErrorCode::internal, "bench was parsed without a part");
             };
           }};

@@ -6,7 +6,7 @@
 namespace nkigrid::cli {
 
 /// `bench check`: proves a benchmark. One line a task on stdout: its index agrees with torch, its known kernel passes
-/// both rules (a task without one is no fault, but counted), trivial kernels and trivial answers fail.
+/// both rules, trivial kernels and trivial answers fail.
 /// @returns 0, or 1 when any task has a fault. @throws Error{external} when the proof itself cannot run.
 /// @pre no thread was started: fork servers are.
 ExitCode bench_check(const jobs::Benchmark& benchmark);

@@ -38,18 +38,6 @@ struct Task {
   std::string index_entry;          ///< our own format's JSON object for this task, canonical text
 };
 
-/// What an index says of a task beside what a kernel gets and gives: for people and for choosing tasks, no part of the
-/// task's hash. docs/formats/benchmark.md says how each is counted.
-struct TaskAbout {
-  std::string title;
-  std::string origin;             ///< kernelbench, decompose, nki-native
-  std::vector<std::string> tags;  ///< sorted
-  std::int64_t rank = 0;          ///< of the first input
-  double flops = 0;               ///< of the reference
-  double hbm_bytes = 0;           ///< arguments and results, each moved once
-  double roofline_us = 0;         ///< no kernel is faster
-};
-
 /// Where a benchmark lies, and in which of the formats there are.
 struct BenchmarkPlace {
   std::filesystem::path folder;
@@ -64,7 +52,6 @@ struct Benchmark {
   BenchmarkPlace place;                                     ///< its folder absolute
   std::vector<Task> tasks;                                  ///< sorted by id
   std::map<std::string, std::vector<std::string>> subsets;  ///< name -> task ids
-  std::map<std::string, TaskAbout> about;                   ///< task id -> what the index says of it, if anything
 
   const Task* find(std::string_view id) const noexcept;  ///< null when absent
   /// The known kernel of a task, or "" when there is none.

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes index.json from the task files (docs/formats/benchmark.md), and tasks.md, which lists them for people. Run it
-after every change of a task.
+"""Writes index.json from the task files, and about.json and tasks.md, which are for people (docs/formats/benchmark.md).
+Run it after every change of a task.
 
-usage: make_index.py [--print]      --print: the index to stdout, the files stay as they are
+usage: make_index.py [--check]      --check: writes nothing; names the files that are not as it would write them, exit 1
 
 What torch cannot say stands in comments of the task file:
     # nkigrid: category=activation
@@ -141,8 +141,12 @@ def to_text(tasks, about):
             end = ("}" + ("," if number + 1 < len(tasks) else "")) if key == "constants" else ","
             lines.append(f'   "{key}": {body}{end}')
     named = lambda table: ",\n".join(f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in table.items())
-    return "\n".join(lines + [" ],", ' "subsets": {', named(subsets.subsets_of(tasks, about)), " },", ' "about": {',
-                              named(about), " }", "}", ""])
+    return "\n".join(lines + [" ],", ' "subsets": {', named(subsets.subsets_of(tasks, about)), " }", "}", ""])
+
+
+def about_text(about):
+    """One line a task."""
+    return "{\n" + ",\n".join(f"  {json.dumps(i)}: {json.dumps(said)}" for i, said in about.items()) + "\n}\n"
 
 
 def to_table(tasks, about):
@@ -166,15 +170,18 @@ def main():
         about[task_id] = about_task(path, tasks[-1], origin.pop(task_id, "kernelbench"))
     if origin:
         sys.exit(f"origins.txt names '{next(iter(origin))}', which is no task")
-    text = to_text(tasks, about)
-    json.loads(text)
-    if sys.argv[1:] == ["--print"]:
-        sys.stdout.write(text)
-    elif sys.argv[1:]:
+    texts = {
+        "index.json": to_text(tasks, about),
+        "about.json": about_text(about),
+        "tasks.md": to_table(tasks, about),
+    }
+    if sys.argv[1:] == ["--check"]:
+        stale = [name for name, text in texts.items() if (FOLDER / name).read_text() != text]
+        sys.exit(f"not as make_index.py would write them: {', '.join(stale)}" if stale else 0)
+    if sys.argv[1:]:
         sys.exit(__doc__)
-    else:
-        (FOLDER / "index.json").write_text(text)
-        (FOLDER / "tasks.md").write_text(to_table(tasks, about))
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text)
 
 
 if __name__ == "__main__":

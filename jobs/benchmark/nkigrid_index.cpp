@@ -138,55 +138,6 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
   return task;
 }
 
-double number_member(const json& object, const char* key, const std::string& where) {
-  const auto& value = member(object, key, where);
-  if (!value.is_number() || value.get<double>() < 0)
-    fault(fmt::format("{}.{}", where, key), fmt::format("is {} (a number of at least 0 is wanted)", value.dump()));
-  return value.get<double>();
-}
-
-TaskAbout read_one_about(const json& object, const std::string& where) {
-  only_keys(object, {"title", "origin", "tags", "rank", "flops", "hbm_bytes", "roofline_us"}, where);
-  TaskAbout about;
-  about.title = text_member(object, "title", where);
-  about.origin =
-      one_of(text_member(object, "origin", where), {"kernelbench", "decompose", "nki-native"}, where + ".origin");
-  for (const auto& tag : list_member(object, "tags", where)) {
-    if (!tag.is_string()) fault(where + ".tags", fmt::format("holds {} (text is wanted)", tag.dump()));
-    about.tags.push_back(tag.get<std::string>());
-  }
-  about.rank = static_cast<std::int64_t>(number_member(object, "rank", where));
-  about.flops = number_member(object, "flops", where);
-  about.hbm_bytes = number_member(object, "hbm_bytes", where);
-  about.roofline_us = number_member(object, "roofline_us", where);
-  return about;
-}
-
-void read_about(const json& index, Benchmark& benchmark) {
-  if (!index.contains("about")) return;
-  if (!index["about"].is_object()) fault("about", "is no object");
-  for (const auto& [id, object] : index["about"].items()) {
-    if (benchmark.find(id) == nullptr) fault("about", fmt::format("names '{}', which is no task", id));
-    benchmark.about[id] = read_one_about(object, fmt::format("about {}", id));
-  }
-}
-
-void read_subsets(const json& index, Benchmark& benchmark) {
-  if (!index.contains("subsets")) return;
-  if (!index["subsets"].is_object()) fault("subsets", "is no object");
-  for (const auto& [name, ids] : index["subsets"].items()) {
-    const auto where = fmt::format("subset {}", name);
-    if (!ids.is_array() || ids.empty()) fault(where, "is no list of task ids");
-    std::set<std::string> unique;
-    for (const auto& id : ids) {
-      if (!id.is_string() || benchmark.find(id.get<std::string>()) == nullptr)
-        fault(where, fmt::format("names {}, which is no task", id.dump()));
-      if (!unique.insert(id.get<std::string>()).second) fault(where, fmt::format("names {} twice", id.dump()));
-      benchmark.subsets[name].push_back(id.get<std::string>());
-    }
-  }
-}
-
 /// Parses JSON, naming the line and column of a syntax fault.
 json parse_json(const std::string& text, const fs::path& file) {
   try {
@@ -200,7 +151,7 @@ json parse_json(const std::string& text, const fs::path& file) {
 }
 
 void read_index(const json& index, const fs::path& folder, Benchmark& benchmark) {
-  only_keys(index, {"format", "version", "name", "tasks", "subsets", "about"}, "the index");
+  only_keys(index, {"format", "version", "name", "tasks", "subsets"}, "the index");
   if (text_member(index, "format", "the index") != "nkigrid-benchmark") fault("format", "is not nkigrid-benchmark");
   if (member(index, "version", "the index") != 1)
     fault("version", fmt::format("is {} (this program reads 1)", index["version"].dump()));
@@ -213,8 +164,19 @@ void read_index(const json& index, const fs::path& folder, Benchmark& benchmark)
     if (benchmark.tasks[i].id == benchmark.tasks[i - 1].id)
       fault(fmt::format("task {}", benchmark.tasks[i].id), "stands in the index twice");
   }
-  read_subsets(index, benchmark);
-  read_about(index, benchmark);
+  if (!index.contains("subsets")) return;
+  if (!index["subsets"].is_object()) fault("subsets", "is no object");
+  for (const auto& [name, ids] : index["subsets"].items()) {
+    const auto where = fmt::format("subset {}", name);
+    if (!ids.is_array() || ids.empty()) fault(where, "is no list of task ids");
+    std::set<std::string> unique;
+    for (const auto& id : ids) {
+      if (!id.is_string() || benchmark.find(id.get<std::string>()) == nullptr)
+        fault(where, fmt::format("names {}, which is no task", id.dump()));
+      if (!unique.insert(id.get<std::string>()).second) fault(where, fmt::format("names {} twice", id.dump()));
+      benchmark.subsets[name].push_back(id.get<std::string>());
+    }
+  }
 }
 
 Benchmark read_nkigrid(const fs::path& folder) {

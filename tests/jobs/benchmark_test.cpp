@@ -60,42 +60,6 @@ TEST(Benchmark, WrittenInOurOwnFormatReadsBackEqual) {
   EXPECT_EQ(copy.subsets, benchmark.subsets);
 }
 
-constexpr const char* kAbout = R"("about": {"L1/001_add": {"title": "A sum.", "origin": "kernelbench",
-  "tags": ["rank-2"], "rank": 2, "flops": 128, "hbm_bytes": 1536, "roofline_us": 0.5}}, "subsets")";
-
-TEST(Benchmark, WhatIsSaidOfATaskIsReadAndChangesNoHash) {
-  const Sandbox box;
-  const auto hash = load_benchmark({box.path() / "bench"}).find("L1/001_add")->hash;
-  box.edit("bench/index.json", "\"subsets\"", kAbout);
-  const auto benchmark = load_benchmark({box.path() / "bench"});
-  ASSERT_EQ(benchmark.about.size(), 1U);
-  const auto& about = benchmark.about.at("L1/001_add");
-  EXPECT_EQ(about.title, "A sum.");
-  EXPECT_EQ(about.origin, "kernelbench");
-  EXPECT_EQ(about.tags, std::vector<std::string>{"rank-2"});
-  EXPECT_EQ(about.rank, 2);
-  EXPECT_EQ(about.flops, 128);
-  EXPECT_EQ(about.hbm_bytes, 1536);
-  EXPECT_EQ(about.roofline_us, 0.5);
-  EXPECT_EQ(benchmark.find("L1/001_add")->hash, hash);
-}
-
-TEST(Benchmark, FaultsOfWhatIsSaidNameWhereTheyStand) {
-  const auto fault = [](const std::string& what, const std::string& by) {
-    const Sandbox box;
-    box.edit("bench/index.json", "\"subsets\"", kAbout);
-    box.edit("bench/index.json", what, by);
-    return fault_of(box);
-  };
-  EXPECT_EQ(fault("{\"L1/001_add\": {\"title\"", "{\"L1/001_ad\": {\"title\""),
-            "index.json: about names 'L1/001_ad', which is no task");
-  EXPECT_EQ(fault("\"flops\": 128", "\"flops\": -1"),
-            "index.json: about L1/001_add.flops is -1 (a number of at least 0 is wanted)");
-  EXPECT_EQ(fault("\"kernelbench\"", "\"elsewhere\""),
-            "index.json: about L1/001_add.origin is 'elsewhere' (one of kernelbench, decompose, nki-native is wanted)");
-  EXPECT_EQ(fault("\"rank\": 2", "\"ranks\": 2"), "index.json: about L1/001_add has an unknown key 'ranks'");
-}
-
 TEST(Benchmark, TheHashIsThatOfThePage) {
   // python3: d=json.dumps(entry, sort_keys=True, separators=(',',':')).encode(); s=source bytes
   //          sha256(len(s).to_bytes(8,'little') + s + len(d).to_bytes(8,'little') + d).hexdigest()
