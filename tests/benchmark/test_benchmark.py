@@ -42,7 +42,9 @@ def elements(tensors):
 
 class Index(unittest.TestCase):
     def test_what_is_made_is_as_make_index_makes_it(self):
-        made = subprocess.run([sys.executable, "-B", BENCH / "make_index.py", "--check"], capture_output=True, text=True)
+        made = subprocess.run(
+            [sys.executable, "-B", BENCH / "make_index.py", "--check"], capture_output=True, text=True
+        )
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertEqual(list(ABOUT), list(TASKS))
 
