@@ -40,7 +40,7 @@ KERNEL_DTYPES = {
     "torch.uint8": "uint8",
 }
 OUTPUT_DTYPES = {"float32", "int32", "uint8"}
-INPUT_KEYS = ["name", "shape", "dtype", "role", "domain", "bound"]
+INPUT_KEYS = {"name", "shape", "dtype", "role", "domain", "bound"}
 
 
 def load_task(path):
@@ -85,7 +85,7 @@ def index_problems(entry, names):
     if [(c["name"], c["value"]) for c in entry["constants"]] != [(n, repr(v)) for n, v in constants]:
         problems.append(f"the index lists constants {entry['constants']}, the task has {constants}")
     for item in entry["inputs"]:
-        if list(item) != INPUT_KEYS:
+        if set(item) != INPUT_KEYS:
             problems.append(f"input '{item.get('name')}' has keys {list(item)}")
     return problems
 
