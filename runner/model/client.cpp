@@ -14,7 +14,9 @@
 namespace nkigrid::model {
 
 struct ChatClient::Attempts {
-  HttpRequest request;  ///< not yet signed
+  HttpRequest request;   ///< not yet signed
+  Dialect dialect;       ///< that the request is in
+  bool at_once = false;  ///< the next try needs no wait: it is another request
   std::uint32_t retries = 0;
   std::uint32_t cut_uploads = 0;
   Seconds wait_s{0}, llm_s{0};
@@ -23,6 +25,14 @@ struct ChatClient::Attempts {
 };
 
 namespace {
+
+/// The one door by which what a server sends comes in: behind it nobody can log, print or send on a key.
+HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
+  answer.problem = mask.hide(std::move(answer.problem));
+  for (auto& [name, value] : answer.headers) value = mask.hide(std::move(value));
+  answer.body = mask.hide_in_json(std::move(answer.body));
+  return answer;
+}
 
 /// Sleeps until the time is over or the token fires. @returns false when it fired
 bool sleep_for(Seconds time, const std::stop_token& stop) {
@@ -35,7 +45,7 @@ bool sleep_for(Seconds time, const std::stop_token& stop) {
 
 }  // namespace
 
-ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning)
+ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning)
     : spec_(std::move(spec)), wire_(wire), key_(std::move(key)), permits_(permits), tuning_(tuning) {}
 
 void ChatClient::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
@@ -51,13 +61,13 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
   HttpRequest request = attempts.request;
-  wire_.sign(request, spec_, key_, clock_.unix_seconds());
+  wire_.sign(request, spec_, key_.value, clock_.unix_seconds());
   const HttpOptions options = {.timeout = spec_.request_timeout,
                                .idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout),
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = http_.post(request, options, stop);
+  HttpAnswer answer = without_keys(http_.post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
 }
@@ -73,6 +83,19 @@ void ChatClient::unreachable(const std::string& problem, const Attempts& attempt
        fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem,
                    spec_.name),
        attempts);
+}
+
+Dialect ChatClient::dialect() const {
+  const std::lock_guard lock(mutex_);
+  return dialect_;
+}
+
+/// Keeps what a server wants. @returns false when the request that it refused was in that dialect already
+bool ChatClient::learn(const Dialect& wanted, const Dialect& spoken) {
+  const std::lock_guard lock(mutex_);
+  dialect_.max_completion_tokens = dialect_.max_completion_tokens || wanted.max_completion_tokens;
+  dialect_.empty_content = dialect_.empty_content || wanted.empty_content;
+  return dialect_ != spoken;
 }
 
 /// @returns the reply, or nothing when the request is to be sent again
@@ -107,6 +130,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
       return std::nullopt;
     case WireFault::retry_once:
       if (++attempts.cut_uploads > 1) fail(ChatFailure::fatal, verdict.message, attempts);
+      return std::nullopt;
+    case WireFault::adapt:
+      attempts.at_once = learn(verdict.dialect, attempts.dialect);
+      if (!attempts.at_once) fail(ChatFailure::fatal, verdict.message, attempts);
       return std::nullopt;
     case WireFault::context_full:
       fail(ChatFailure::context_full, verdict.message, attempts);
@@ -151,8 +178,10 @@ void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, c
 
 ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
   Attempts attempts;
-  attempts.request = wire_.request(request, spec_);
   for (;;) {
+    attempts.dialect = dialect();
+    attempts.request = wire_.request(request, spec_, attempts.dialect);
+    attempts.at_once = false;
     const HttpAnswer answer = post(attempts, stop);
     if (auto reply = judge(answer, attempts)) {
       reply->api_retries = attempts.retries;
@@ -162,7 +191,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     }
     // What a failed try took is waiting, too: it brought nothing.
     attempts.wait_s += attempts.llm_s;
-    wait_to_retry(request, attempts, stop);
+    if (!attempts.at_once) wait_to_retry(request, attempts, stop);
   }
 }
 

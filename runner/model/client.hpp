@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runner/model/http.hpp"
+#include "runner/model/key.hpp"
 #include "runner/model/model.hpp"
 #include "runner/model/wire/wire.hpp"
 
@@ -28,10 +29,10 @@ struct ClientTuning {
 class ChatClient final : public ChatModel {
  public:
   /// @param spec of an api with an endpoint
-  /// @param key what the wire signs with
+  /// @param key what the wire signs with; its mask hides in all that the server sends
   /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to
   /// retry.
-  ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning = {});
+  ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning = {});
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 
  private:
@@ -39,19 +40,22 @@ class ChatClient final : public ChatModel {
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
+  Dialect dialect() const;
+  bool learn(const Dialect& wanted, const Dialect& spoken);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
   [[noreturn]] void fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const;
   void unreachable(const std::string& problem, const Attempts& attempts);
 
   jobs::ModelSpec spec_;
   Wire wire_;
-  std::string key_;
+  ApiKey key_;
   Permits* permits_;
   ClientTuning tuning_;
   SystemClock clock_;
   HttpClient http_;
   std::atomic<bool> answered_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  Dialect dialect_;                       ///< under mutex_
   std::optional<Seconds> first_failure_;  ///< when the endpoint, not yet heard of, was first found dead
 };
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -58,22 +57,25 @@ std::string from_command(const std::vector<std::string>& command) {
   for (const char* name : {"PATH", "HOME", "USER", "LANG"}) {
     if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
   }
-  const proc::CommandResult result = proc::run_command(command, kCommandTimeout, environment, 1 << 16);
+  auto words = command;
+  const bool on_path = words.front().find('/') == std::string::npos;  // as a shell would look for it
+  if (on_path) words.insert(words.begin(), "/usr/bin/env");
+  const proc::CommandResult result = proc::run_command(words, kCommandTimeout, environment, 1 << 16);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status != 0) {
     throw Error(ErrorCode::config,
-                fmt::format("key command '{}' failed; run it by hand to see why", fmt::join(command, " ")));
+                fmt::format("key command '{}' failed; run it by hand to see why", command.empty() ? "" : command[0]));
   }
   return first_line(result.out);
 }
 
 }  // namespace
 
-std::string read_key(const jobs::KeySource& source) {
+ApiKey read_key(const jobs::KeySource& source) {
   std::string key;
   switch (source.kind) {
     case jobs::KeySource::Kind::none:
-      return "";
+      return {};
     case jobs::KeySource::Kind::env:
       key = from_environment(source.value);
       break;
@@ -85,7 +87,7 @@ std::string read_key(const jobs::KeySource& source) {
       break;
   }
   if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
-  return key;
+  return ApiKey(std::move(key));
 }
 
 }  // namespace nkigrid::model

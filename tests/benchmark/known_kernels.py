@@ -11,6 +11,7 @@ from neuronxcc.nki._trace import engine
 
 ROOT = pathlib.Path(os.environ.get("NKIGRID_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 BENCH = ROOT / "configs" / "nkigen-bench"
+LIBEXEC = pathlib.Path(os.environ.get("NKIGRID_BUILD_DIR", ROOT / "build")) / "libexec"
 TRIALS = 5
 torch.set_num_threads(1)
 
@@ -22,7 +23,7 @@ def load(path, name):
     return module
 
 
-well_posed = load(ROOT / "runner" / "device" / "check" / "well_posed.py", "well_posed")
+well_posed = load(LIBEXEC / "well_posed.py", "well_posed")
 
 
 def task_names(path):

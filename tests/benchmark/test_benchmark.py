@@ -15,14 +15,14 @@ import unittest
 import known_kernels
 import numpy as np
 import torch
-from known_kernels import BENCH, ROOT, well_posed
+from known_kernels import BENCH, LIBEXEC, well_posed
 
-CHECK = ROOT / "runner" / "device" / "check" / "check_index.py"
 INDEX = json.loads((BENCH / "index.json").read_text())
 TASKS = {task["id"]: task for task in INDEX["tasks"]}
 ABOUT = json.loads((BENCH / "about.json").read_text())
 LEVELS = {"L1": 100, "L2": 100, "L3": 50}
-check = known_kernels.load(CHECK, "check_index")
+check = known_kernels.load(LIBEXEC / "check_index.py", "check_index")
+ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
 
 
 def sample():
@@ -38,6 +38,25 @@ def with_tag(tag):
 
 def elements(tensors):
     return sum(int(np.prod(t["shape"])) for t in tensors)
+
+
+def prove(folder, *tasks):
+    """check_index.py on a folder, all of its tasks or those named. @returns (exit code, {task id: problems}, stderr)"""
+    command = [sys.executable, CHECK, folder, LIBEXEC / "libnkigrid_sandbox.so", "relaxed", *tasks]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    return ran.returncode, {f["id"]: f["problems"] for f in found}, ran.stderr
+
+
+def make_tree(folder, tasks):
+    """A benchmark of variants of the first task. @param tasks {id: (source, index entry or None for the right one)}"""
+    entries = []
+    for task_id, (source, entry) in tasks.items():
+        file = folder / "tasks" / (task_id + ".py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+        entries.append((entry or TASKS["L1/001_add"]) | {"id": task_id})
+    (folder / "index.json").write_text(json.dumps({"tasks": entries}))
 
 
 class Index(unittest.TestCase):
@@ -146,16 +165,60 @@ class Index(unittest.TestCase):
         self.assertEqual(drawn, categories)
 
     def test_a_wrong_index_is_found(self):
+        entry = json.loads(json.dumps(TASKS["L1/001_add"]))
+        entry["inputs"].reverse()
+        with tempfile.TemporaryDirectory() as scratch:
+            make_tree(pathlib.Path(scratch), {"L1/001_add": (ADD, entry)})
+            code, problems, _ = prove(pathlib.Path(scratch))
+        self.assertEqual(code, 1)
+        self.assertIn("the index lists inputs", problems["L1/001_add"][0])
+
+
+class StrangersTasks(unittest.TestCase):
+    """A task is code from anybody: what it does is its own fault and nobody else's."""
+
+    ACTS = {
+        "reads a file": "open('/etc/passwd').read()",
+        "writes a file": "open('MARK', 'w').write('x')",
+        "runs a program": "import subprocess; subprocess.run(['touch', 'MARK'])",
+        "opens a socket": "import socket; socket.socket().connect(('127.0.0.1', 9))",
+        "signals its parent": "import os; os.kill(os.getppid() or 1, 9)",
+        "leaves": "import os; os._exit(0)",
+    }
+
+    def test_each_act_fails_its_own_task_and_no_other(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            mark = pathlib.Path(scratch) / "mark"
+            tasks = {
+                f"L1/{what}": (act.replace("MARK", str(mark)) + "\n" + ADD, None) for what, act in self.ACTS.items()
+            }
+            make_tree(pathlib.Path(scratch), tasks | {"L1/last": (ADD, None)})
+            code, problems, errors = prove(pathlib.Path(scratch))
+            self.assertFalse(mark.exists())
+        self.assertEqual(code, 1, errors)
+        self.assertEqual(list(problems), [*tasks, "L1/last"])
+        self.assertEqual([task for task, found in problems.items() if not found], ["L1/last"])
+
+    def test_no_task_changes_how_the_next_is_judged(self):
+        spoils = "import sys\nsys.modules['__main__'].passes = lambda *_: False\n" + ADD
+        zero = ADD.replace("x + self.alpha * y", "1e-5 * (x + y)")
+        with tempfile.TemporaryDirectory() as scratch:
+            make_tree(pathlib.Path(scratch), {"L1/spoils": (spoils, None), "L1/zero": (zero, None)})
+            _, problems, _ = prove(pathlib.Path(scratch))
+        self.assertIn("trial 0: zeros passes", problems["L1/zero"])
+
+    def test_a_task_that_is_no_regular_file_is_not_read(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
-            (folder / "tasks" / "L1").mkdir(parents=True)
-            (folder / "tasks" / "L1" / "001_add.py").write_text((BENCH / "tasks" / "L1" / "001_add.py").read_text())
-            entry = json.loads(json.dumps(TASKS["L1/001_add"]))
-            entry["inputs"].reverse()
-            (folder / "index.json").write_text(json.dumps({"tasks": [entry]}))
-            ran = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True)
-        self.assertEqual(ran.returncode, 1)
-        self.assertIn("the index lists inputs", json.loads(ran.stdout)["problems"][0])
+            make_tree(folder, {"L1/link": (ADD, None), "L1/fifo": (ADD, None)})
+            for name in ("link", "fifo"):
+                (folder / "tasks" / "L1" / f"{name}.py").unlink()
+            (folder / "tasks" / "L1" / "link.py").symlink_to("/dev/zero")
+            os.mkfifo(folder / "tasks" / "L1" / "fifo.py")
+            code, problems, _ = prove(folder)
+        self.assertEqual(code, 1)
+        for task in ("L1/link", "L1/fifo"):
+            self.assertIn("is no regular file", problems[task][0])
 
 
 class Work(unittest.TestCase):
@@ -181,15 +244,13 @@ class Work(unittest.TestCase):
 
 class TrivialAnswers(unittest.TestCase):
     def test_what_is_cheap_or_spoilt_fails_on_each_task_of_the_sample(self):
-        ran = subprocess.run([sys.executable, CHECK, BENCH, *sample()], capture_output=True, text=True)
-        found = [json.loads(line) for line in ran.stdout.splitlines()]
-        self.assertEqual([f["id"] for f in found], sample())
-        self.assertEqual([f for f in found if not f["ok"]], [])
-        self.assertEqual(ran.returncode, 0, ran.stderr)
+        code, problems, errors = prove(BENCH, *sample())
+        self.assertEqual(problems, {task_id: [] for task_id in sample()})
+        self.assertEqual(code, 0, errors)
 
     def problems(self, body, count=2):
         """Of L1/001_add with another expression."""
-        source = (BENCH / "tasks" / "L1" / "001_add.py").read_text().replace("x + self.alpha * y", body)
+        source = ADD.replace("x + self.alpha * y", body)
         names = {"__name__": "task"}
         exec(source, names)
         return check.trial_problems(TASKS["L1/001_add"], names, count)
@@ -225,7 +286,7 @@ class TrivialAnswers(unittest.TestCase):
         self.assertIn("trial 0: the reference without statistic 1 of 1 passes", found)
 
     def test_norms_without_a_statistic_are_what_numpy_says(self):
-        lost = known_kernels.load(CHECK.with_name("lost_statistics.py"), "lost_statistics")
+        lost = known_kernels.load(LIBEXEC / "lost_statistics.py", "lost_statistics")
         torch.manual_seed(3)
         x = torch.randn(2, 6, 5) + 1.0
         norms = [

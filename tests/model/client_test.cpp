@@ -51,7 +51,7 @@ Failure failure_of(ChatClient& model, std::stop_token stop = {}) {
 
 TEST(ChatClient, PostsAndReadsAReplyOnOneKeptConnection) {
   ScriptedServer server({{http(200, kGood)}});
-  ChatClient model(spec(server.url() + "/"), wire_of(jobs::OpenAi{}), "sk-1", nullptr, kQuick);
+  ChatClient model(spec(server.url() + "/"), wire_of(jobs::OpenAi{}), ApiKey("sk-1"), nullptr, kQuick);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   EXPECT_EQ(server.connections(), 1u);
   const std::string request = server.requests().front();
@@ -69,7 +69,7 @@ TEST(ChatClient, RetriesLoadFaultsCutBodiesGarbageAndResets) {
                          {"", Step::After::close},
                          {http(200, R"({"error":{"message":"overloaded"}})")},
                          {http(200, kGood)}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
   EXPECT_EQ(reply.api_retries, 6u);
@@ -77,9 +77,55 @@ TEST(ChatClient, RetriesLoadFaultsCutBodiesGarbageAndResets) {
   EXPECT_EQ(server.requests().size(), 7u);
 }
 
+// python3: gzip.compress(kGood, mtime=0), zlib.compress(kGood)
+const std::string kGzip(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x3d\x8d\x31\x0e\x03\x21\x0c\x04\xff\xb2\x35\x4d\x94\x8e"
+    "\xaf\x9c\xa2\x13\x42\x4e\xb0\x72\xd8\x08\x3b\x15\xe2\xef\xc7\x15\x97\x6a\x47\x53\xcc\x0e\xe4\xa2"
+    "\x9c\xc9\x10\xb7\x81\x4a\x66\xe9\x43\x88\x03\x5d\x8f\xb5\x48\x66\x6c\x9e\xc4\x11\x90\x55\x9c\x16"
+    "\x45\x14\xc6\x0c\x78\xb3\xb0\x95\xbd\x53\x32\x95\x65\xcd\xb5\x61\xbe\x02\x7e\x77\xa4\x75\xad\xcd"
+    "\x77\xd7\x2f\xc9\x7a\x78\x5e\x8d\xda\x0e\x72\x56\xf9\xdb\xc7\x9c\x27\x10\x21\x38\xde\x86\x00\x00"
+    "\x00",
+    121);
+const std::string kDeflate(
+    "\x78\x9c\x3d\x8d\x31\x0e\x03\x21\x0c\x04\xff\xb2\x35\x4d\x94\x8e\xaf\x9c\xa2\x13\x42\x4e\xb0\x72"
+    "\xd8\x08\x3b\x15\xe2\xef\xc7\x15\x97\x6a\x47\x53\xcc\x0e\xe4\xa2\x9c\xc9\x10\xb7\x81\x4a\x66\xe9"
+    "\x43\x88\x03\x5d\x8f\xb5\x48\x66\x6c\x9e\xc4\x11\x90\x55\x9c\x16\x45\x14\xc6\x0c\x78\xb3\xb0\x95"
+    "\xbd\x53\x32\x95\x65\xcd\xb5\x61\xbe\x02\x7e\x77\xa4\x75\xad\xcd\x77\xd7\x2f\xc9\x7a\x78\x5e\x8d"
+    "\xda\x0e\x72\x56\xf9\xdb\xc7\x9c\x27\x60\xe7\x2f\x89",
+    109);
+
+TEST(ChatClient, ReadsWhatAGatewayCompressedUnasked) {
+  ScriptedServer server(
+      {{http(200, kGzip, "content-encoding: gzip\r\n")}, {http(200, kDeflate, "content-encoding: deflate\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  for (int i = 0; i < 2; ++i) {
+    const ChatReply reply = model.complete(hello(), {});
+    EXPECT_EQ(reply.message.content, "hi");
+    EXPECT_EQ(reply.raw, kGood);
+    EXPECT_EQ(reply.api_retries, 0u);
+  }
+}
+
+TEST(ChatClient, LearnsADialectOnceAndKeepsIt) {
+  const std::string refusal =
+      R"({"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'."}})";
+  ScriptedServer server({{http(400, refusal)}, {http(200, kGood)}, {http(200, kGood)}, {http(400, refusal)}});
+  jobs::ModelSpec limited = spec(server.url());
+  limited.max_tokens = 100;
+  ChatClient model(limited, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  EXPECT_EQ(model.complete(hello(), {}).api_retries, 0u);
+  model.complete(hello(), {});
+  const auto requests = server.requests();
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_NE(requests[0].find(R"("max_tokens":100)"), std::string::npos);
+  EXPECT_NE(requests[1].find(R"("max_completion_tokens":100)"), std::string::npos);
+  EXPECT_NE(requests[2].find(R"("max_completion_tokens":100)"), std::string::npos);
+  EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);  // refused in the dialect that it asked for
+}
+
 TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   ScriptedServer server({{"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", Step::After::hang}, {http(200, kGood)}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
 }
 
@@ -88,7 +134,7 @@ TEST(ChatClient, ASilentServerIsTransientAfterTheRetryLimit) {
   jobs::ModelSpec slow = spec(server.url());
   slow.request_timeout = Seconds(0.05);
   slow.retry_limit = Seconds(0.2);
-  ChatClient model(slow, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(slow, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::transient);
   EXPECT_NE(failure.text.find("retry_limit"), std::string::npos);
@@ -98,7 +144,7 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
                          {http(404, R"({"message":"no such model"})")},
                          {http(400, R"({"error":{"message":"bad"}})")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "sk-secret", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-secret"), nullptr, kQuick);
   Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find("HTTP 401: bad key; check models.qwen.key"), std::string::npos);
@@ -111,21 +157,21 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
 
 TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
   ScriptedServer server({{http(413, "")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::context_full);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
 TEST(ChatClient, AContentFilterIsARefusal) {
   ScriptedServer server({{http(400, R"({"error":{"message":"filtered","code":"content_filter"}})")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).finish, Finish::refused);
 }
 
 TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   std::string dead;
   { dead = ScriptedServer({{""}}).url(); }  // a port that was just closed
-  ChatClient model(spec(dead), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(dead), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find(dead), std::string::npos);
@@ -134,7 +180,7 @@ TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
 
 TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {
   for (const std::string endpoint : {"http://h:99999/v1", "gopher://127.0.0.1/v1"}) {
-    ChatClient model(spec(endpoint), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+    ChatClient model(spec(endpoint), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
     EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal) << endpoint;
   }
 }
@@ -143,7 +189,7 @@ TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
   auto server = std::make_unique<ScriptedServer>(std::vector<Step>{{http(200, kGood), Step::After::close}});
   jobs::ModelSpec model_spec = spec(server->url());
   model_spec.retry_limit = Seconds(0.4);
-  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   server.reset();
   EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
@@ -151,7 +197,7 @@ TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
 
 TEST(ChatClient, AStopInterruptsARequestInFlight) {
   ScriptedServer server({{"", Step::After::hang}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -162,7 +208,7 @@ TEST(ChatClient, AStopInterruptsARequestInFlight) {
 
 TEST(ChatClient, AStopInterruptsALongWait) {
   ScriptedServer server({{http(429, "", "retry-after: 15\r\n")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -185,7 +231,7 @@ class CountingPermits final : public Permits {
 TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
   ScriptedServer server({{http(503, "")}, {http(200, kGood)}, {http(401, "")}});
   CountingPermits permits;
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", &permits, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, &permits, kQuick);
   model.complete(hello(), {});
   EXPECT_EQ(permits.acquired, 2);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
@@ -194,7 +240,7 @@ TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
 
 /// A wire of no provider: what is sent is the last message, and a signature that covers the body and the time.
 const Wire kToyWire = {
-    [](const ChatRequest& chat, const jobs::ModelSpec& model) -> HttpRequest {
+    [](const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect&) -> HttpRequest {
       return {url_below(remote_of(model.api)->endpoint, "/toy"), {{"x-form", "toy"}}, chat.messages.back().content};
     },
     [](HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double now) {
@@ -210,7 +256,7 @@ const Wire kToyWire = {
 
 TEST(ChatClient, AsksRetriesAndSignsOverAnyWire) {
   ScriptedServer server({{http(529, "overloaded")}, {http(200, "sorry, too busy")}, {http(200, "hi")}});
-  ChatClient model(spec(server.url()), kToyWire, "k", nullptr, kQuick);
+  ChatClient model(spec(server.url()), kToyWire, ApiKey("k"), nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
   EXPECT_EQ(reply.message.opaque, "[7]");
@@ -222,14 +268,28 @@ TEST(ChatClient, AsksRetriesAndSignsOverAnyWire) {
   }
 }
 
+TEST(ChatClient, WhatTheServerEchoesOfAKeyGoesNowhere) {
+  const std::string key = "sk-proj-CANARY0123456789abcdef", spelled = R"(\u0073k-proj-CANARY0123456789abcdef)";
+  const std::string reply = R"({"choices":[{"message":{"role":"assistant","content":"it is )" + spelled +
+                            R"("},"finish_reason":"stop"}],"system_fingerprint":")" + key + "\"}";
+  ScriptedServer server({{http(200, reply)}, {http(401, R"({"error":{"message":"wrong key )" + spelled + "\"}}")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey(key), nullptr, kQuick);
+  const auto got = model.complete(hello(), {});
+  EXPECT_EQ(got.message.content, "it is [key]");
+  EXPECT_EQ(got.system_fingerprint, "[key]");
+  EXPECT_EQ(got.raw.find("CANARY"), std::string::npos);
+  EXPECT_NE(failure_of(model).text.find("HTTP 401: wrong key [key]"), std::string::npos);
+}
+
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";
   model.api = jobs::Synthetic{.profile = "novice"};
-  const auto made = make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
+  CountingPermits permits;
+  const auto made = make_models({model}, test::seed_benchmark(), test::profiles_folder(), permits);
   ChatRequest request;
   request.messages = {{Role::user, "Task: L1/001_add", {}, "", false}};
-  EXPECT_EQ(made->complete(request, {}).system_fingerprint, kSyntheticFingerprint);
+  EXPECT_EQ(made.at("novice")->complete(request, {}).system_fingerprint, kSyntheticFingerprint);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import reference_task  # its rounding and its shift of late trials are part of what a task must survive
+sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
+import reference_task  # noqa: E402, its rounding and its shift of late trials are part of what a task must survive
 
 ATOL = RTOL = 1e-3  # the paper's rule
 SPARE = 0.1  # the part of the tolerance that float32 itself may use up

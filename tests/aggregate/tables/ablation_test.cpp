@@ -35,7 +35,7 @@ TEST(Ablation, EveryValueIsHeldAgainstTheFirstOne) {
   EXPECT_EQ(rows[3].context, "agent.p");
   EXPECT_NEAR(*rows[3].difference, -10.0 / 30, 1e-15);
   EXPECT_NEAR(*rows[3].relative.change, -0.5, 1e-15);
-  EXPECT_EQ(rows[3].interval->method, "bca");
+  EXPECT_EQ(rows[3].interval->method, "bonett-price");
   EXPECT_EQ(rows[4].context, "mean of 2");
   EXPECT_NEAR(*rows[4].difference, -5.0 / 30, 1e-15);
   EXPECT_EQ(rows[4].tasks, 30u);
