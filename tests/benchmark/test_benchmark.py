@@ -21,7 +21,8 @@ INDEX = json.loads((BENCH / "index.json").read_text())
 TASKS = {task["id"]: task for task in INDEX["tasks"]}
 ABOUT = json.loads((BENCH / "about.json").read_text())
 LEVELS = {"L1": 100, "L2": 100, "L3": 50}
-check = known_kernels.load(LIBEXEC / "check_index.py", "check_index")
+CHECK = LIBEXEC / "check_index.py"
+check = known_kernels.load(CHECK, "check_index")
 ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
 
 
