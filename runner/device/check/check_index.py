@@ -15,8 +15,10 @@ import pathlib
 import stat
 import sys
 
-import numpy as np
-import torch
+# Behind the walls a child has no threads, and OpenBLAS would wait for its own for ever: it starts none.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
