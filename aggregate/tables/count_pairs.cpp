@@ -71,12 +71,14 @@ void add_claims(const Evidence& evidence, std::vector<PairRow>& rows) {
   }
 }
 
-// A claim of a level declares it.
+// Two cells are compared once, whichever is named first: a repeat would be adjusted for itself. A claim of a level
+// declares it.
 void drop_repeats(std::vector<PairRow>& rows) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, PairRow*> seen;
   std::vector<bool> repeated;
   for (auto& row : rows) {
-    const auto [first, is_new] = seen.insert({{row.a, row.b, row.scope, row.subset}, &row});
+    const auto [first, is_new] =
+        seen.insert({{std::min(row.a, row.b), std::max(row.a, row.b), row.scope, row.subset}, &row});
     repeated.push_back(!is_new);
     if (row.family == "contrasts") first->second->family = row.family;
   }

@@ -30,8 +30,17 @@ namespace {
 HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   answer.problem = mask.hide(std::move(answer.problem));
   for (auto& [name, value] : answer.headers) value = mask.hide(std::move(value));
-  answer.body = mask.hide_in_json(std::move(answer.body));
+  answer.body = mask.hide(std::move(answer.body));
   return answer;
+}
+
+/// What a reply says was put together from pieces, in which a key is none.
+void hide_keys(ChatReply& reply, const KeyMask& mask) {
+  auto& message = reply.message;
+  for (auto* text : {&message.content, &reply.reasoning, &reply.system_fingerprint})
+    *text = mask.hide(std::move(*text));
+  for (auto& call : message.tool_calls)
+    for (auto* text : {&call.id, &call.name, &call.arguments}) *text = mask.hide(std::move(*text));
 }
 
 /// Sleeps until the time is over or the token fires. @returns false when it fired
@@ -184,6 +193,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     attempts.at_once = false;
     const HttpAnswer answer = post(attempts, stop);
     if (auto reply = judge(answer, attempts)) {
+      hide_keys(*reply, key_.mask);
       reply->api_retries = attempts.retries;
       reply->llm_s = attempts.llm_s.count();
       reply->wait_s = attempts.wait_s.count();

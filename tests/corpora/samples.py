@@ -133,7 +133,7 @@ def rms_norm_quant(kernel):
 
     reference = importlib.import_module("nki_samples.reference.rmsnorm_quant.rmsnorm_quant")
     x, g = _draw((2, 128, 512), (1, 512))
-    out = kernel(x, g, reference.RmsNormQuantKernelArgs(-1.0, reference.NormType.RMS_NORM, 1e-6))
+    out = kernel(x, g, reference.RmsNormQuantKernelArgs(1.0, reference.NormType.RMS_NORM, 1e-6))
     assert tuple(out.shape) == (2, 128, 516), f"shape {out.shape}"
     assert np.isfinite(np.asarray(out, dtype=np.float32)[..., :512]).all()
 

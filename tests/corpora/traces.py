@@ -25,10 +25,10 @@ def candidates(root):
     found = []
     for path in sorted(pathlib.Path(root).glob("**/sample_run/eval-results-iter-*/code_*_result_full.txt")):
         verdict = json.loads((path.parent / path.name.replace("_full", "")).read_text())
-        code = re.search(r"code='''(.*?)''',\n", path.read_text(), re.S)
-        if code is None:
+        codes = re.findall(r"code='''(.*?)''',\n", path.read_text(), re.S)  # its parents' come before its own
+        if not codes:
             continue
-        source = ast.literal_eval("'''" + code.group(1) + "'''")
+        source = ast.literal_eval("'''" + codes[-1] + "'''")
         latency = 1e3 * verdict["latency"] if verdict["correct"] else None
         found.append((f"{path.parent.name[-1]}/{path.name.split('_')[1]}", source, latency))
     return found

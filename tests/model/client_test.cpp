@@ -281,6 +281,22 @@ TEST(ChatClient, WhatTheServerEchoesOfAKeyGoesNowhere) {
   EXPECT_NE(failure_of(model).text.find("HTTP 401: wrong key [key]"), std::string::npos);
 }
 
+TEST(ChatClient, AKeyThatComesInPiecesIsHiddenOnceItIsWhole) {
+  const std::string stream = R"(data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"it is sk-pr"}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"oj-CANARY0123456789abcdef"}}]}
+
+data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+)";
+  ScriptedServer server({{http(200, stream, "content-type: text/event-stream\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-proj-CANARY0123456789abcdef"), nullptr,
+                   kQuick);
+  EXPECT_EQ(model.complete(hello(), {}).message.content, "it is [key]");
+}
+
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";

@@ -160,6 +160,29 @@ class Loops(unittest.TestCase):
             self.assertEqual(compile_body(body)["code"], "CONTROL_FLOW", bounds)
 
 
+class Conditions(unittest.TestCase):
+    def test_what_the_bounds_decide_is_a_truth_value(self):
+        """Chunks of 128 columns divide 512: the last one is as long as the others, in each of these ways to say so."""
+        for size in (
+            "min(128, 512 - i * 128)",
+            "128 if (i + 1) * 128 <= 512 else 512 - i * 128",
+            "128 if i * 128 < 512 and i >= 0 else 0",
+        ):
+            body = (
+                "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nf = nl.arange(128)[None, :]\n"
+                f"for i in nl.affine_range(4):\n    n = {size}\n"
+                "    t = nl.load(x[nl.arange(128)[:, None], i * 128 + f], mask=(f < n))\n"
+                "    nl.store(out[nl.arange(128)[:, None], i * 128 + f], value=t, mask=(f < n))\nreturn out"
+            )
+            result = compile_body(body)
+            self.assertTrue(result["ok"], result.get("message"))
+
+    def test_what_trips_decide_stays_refused(self):
+        for size in ("min(128, 500 - i * 128)", "128 if (i + 1) * 128 <= 500 else 4", "128 if i > 0 and i < 4 else 0"):
+            body = f"for i in nl.affine_range(4):\n    n = {size}"
+            self.assertEqual(compile_body(body)["code"], "CONTROL_FLOW", size)
+
+
 class Views(unittest.TestCase):
     def test_a_block_of_hbm_is_reshaped(self):
         @nki.jit

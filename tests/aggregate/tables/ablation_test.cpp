@@ -49,7 +49,7 @@ TEST(Interactions, AreTestedForEveryTwoFactors) {
   EXPECT_EQ(rows[0].second, "mode: ss -> agent");
   EXPECT_THAT(rows[0].cells, ElementsAre("m.ss.p", "m.agent.p", "n.ss.p", "n.agent.p"));
   EXPECT_NEAR(*rows[0].difference, -10.0 / 30, 1e-15);
-  EXPECT_NEAR(*rows[0].p, std::ldexp(1.0, -9), 1e-15);  // ten tasks, all one way
+  EXPECT_NEAR(*rows[0].p, std::ldexp(1.0, -10), 1e-15);  // ten tasks, all one way: half of 2/2^10
   EXPECT_EQ(*rows[0].p_holm, *rows[0].p);
   EXPECT_EQ(rows[0].verdict, "sub-additive");
 }

@@ -72,6 +72,15 @@ class Cond:
             official="unsupported_expression_in_mask",
         )
 
+    def decided(self):
+        """What the bounds of the loops say of it, whatever the trip: min(512, n - i * 512) where 512 divides n. None
+        where trips differ."""
+        if self.has_slots:
+            return None
+        if any(always_holds(*opposite(kind, e)) for kind, e in self.items):
+            return False
+        return True if all(always_holds(kind, e) for kind, e in self.items) else None
+
     def __bool__(self):
         if self.has_slots:
             fail(
@@ -81,6 +90,9 @@ class Cond:
                 fix="(i_p < n) & (i_f < m), each comparison in parentheses",
                 official="unsupported_expression_in_mask",
             )
+        known = self.decided()
+        if known is not None:
+            return known
         if _in_a_call(sys._getframe(1)):
             fail(
                 "CONTROL_FLOW",

@@ -1,9 +1,10 @@
-"""CAPACITY over the whole program: tiles that are alive at one instruction must fit on the chip together.
+"""CAPACITY over the whole program: what is alive at one instruction must fit on the chip together.
 
 A refusal has to be sure, so whatever a compiler may do about a tile is taken to be done. The blocks of a block tensor
-go out to HBM and come back (measured kernels do that by gigabytes), so of one only what an instruction touches counts.
-A tile that is loaded once need not be there before its first use. Two tiles in PSUM share a bank when both are smaller
-than one. Tiles placed by hand are the kernel's own business."""
+go out to HBM and come back (measured kernels do that by gigabytes) and what was loaded may be loaded again, so of both
+only what an instruction touches counts. An element-wise result may take the place of an operand that is wanted no
+more, but the operands and the result of one instruction must fit beside one another. Tiles placed by hand are the
+kernel's own business."""
 
 import math
 
@@ -42,7 +43,8 @@ class _Survey:
     """Where each tile is used. Positions count operations; a loop is the span of positions of its body."""
 
     def __init__(self, body):
-        self.lines, self.uses, self.homes, self.blocks = [], {}, {}, []
+        self.ops, self.uses, self.homes, self.touched = [], {}, {}, []
+        self.stored = set()  # roots that something other than one load writes
         self._walk(body, ())
 
     def _walk(self, nodes, loops):
@@ -51,9 +53,9 @@ class _Survey:
             if kind is Op:
                 self._operation(node, loops)
             elif kind is Loop:
-                span = [len(self.lines), None]
+                span = [len(self.ops), None]
                 self._walk(node.body, loops + (span,))
-                span[1] = len(self.lines) - 1
+                span[1] = len(self.ops) - 1
             elif kind is If:
                 self._walk(node.then, loops)
                 self._walk(node.orelse, loops)
@@ -61,60 +63,65 @@ class _Survey:
                 self.homes[node.buffer.root] = len(loops)
 
     def _operation(self, op, loops):
-        here, touched = len(self.lines), {}
-        self.lines.append(op.line)
-        # Reads first: what an operation accumulates into, it reads.
+        here, touched = len(self.ops), {}
+        self.ops.append(op)
         for access, reads in _accesses(op):
             root = access.buffer.root
             if not root.on_chip:
                 continue
-            if root.pdim:
-                touched[root] = max(touched.get(root, 0), _bytes_touched(access, op.shape))
-            loaded = op.instr == "load" and not reads and not op.mask
-            self.uses.setdefault(root, []).append((here, reads, loaded, loops))
-        self.blocks.append(touched)
+            size = _bytes_touched(access, op.shape) if root.pdim else tile_bytes(root)
+            touched[root] = max(touched.get(root, 0), size)
+            if not reads and (op.instr != "load" or any(not was for _, was, _ in self.uses.get(root, ()))):
+                self.stored.add(root)
+            self.uses.setdefault(root, []).append((here, reads, loops))
+        self.touched.append(touched)
+
+    def _stays(self, root):
+        """Must the tile be there between its uses?"""
+        return not root.pdim and root in self.stored
 
     def interval(self, root):
         """First and last position where the tile holds something that is still wanted."""
         uses, home = self.uses[root], self.homes.get(root, 0)
         first, last = uses[0][0], uses[-1][0]
-        if uses[0][2] and not any(loaded for _, _, loaded, _ in uses[1:]) and len(uses) > 1:
-            first = uses[1][0]  # loaded once: it may arrive as late as its first use
         seen = set()
-        for _, reads, _, loops in uses:
+        for _, reads, loops in uses:
             for span in loops[home:]:
-                if id(span) in seen:
-                    continue
-                seen.add(id(span))
-                if reads:  # what the loop reads first comes from before it, or from its former trip
+                if id(span) not in seen and reads:  # it comes from before the loop, or from a former trip
                     first, last = min(first, span[0]), max(last, span[1])
+                seen.add(id(span))
         return first, last
 
     def worst(self, kind, limit):
-        """(position, [(bytes, tile)]) of the operation that wants most, None where all fit."""
-        changes = [[] for _ in range(len(self.lines) + 1)]  # tiles that come and go before each position
-        for root in self.uses:
-            if root.kind == kind and not root.pdim:
-                first, last = self.interval(root)
-                changes[first].append((root, True))
-                changes[last + 1].append((root, False))
-        alive, most, at = {}, limit, None
-        total = 0
-        for here, touched in enumerate(self.blocks):
-            for root, comes in changes[here]:
-                size = tile_bytes(root)
-                total += size if comes else -size
-                if comes:
-                    alive[root] = size
-                else:
-                    del alive[root]
-            blocks = {root: size for root, size in touched.items() if root.kind == kind}
-            wanted = total + sum(blocks.values())
-            if wanted > most:
-                most, at = wanted, (here, {**alive, **blocks})
-        if at is None:
-            return None
-        return self.lines[at[0]], sorted(((size, root) for root, size in at[1].items()), key=lambda p: -p[0])
+        """(line, [(bytes, tile)]) of the operation that wants most, None where all fit."""
+        intervals = {r: self.interval(r) for r in self.uses if r.kind == kind and self._stays(r)}
+        comes, goes = {}, {}
+        for root, (first, last) in intervals.items():
+            comes.setdefault(first, []).append(root)
+            goes.setdefault(last, []).append(root)
+        alive, total, most, at = {}, 0, limit, None
+        for here, touched in enumerate(self.touched):
+            for root in comes.get(here, ()):
+                alive[root] = tile_bytes(root)
+                total += alive[root]
+            mine = {root: size for root, size in touched.items() if root.kind == kind}
+            guests = {root: size for root, size in mine.items() if root not in alive}
+            wanted = total + sum(guests.values()) - self._reused(here, mine, intervals)
+            if max(wanted, sum(mine.values())) > most:
+                most = max(wanted, sum(mine.values()))
+                at = here, mine if sum(mine.values()) > wanted else {**alive, **guests}
+            for root in goes.get(here, ()):
+                total -= alive.pop(root)
+        return None if at is None else (self.ops[at[0]].line, sorted(at[1].items(), key=lambda p: -p[1]))
+
+    def _reused(self, here, mine, intervals):
+        """Bytes of a new result that fit where an operand was."""
+        op = self.ops[here]
+        new = op.dst.buffer.root if op.tag == Op.MAP else None
+        if new not in mine or intervals.get(new, (-1,))[0] != here:
+            return 0
+        free = [size for root, size in mine.items() if root is not new and intervals.get(root, (0, here))[1] == here]
+        return mine[new] if any(size >= mine[new] for size in free) else 0
 
 
 def _accesses(op):
@@ -142,16 +149,16 @@ def _bytes_touched(access, space):
 
 
 def _refuse(trace, memory, limit, line, tiles):
-    names, total = Names(trace, trace.buffers), sum(size for size, _ in tiles)
+    names, total = Names(trace, trace.buffers), sum(size for _, size in tiles)
     shown = [
         (
             (names.of_buffer(root).decode() or "a temporary"),
             f"{list(root.shape)} {root.dtype}, {size} bytes a partition (line {root.line})",
         )
-        for size, root in tiles[:5]
+        for root, size in tiles[:5]
     ]
     if len(tiles) > 5:
-        shown.append(("and", f"{len(tiles) - 5} more, {sum(size for size, _ in tiles[5:])} bytes"))
+        shown.append(("and", f"{len(tiles) - 5} more, {sum(size for _, size in tiles[5:])} bytes"))
     fail(
         "CAPACITY",
         f"{len(tiles)} tiles alive at once need {total} bytes a partition of {memory}",

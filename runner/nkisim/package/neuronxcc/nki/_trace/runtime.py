@@ -132,6 +132,8 @@ def _static(test, what):
 
 def static_test(test, what="if"):
     """A test that must be decided while tracing."""
+    if isinstance(test, Cond) and test.decided() is not None:
+        return test.decided()
     if isinstance(test, Cond):
         if what == "if":
             problem, fix = "an `if` on a loop variable leaves its block (break, continue or return)", (
@@ -158,7 +160,7 @@ def static_test(test, what="if"):
 def symbolic(test):
     """Is a conditional expression's test decided when the program runs only?"""
     if isinstance(test, Cond):
-        return True
+        return test.decided() is None
     _static(test, "a conditional expression")
     return False
 
