@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Writes index.json from the task files (docs/formats/benchmark.md). Run it after every change of a task.
+"""Writes index.json from the task files, and about.json and tasks.md, which are for people (docs/formats/benchmark.md).
+Run it after every change of a task.
 
-usage: make_index.py [--print]      --print: to stdout, the file stays as it is
+usage: make_index.py [--check]      --check: writes nothing; names the files that are not as it would write them, exit 1
 
 What torch cannot say stands in comments of the task file:
     # nkigrid: category=activation
     # nkigrid: domain x=positive          (real when there is no such line)
     # nkigrid: domain target=index 1000
+The title is the first sentence of the model's docstring; origins.txt says where a task comes from.
 """
 import importlib.util
 import inspect
@@ -17,8 +19,10 @@ import sys
 
 import torch
 
+import subsets
+import work
+
 FOLDER = pathlib.Path(__file__).resolve().parent
-SMOKE = ["L1/001_add", "L1/008_matmul", "L2/001_linear_gelu", "L3/003_bottleneck"]
 # What a kernel sees of each torch type; float64 and the rest are refused.
 DTYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "int32", torch.int64: "int32",
           torch.bool: "uint8", torch.uint8: "uint8"}
@@ -60,13 +64,17 @@ def parameter_names(function):
     return [p for p in inspect.signature(function).parameters if p != "self"]
 
 
+def drawn_task(module):
+    """The model and its inputs, in their own dtypes."""
+    torch.manual_seed(0)
+    return module.Model(*module.get_init_inputs()).eval(), module.get_inputs()
+
+
 def index_entry(path, task_id):
     module = load_module(path)
     category, domains = read_notes(path.read_text(), task_id)
-    torch.manual_seed(0)
     init = module.get_init_inputs()
-    model = module.Model(*init).eval()
-    given = module.get_inputs()
+    model, given = drawn_task(module)
     names = parameter_names(module.Model.forward)
     constants = [(n, v) for n, v in zip(parameter_names(module.Model.__init__), init)]
     constants += [(n, v) for n, v in zip(names, given) if not isinstance(v, torch.Tensor)]
@@ -91,7 +99,38 @@ def index_entry(path, task_id):
             "constants": [{"name": n, "value": repr(v)} for n, v in constants]}
 
 
-def to_text(tasks):
+def origins():
+    """{task id: origin} of origins.txt."""
+    origin, found = None, {}
+    for line in (FOLDER / "origins.txt").read_text().splitlines():
+        if "/" in line and not line.startswith("#"):
+            found[line.strip()] = origin
+        elif line and not line.startswith("#"):
+            origin = line.strip()
+    return found
+
+
+def tags_of(entry, origin):
+    """What people choose tasks by. Ragged: some axis needs several tiles of 128, and these do not fill it evenly."""
+    tensors = entry["inputs"] + entry["outputs"]
+    tags = {origin, f"rank-{len(entry['inputs'][0]['shape'])}"}
+    tags |= {"ragged"} if any(n > 128 and n % 128 for t in tensors for n in t["shape"]) else set()
+    tags |= {"bfloat16"} if any(t["dtype"] == "bfloat16" for t in tensors) else set()
+    tags |= {"integer"} if any(t["dtype"] in ("int32", "uint8") for t in tensors) else set()
+    tags |= {"several-outputs"} if len(entry["outputs"]) > 1 else set()
+    tags |= {"weights"} if any(i["role"] != "input" for i in entry["inputs"]) else set()
+    return sorted(tags)
+
+
+def about_task(path, entry, origin):
+    module = load_module(path)
+    model, given = drawn_task(module)
+    title = " ".join(inspect.getdoc(module.Model).split())
+    return {"title": title, "origin": origin, "tags": tags_of(entry, origin), "rank": len(entry["inputs"][0]["shape"]),
+            **work.work_of(entry, model, given)}
+
+
+def to_text(tasks, about):
     """One line a tensor: small diffs, and a reader sees the whole task at once."""
     lines = ['{"format": "nkigrid-benchmark", "version": 1, "name": "nkigen-bench",', ' "tasks": [']
     for number, task in enumerate(tasks):
@@ -101,24 +140,49 @@ def to_text(tasks):
             body = "[" + ",\n     ".join(items) + "]"
             end = ("}" + ("," if number + 1 < len(tasks) else "")) if key == "constants" else ","
             lines.append(f'   "{key}": {body}{end}')
-    subsets = {"nkigen-demo": [task["id"] for task in tasks], "nkigen-smoke": SMOKE}
-    lines += [" ],", ' "subsets": {']
-    lines += [f'  {json.dumps(n)}: {json.dumps(ids)}{"," if n != "nkigen-smoke" else ""}' for n, ids in subsets.items()]
-    return "\n".join(lines + [" }", "}", ""])
+    named = lambda table: ",\n".join(f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in table.items())
+    return "\n".join(lines + [" ],", ' "subsets": {', named(subsets.subsets_of(tasks, about)), " }", "}", ""])
+
+
+def about_text(about):
+    """One line a task."""
+    return "{\n" + ",\n".join(f"  {json.dumps(i)}: {json.dumps(said)}" for i, said in about.items()) + "\n}\n"
+
+
+def to_table(tasks, about):
+    """The tasks for people: one row each."""
+    size = lambda i: "x".join(map(str, i["shape"])) + {"float32": "", "bfloat16": " bf16"}.get(i["dtype"], " int")
+    lines = ["# The tasks of nkigen-bench", "", f"{len(tasks)} tasks; made by make_index.py. Sizes are those of the "
+             "inputs, float32 where nothing is said; weights are not shown.", "",
+             "| id | what | category | origin | inputs |", "|---|---|---|---|---|"]
+    for task in tasks:
+        inputs = ", ".join(size(i) for i in task["inputs"] if i["role"] == "input")
+        title = about[task["id"]]["title"].replace("|", "\\|")
+        lines.append(f"| {task['id']} | {title} | {task['category']} | {about[task['id']]['origin']} | {inputs} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
-    tasks = []
+    torch.set_num_threads(1)  # the tensors are small: threads would only wait for one another
+    tasks, about, origin = [], {}, origins()
     for path in sorted((FOLDER / "tasks").glob("*/*.py")):
-        tasks.append(index_entry(path, f"{path.parent.name}/{path.stem}"))
-    text = to_text(tasks)
-    json.loads(text)
-    if sys.argv[1:] == ["--print"]:
-        sys.stdout.write(text)
-    elif sys.argv[1:]:
+        task_id = f"{path.parent.name}/{path.stem}"
+        tasks.append(index_entry(path, task_id))
+        about[task_id] = about_task(path, tasks[-1], origin.pop(task_id, "kernelbench"))
+    if origin:
+        sys.exit(f"origins.txt names '{next(iter(origin))}', which is no task")
+    texts = {
+        "index.json": to_text(tasks, about),
+        "about.json": about_text(about),
+        "tasks.md": to_table(tasks, about),
+    }
+    if sys.argv[1:] == ["--check"]:
+        stale = [name for name, text in texts.items() if (FOLDER / name).read_text() != text]
+        sys.exit(f"not as make_index.py would write them: {', '.join(stale)}" if stale else 0)
+    if sys.argv[1:]:
         sys.exit(__doc__)
-    else:
-        (FOLDER / "index.json").write_text(text)
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text)
 
 
 if __name__ == "__main__":

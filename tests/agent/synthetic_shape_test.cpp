@@ -91,7 +91,7 @@ class KnownKernelDevice final : public device::Device {
   std::map<std::pair<std::string_view, std::string>, Lines> lines_;
 };
 
-/// Share of passes over the tasks of a level, four replicates each.
+/// Share of passes over the demo's tasks of a level, four replicates each.
 double rate(const std::string& profile, ModeKind kind, std::uint32_t turns, const std::string& level) {
   Synthetic model(profile);
   KnownKernelDevice device;
@@ -104,7 +104,8 @@ double rate(const std::string& profile, ModeKind kind, std::uint32_t turns, cons
   const jobs::PromptSpec prompt{"p", "", "prompt"};
   const ManualClock clock;
   int passed = 0, all = 0;
-  for (const jobs::Task& task : benchmark().tasks) {
+  for (const std::string& id : benchmark().subsets.at("nkigen-demo")) {
+    const jobs::Task& task = *benchmark().find(id);
     if (task.level != level) continue;
     for (std::uint32_t replicate = 1; replicate <= 4; ++replicate, ++all) {
       const EpisodeJob job{{{profile + "." + std::to_string(turns) + ".p", task.id, replicate}, "k", 1},

@@ -1,37 +1,49 @@
-"""The benchmark seed: its index is current, trivial answers fail, known kernels pass both rules in the simulator."""
-import importlib.util
+"""nkigen-bench: its index is current and balanced; on a sample of tasks trivial answers fail, known kernels pass both
+rules and bfloat16 inside shows. tests/benchmark/prove.py is the same over all tasks."""
+
+import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import known_kernels
 import numpy as np
 import torch
+from known_kernels import BENCH, LIBEXEC, well_posed
 
-ROOT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
-BENCH = ROOT / "configs" / "nkigen-bench"
-LIBEXEC = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"]) / "libexec"
-CHECK = LIBEXEC / "check_index.py"
 INDEX = json.loads((BENCH / "index.json").read_text())
 TASKS = {task["id"]: task for task in INDEX["tasks"]}
-PRECISE = {"matmul", "matmul-epilogue", "attention", "mlp", "convolution"}  # bfloat16 inside must show here
-TRIALS = 5
-torch.set_num_threads(1)
+ABOUT = json.loads((BENCH / "about.json").read_text())
+LEVELS = {"L1": 100, "L2": 100, "L3": 50}
+CHECK = LIBEXEC / "check_index.py"
+check = known_kernels.load(CHECK, "check_index")
+ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
 
 
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def sample():
+    """The demo's tasks and a tenth of the others, another tenth whenever the index changes."""
+    digest = hashlib.sha256((BENCH / "index.json").read_bytes()).hexdigest()
+    chosen = lambda i: int(hashlib.sha256((digest + i).encode()).hexdigest(), 16) % 10 == 0
+    return sorted(i for i in TASKS if i in INDEX["subsets"]["nkigen-demo"] or chosen(i))
 
 
-def prove(folder):
-    """check_index.py on a folder. @returns (exit code, {task id: problems}, stderr)"""
-    command = [sys.executable, CHECK, folder, LIBEXEC / "libnkigrid_sandbox.so", "relaxed"]
+def with_tag(tag):
+    return [i for i in TASKS if tag in ABOUT[i]["tags"]]
+
+
+def elements(tensors):
+    return sum(int(np.prod(t["shape"])) for t in tensors)
+
+
+def prove(folder, *tasks):
+    """check_index.py on a folder, all of its tasks or those named. @returns (exit code, {task id: problems}, stderr)"""
+    command = [sys.executable, CHECK, folder, LIBEXEC / "libnkigrid_sandbox.so", "relaxed", *tasks]
     ran = subprocess.run(command, capture_output=True, text=True)
     found = [json.loads(line) for line in ran.stdout.splitlines()]
     return ran.returncode, {f["id"]: f["problems"] for f in found}, ran.stderr
@@ -48,45 +60,44 @@ def make_tree(folder, tasks):
     (folder / "index.json").write_text(json.dumps({"tasks": entries}))
 
 
-ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
-check = load(CHECK, "check_index")
-
-
-def arguments(model, given):
-    """What the kernel gets, in the index's order: inputs, parameters, floating buffers."""
-    tensors = [g for g in given if isinstance(g, torch.Tensor)] + list(model.parameters())
-    tensors += [b for b in model.buffers() if b.is_floating_point()]
-    return [
-        np.ascontiguousarray(t.detach().numpy().astype(np.int32 if not t.is_floating_point() else np.float32))
-        for t in tensors
-    ]
-
-
-def trials(task_id, count=TRIALS):
-    """(arguments, references) of `count` trials."""
-    names = check.load_task((BENCH / "tasks" / f"{task_id}.py").read_text(), task_id)
-    for trial in range(count):
-        model, given = check.build(names, 5000 + trial)
-        given = check.shift(TASKS[task_id], given, trial)
-        yield arguments(model, given), [r.numpy() for r in check.outputs_of(model, given)]
-
-
 class Index(unittest.TestCase):
-    def test_make_index_gives_the_index_that_is_committed(self):
+    def test_what_is_made_is_as_make_index_makes_it(self):
         made = subprocess.run(
-            [sys.executable, BENCH / "make_index.py", "--print"], capture_output=True, text=True, check=True
+            [sys.executable, "-B", BENCH / "make_index.py", "--check"], capture_output=True, text=True
         )
-        self.assertEqual(made.stdout, (BENCH / "index.json").read_text())
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        self.assertEqual(list(ABOUT), list(TASKS))
 
-    def test_the_seed_has_twelve_eight_and_four_tasks(self):
+    def test_there_are_as_many_tasks_of_each_level_and_origin_as_the_plan_says(self):
         levels = [task_id.split("/")[0] for task_id in TASKS]
-        self.assertEqual([levels.count(level) for level in ("L1", "L2", "L3")], [12, 8, 4])
-        self.assertEqual(INDEX["subsets"]["nkigen-demo"], sorted(TASKS))
-        self.assertEqual(len(INDEX["subsets"]["nkigen-smoke"]), 4)
-        self.assertLessEqual(set(INDEX["subsets"]["nkigen-smoke"]), set(TASKS))
+        self.assertEqual({level: levels.count(level) for level in LEVELS}, LEVELS)
+        self.assertEqual([len(with_tag(t)) for t in ("kernelbench", "decompose", "nki-native")], [150, 60, 40])
 
-    def test_every_kind_of_operation_and_rank_is_there(self):
+    def test_each_level_has_inputs_of_two_three_and_four_axes(self):
+        for level in LEVELS:
+            ranks = [ABOUT[i]["rank"] for i in TASKS if i.startswith(level)]
+            for rank in (2, 3, 4):
+                self.assertGreaterEqual(ranks.count(rank), len(ranks) // 5, (level, rank))
+
+    def test_sizes_and_types_are_as_the_plan_says(self):
+        self.assertGreaterEqual(len(with_tag("ragged")), len(TASKS) // 5)
+        narrow = [i for i in TASKS if any(t["dtype"] == "bfloat16" for t in TASKS[i]["inputs"])]
+        self.assertEqual(len(narrow), 25)
+        for task_id in narrow:
+            self.assertEqual({o["dtype"] for o in TASKS[task_id]["outputs"]}, {"float32"}, task_id)
+        many_valued = [i for i in with_tag("integer") if self.values_of_integers(TASKS[i]) >= 16]
+        self.assertGreaterEqual(len(many_valued), 8)
+
+    @staticmethod
+    def values_of_integers(task):
+        """The most distinct values that an integer input or output of the task takes in one draw."""
+        model, given = well_posed.draw(task, known_kernels.task_names(BENCH / "tasks" / f"{task['id']}.py"), 1, 0)
+        tensors = [*given, *well_posed.outputs_of(model, given)]
+        return max(t.unique().numel() for t in tensors if isinstance(t, torch.Tensor) and not t.is_floating_point())
+
+    def test_every_kind_of_operation_is_there(self):
         kinds = {task["category"] for task in TASKS.values()}
+        self.assertGreaterEqual(len(kinds), 24)
         self.assertLessEqual(
             {
                 "elementwise",
@@ -106,17 +117,53 @@ class Index(unittest.TestCase):
             },
             kinds,
         )
-        ranks = {len(task["inputs"][0]["shape"]) for task in TASKS.values()}
-        self.assertEqual(ranks, {2, 3, 4})
 
     def test_every_task_is_small(self):
         for task_id, task in TASKS.items():
-            elements = sum(int(np.prod(i["shape"])) for i in task["inputs"])
-            self.assertLess(4 * elements, 4 << 20, task_id)
+            self.assertLess(4 * elements(task["inputs"]), 4 << 20, task_id)
+            self.assertLess(ABOUT[task_id]["flops"], 150e6, task_id)
 
     def test_every_task_has_a_kernel_of_few_lines(self):
         for task_id in TASKS:
             self.assertLess(len((BENCH / "kernels" / f"{task_id}.py").read_text().splitlines()), 80, task_id)
+
+    def test_no_file_belongs_to_no_task_and_no_two_tasks_are_one(self):
+        for folder in ("tasks", "kernels"):
+            found = {str(p.relative_to(BENCH / folder).with_suffix("")) for p in (BENCH / folder).rglob("*.py")}
+            self.assertEqual(found, set(TASKS))
+        bodies = [re.sub(r'#.*|""".*?"""|\s+', "", (BENCH / "tasks" / f"{i}.py").read_text()) for i in TASKS]
+        self.assertEqual(len(set(bodies)), len(TASKS))
+        self.assertEqual(len({about["title"] for about in ABOUT.values()}), len(TASKS))
+
+    def test_the_tasks_of_the_demo_are_those_that_its_tables_were_made_with(self):
+        digest = hashlib.sha256()
+        for task_id in INDEX["subsets"]["nkigen-demo"]:
+            digest.update((BENCH / "tasks" / f"{task_id}.py").read_bytes())
+            digest.update(json.dumps(TASKS[task_id], sort_keys=True, separators=(",", ":")).encode())
+        self.assertEqual(digest.hexdigest()[:16], "082b15101e80ed6e")
+
+    def test_subsets_are_balanced_and_nested(self):
+        subsets = INDEX["subsets"]
+        self.assertEqual(
+            {k: len(v) for k, v in subsets.items()},
+            {
+                "nkigen-demo": 24,
+                "nkigen-smoke": 4,
+                "nkigen-24": 24,
+                "nkigen-150": 150,
+                "nkigen-60": 60,
+                "local-60": 60,
+            },
+        )
+        self.assertEqual(subsets["nkigen-24"], subsets["nkigen-demo"])
+        self.assertLessEqual(set(subsets["nkigen-60"]), set(subsets["nkigen-150"]))
+        for name, each in (("nkigen-150", 50), ("nkigen-60", 20), ("local-60", 20)):
+            levels = [i.split("/")[0] for i in subsets[name]]
+            self.assertEqual([levels.count(level) for level in LEVELS], [each] * 3, name)
+            self.assertEqual(len(set(subsets[name])), len(subsets[name]))
+        categories = {task["category"] for i, task in TASKS.items() if i.startswith("L1")}
+        drawn = {TASKS[i]["category"] for i in subsets["nkigen-150"] if i.startswith("L1")}
+        self.assertEqual(drawn, categories)
 
     def test_a_wrong_index_is_found(self):
         entry = json.loads(json.dumps(TASKS["L1/001_add"]))
@@ -175,59 +222,143 @@ class StrangersTasks(unittest.TestCase):
             self.assertIn("is no regular file", problems[task][0])
 
 
+class Work(unittest.TestCase):
+    """FLOPs, bytes and roofline of the index against sums by hand."""
+
+    def test_a_matrix_product(self):
+        about = ABOUT["L1/008_matmul"]  # (256, 384) @ (384, 600)
+        self.assertEqual(about["flops"], 2 * 256 * 384 * 600)
+        self.assertEqual(about["hbm_bytes"], 4 * (256 * 384 + 384 * 600 + 256 * 600))
+        self.assertAlmostEqual(about["roofline_us"], about["flops"] / 23e6, delta=0.01)  # 23 TFLOPS in float32
+
+    def test_a_sum_of_two_tensors_is_bound_by_its_bytes(self):
+        about = ABOUT["L1/001_add"]  # x + alpha * y of (300, 700)
+        self.assertEqual(about["hbm_bytes"], 3 * 4 * 300 * 700)
+        self.assertAlmostEqual(about["roofline_us"], about["hbm_bytes"] / 435.2e3, delta=0.01)  # 16 x 27.2 GB/s
+
+    def test_convolutions(self):
+        # every output element: 2 x (channels x taps), and with a stride of one no other product
+        self.assertEqual(ABOUT["L1/072_conv1d"]["flops"], 2 * (2 * 96 * 296) * (64 * 5))
+        # transposed: every input element meets features x taps
+        self.assertEqual(ABOUT["L1/078_conv_transpose2d"]["flops"], 2 * (2 * 60 * 12 * 15) * (32 * 4))
+
+
 class TrivialAnswers(unittest.TestCase):
-    def test_zeros_a_copy_and_a_constant_fail_in_each_trial_of_each_task(self):
-        code, problems, errors = prove(BENCH)
-        self.assertEqual(problems, {task_id: [] for task_id in sorted(TASKS)})
+    def test_what_is_cheap_or_spoilt_fails_on_each_task_of_the_sample(self):
+        code, problems, errors = prove(BENCH, *sample())
+        self.assertEqual(problems, {task_id: [] for task_id in sample()})
         self.assertEqual(code, 0, errors)
 
-    def test_a_task_whose_answer_is_nearly_zero_is_found(self):
-        source = (BENCH / "tasks" / "L1" / "001_add.py").read_text().replace("x + self.alpha * y", "1e-5 * (x + y)")
-        problems = check.trial_problems(TASKS["L1/001_add"], self.run_source(source), 1)
-        self.assertIn("trial 0: zeros passes", problems)
-
-    def test_bfloat16_inside_fails_where_products_are_summed(self):
-        for task_id in [t for t in TASKS if TASKS[t]["category"] in PRECISE]:
-            names = check.load_task((BENCH / "tasks" / f"{task_id}.py").read_text(), task_id)
-            model, given = check.build(names, 1)
-            wanted = [r.numpy() for r in check.outputs_of(model, given)]
-            rounded = [g.bfloat16().float() for g in given]
-            for parameter in model.parameters():
-                parameter.data = parameter.data.bfloat16().float()
-            self.assertFalse(check.passes([r.numpy() for r in check.outputs_of(model, rounded)], wanted), task_id)
-
-    @staticmethod
-    def run_source(source):
+    def problems(self, body, count=2):
+        """Of L1/001_add with another expression."""
+        source = ADD.replace("x + self.alpha * y", body)
         names = {"__name__": "task"}
         exec(source, names)
-        return names
+        return check.trial_problems(TASKS["L1/001_add"], names, count)
+
+    def test_a_good_task_has_no_problem(self):
+        self.assertEqual(self.problems("x + self.alpha * y"), [])
+
+    def test_a_task_whose_answer_is_nearly_zero_is_found(self):
+        self.assertIn("trial 0: zeros passes", self.problems("1e-5 * (x + y)"))
+
+    def test_a_task_whose_answer_is_one_nearly_everywhere_is_found(self):
+        found = self.problems("torch.tanh(x * x + y * y + 20.0)")
+        for what in ("ones", "the mean of the reference", "the result of the next entry of the first axis"):
+            self.assertIn(f"trial 0: {what} passes", found)
+
+    def test_a_copy_of_an_input_is_found(self):
+        self.assertIn("trial 0: a copy of input 1 passes", self.problems("y + 1e-6 * x"))
+
+    def test_an_input_that_does_not_matter_is_found(self):
+        self.assertIn("input 'y': the last entry of axis 0 changes nothing", self.problems("x + 0.0 * y * y"))
+
+    def test_a_last_column_that_is_always_zero_is_found(self):
+        found = self.problems("(x + y) * (torch.arange(cols) < cols - 1)")
+        self.assertIn("output 0 without its last entry of axis 1 passes in every trial", found)
+
+    def test_an_answer_of_few_values_that_float8_holds_is_found(self):
+        self.assertIn(
+            "trial 0: the reference rounded to float8 passes", self.problems("torch.round(x) + torch.sign(y)")
+        )
+
+    def test_a_mean_that_does_not_show_is_found(self):
+        found = self.problems("x + y + 1e-6 * x.mean(dim=1, keepdim=True)")
+        self.assertIn("trial 0: the reference without statistic 1 of 1 passes", found)
+
+    def test_norms_without_a_statistic_are_what_numpy_says(self):
+        lost = known_kernels.load(LIBEXEC / "lost_statistics.py", "lost_statistics")
+        torch.manual_seed(3)
+        x = torch.randn(2, 6, 5) + 1.0
+        norms = [
+            (2, lambda: torch.nn.functional.layer_norm(x, (5,), eps=1e-12)),
+            (2, lambda: torch.nn.functional.instance_norm(x, eps=1e-12)),
+            ((1, 2), lambda: torch.nn.functional.group_norm(x, 1, eps=1e-12)),
+        ]
+        values = x.numpy().astype(np.float64)
+        for axes, norm in norms:
+            centre, spread = values.mean(axis=axes, keepdims=True), values.std(axis=axes, keepdims=True)
+            without_mean, without_variance = [out[0].numpy() for _, out in lost.without_statistics(lambda: [norm()])]
+            np.testing.assert_allclose(without_mean, values / spread, rtol=1e-4)
+            np.testing.assert_allclose(without_variance, values - centre, rtol=1e-4, atol=1e-5)
+
+    def test_sums_that_float32_cannot_hold_are_found(self):
+        self.assertIn("differ by more than", "".join(self.problems("(x * 1e6 + y) - x * 1e6 + y")))
+
+
+class Precision(unittest.TestCase):
+    # Their results are means over many products, in which rounding errors cancel below the tolerance.
+    AVERAGED = {"L2/012_pointwise_conv_hardswish_mean", "L2/042_matmul_relu_column_sum", "L2/060_linear_attention"}
+    PRECISE = {"matmul", "matmul-epilogue", "attention", "mlp", "convolution", "transformer", "recurrent", "mixture"}
+
+    def test_bfloat16_inside_fails_where_products_are_summed(self):
+        looked_at = 0
+        for task_id in sample():
+            if TASKS[task_id]["category"] not in self.PRECISE or task_id in self.AVERAGED | set(with_tag("bfloat16")):
+                continue
+            model, given = well_posed.build(known_kernels.task_names(BENCH / "tasks" / f"{task_id}.py"), 1)
+            wanted = [r.numpy() for r in well_posed.outputs_of(model, given)]
+            rounded = [g.bfloat16().float() if g.is_floating_point() else g for g in given]
+            for parameter in model.parameters():
+                parameter.data = parameter.data.bfloat16().float()
+            got = [r.numpy() for r in well_posed.outputs_of(model, rounded)]
+            self.assertFalse(well_posed.passes(got, wanted), task_id)
+            looked_at += 1
+        self.assertGreater(looked_at, 8)
 
 
 class KnownKernels(unittest.TestCase):
-    def judge(self, task_id):
-        """Runs the known kernel on all trials; the paper's and the strict rule are asserted."""
-        from neuronxcc import nki
-
-        kernel = load(BENCH / "kernels" / f"{task_id}.py", "known_kernel").kernel
-        for given, wanted in trials(task_id):
-            result = nki.simulate_kernel(kernel, *given)
-            outputs = result if isinstance(result, tuple) else (result,)
-            self.assertEqual(len(outputs), len(wanted))
-            for got, want in zip(outputs, wanted):
-                got = np.asarray(got)
-                self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
-                self.assertTrue(np.isfinite(got).all(), "not finite")
-                self.assertTrue(np.allclose(got, want, atol=1e-3, rtol=1e-3), f"max error {np.abs(got - want).max():g}")
-                gap = np.linalg.norm((got.astype(np.float64) - want).ravel()) / np.linalg.norm(
-                    want.astype(np.float64).ravel()
-                )
-                self.assertLessEqual(gap, 1e-4)
-                self.assertGreater(np.ptp(got), 0)
-
-    def test_each_passes_the_paper_and_the_strict_rule(self):
-        for task_id in sorted(TASKS):
+    def test_each_of_the_sample_passes_the_paper_and_the_strict_rule(self):
+        for task_id in sample():
             with self.subTest(task_id):
-                self.judge(task_id)
+                self.assertEqual(known_kernels.kernel_problems(TASKS[task_id]), [])
+
+    def test_a_kernel_that_drops_a_part_is_found(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            for kind in ("tasks", "kernels"):
+                (folder / kind / "L1").mkdir(parents=True)
+                text = (BENCH / kind / "L1" / "001_add.py").read_text()
+                (folder / kind / "L1" / "001_add.py").write_text(text.replace("ALPHA = 0.5", "ALPHA = 0.49"))
+            found = known_kernels.kernel_problems(TASKS["L1/001_add"], folder, 1)
+        self.assertRegex(found[0], "trial 0: max error 0.0[34]")
+
+
+class Check(unittest.TestCase):
+    def test_the_program_proves_the_tasks_of_the_demo(self):
+        """Index, known kernels by both rules on the device, trivial kernels wrong there."""
+        demo = INDEX["subsets"]["nkigen-demo"]
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            for task_id in demo:
+                for kind in ("tasks", "kernels"):
+                    (folder / kind / task_id).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(BENCH / kind / f"{task_id}.py", folder / kind / f"{task_id}.py")
+            part = {**INDEX, "tasks": [TASKS[i] for i in demo], "subsets": {"nkigen-demo": demo}}
+            (folder / "index.json").write_text(json.dumps(part))
+            command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder]
+            ran = subprocess.run(command, capture_output=True, text=True)
+        self.assertIn("24 tasks, 0 with a fault", ran.stdout, ran.stderr)
 
 
 if __name__ == "__main__":

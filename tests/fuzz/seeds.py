@@ -1,5 +1,6 @@
-"""Seeds of the fuzzer of programs: the known kernels of the benchmark, traced. usage: seeds.py DIRECTORY (PYTHONPATH:
-the package)"""
+"""Seeds of the fuzzer of programs: the known kernels of the benchmark, traced.
+
+usage: seeds.py DIRECTORY [SUBSET] (PYTHONPATH: the package)"""
 
 import json
 import pathlib
@@ -10,11 +11,13 @@ from neuronxcc.nki import _harness
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "configs" / "nkigen-bench"
 
 
-def write(directory):
-    """One file a kernel. @returns how many"""
-    count = 0
-    for task in json.loads((ROOT / "index.json").read_text())["tasks"]:
+def write(directory, subset=None):
+    """One file a kernel of the subset (none: of all tasks). @returns how many"""
+    index, count = json.loads((ROOT / "index.json").read_text()), 0
+    for task in index["tasks"]:
         kernel = ROOT / "kernels" / (task["id"] + ".py")
+        if (subset and task["id"] not in index["subsets"][subset]) or not kernel.exists():
+            continue
         params = [(i["name"], tuple(i["shape"]), i["dtype"]) for i in task["inputs"]]
         result = _harness.compile_source(kernel.read_text(), None, params, None, {})
         if result["ok"]:
@@ -24,4 +27,4 @@ def write(directory):
 
 
 if __name__ == "__main__":
-    print(f"{write(sys.argv[1])} seeds")
+    print(f"{write(*sys.argv[1:])} seeds")

@@ -17,7 +17,7 @@ KEPT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"], "tests", "data", "nkisim",
 class Corpus(unittest.TestCase):
     def test_no_input_of_the_corpus_traps(self):
         with tempfile.TemporaryDirectory() as folder:
-            traced = seeds.write(folder)
+            traced = seeds.write(folder, "nkigen-demo")
             ran = subprocess.run([REPLAY, folder, KEPT], capture_output=True, text=True, timeout=300)
         self.assertEqual(ran.returncode, 0, f"{ran.stdout[-300:]}\n{ran.stderr[-3000:]}")
         files, inputs = map(int, re.search(r"(\d+) files, (\d+) inputs", ran.stdout).groups())

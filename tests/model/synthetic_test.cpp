@@ -150,10 +150,11 @@ TEST(Synthetic, UnknownTasksAreRefusedAndNoTaskIsAnswered) {
             std::string::npos);
 }
 
-/// Share of first kernels that are the known one, over the benchmark's tasks of a level.
+/// Share of first kernels that are the known one, over the demo's tasks of a level.
 double share_right(const Profile& profile, const std::string& level, bool tools) {
   int right = 0, all = 0;
-  for (const jobs::Task& task : test::seed_benchmark().tasks) {
+  for (const std::string& id : test::seed_benchmark().subsets.at("nkigen-demo")) {
+    const jobs::Task& task = *test::seed_benchmark().find(id);
     if (task.level != level) continue;
     for (std::uint32_t seed = 0; seed < 40; ++seed, ++all) {
       const ChatReply reply = synthetic_reply(profile, test::seed_benchmark(), request(task.id, seed, tools));

@@ -23,12 +23,21 @@ import torch  # noqa: E402
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
-import reference_task  # noqa: E402, its shift of late trials is part of what a task must survive
+from lost_statistics import without_statistics  # noqa: E402
+from well_posed import (  # noqa: E402
+    Liveness,
+    arrays_of,
+    draw,
+    outputs_of,
+    passes,
+    precision_problems,
+    tensors_of,
+    trivial_answers,
+)
 
 ADDRESS_SPACE_BYTES = 16 << 30  # of a task's child, torch included
 CPU_SECONDS = 600  # of a task's child
 MOST_BYTES = 1 << 20  # of its findings
-ATOL = RTOL = 1e-3  # the paper's rule
 KERNEL_DTYPES = {
     "torch.float32": "float32",
     "torch.bfloat16": "bfloat16",
@@ -55,37 +64,14 @@ def load_task(text, name):
     return names
 
 
-def build(names, seed):
-    """@returns the model and its inputs as a trial draws them: under one seed, eval mode."""
-    torch.manual_seed(seed)
-    model = names["Model"](*names["get_init_inputs"]()).eval()
-    return model, names["get_inputs"]()
-
-
-def shift(entry, given, trial):
-    """The inputs as trial `trial` of a check has them: late trials move and stretch `real` ones."""
-    specs = iter([i for i in entry["inputs"] if i["role"] == "input"])
-    return [reference_task.shifted(torch, v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
-
-
-def outputs_of(model, given):
-    with torch.no_grad():
-        result = model(*given)
-    return [r.reshape(1) if r.dim() == 0 else r for r in (result if isinstance(result, tuple) else (result,))]
-
-
 def shape_of(tensor):
     return list(tensor.shape) or [1]
 
 
-def passes(answers, references):
-    """The paper's rule for a list of outputs."""
-    return all(a.shape == r.shape and np.allclose(a, r, atol=ATOL, rtol=RTOL) for a, r in zip(answers, references))
-
-
 def facts_of(names):
     """What torch says that a kernel gets and gives: inputs (name, shape, dtype, role), outputs, constants."""
-    model, given = build(names, 0)
+    torch.manual_seed(0)
+    model, given = names["Model"](*names["get_init_inputs"]()).eval(), names["get_inputs"]()  # in the task's own dtypes
     forward = list(inspect.signature(model.forward).parameters)
     init = [p for p in inspect.signature(type(model).__init__).parameters if p != "self"]
     tensors, constants = [], list(zip(init, names["get_init_inputs"]()))
@@ -133,26 +119,14 @@ def domain_problems(entry, tensors):
     return problems
 
 
-def trivial_answers(references, tensors, elsewhere):
-    """What must fail: (what it is, outputs)."""
-    yield "zeros", [np.zeros_like(r) for r in references]
-    yield "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
-    if elsewhere is not None:
-        yield "the result for the inputs of another trial", elsewhere
-    for position, value in enumerate(tensors):
-        if all(value.size == r.size for r in references):
-            yield f"a copy of input {position}", [value.reshape(r.shape).astype(r.dtype) for r in references]
-
-
 def trial_problems(entry, names, trials):
-    problems, elsewhere = [], None
+    problems, elsewhere, liveness = [], None, Liveness(entry)
     for trial in range(trials):
-        model, given = build(names, 1000 + trial)
-        given = shift(entry, given, trial)
+        model, given = draw(entry, names, 1000 + trial, trial)
         state = torch.get_rng_state()
         before = {n: b.clone() for n, b in model.named_buffers()}
-        references = [r.numpy() for r in outputs_of(model, given)]
-        again = [r.numpy() for r in outputs_of(model, given)]
+        references = arrays_of(outputs_of(model, given))
+        again = arrays_of(outputs_of(model, given))
         if not torch.equal(state, torch.get_rng_state()):
             problems.append("forward() draws random numbers")
         if any(not torch.equal(b, before[n]) for n, b in model.named_buffers()):
@@ -161,18 +135,16 @@ def trial_problems(entry, names, trials):
             problems.append(f"trial {trial}: forward() is not repeatable")
         if not all(np.isfinite(r).all() for r in references):
             problems.append(f"trial {trial}: the reference is not finite")
-        tensors = [
-            t.detach().numpy()
-            for t in [g for g in given if isinstance(g, torch.Tensor)]
-            + list(model.parameters())
-            + [b for b in model.buffers() if b.dtype.is_floating_point]
-        ]
-        problems += [f"trial {trial}: {p}" for p in domain_problems(entry, tensors)]
-        for what, answers in trivial_answers(references, tensors, elsewhere):
+        arguments = [t.numpy() for t in tensors_of(model, given)]
+        problems += [f"trial {trial}: {p}" for p in domain_problems(entry, arguments)]
+        lost = [(w, arrays_of(o)) for w, o in without_statistics(lambda: outputs_of(model, given))]
+        for what, answers in [*trivial_answers(references, arguments, elsewhere), *lost]:
             if passes(answers, references):
                 problems.append(f"trial {trial}: {what} passes")
+        liveness.look(model, given, references)
+        problems += precision_problems(model, given, references, trial)
         elsewhere = references
-    return problems
+    return problems + liveness.problems()
 
 
 def problems_of(text, entry, trials):
