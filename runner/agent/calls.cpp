@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "runner/agent/answers.hpp"
 #include "runner/agent/kernel_steps.hpp"
@@ -23,7 +24,7 @@ class CallRunner {
       : session_(session), talk_(session.talk), turn_(turn), flags_(flags) {}
 
   model::Message answer(const model::ToolCall& call, bool truncated) {
-    if (truncated) return error(call, kCutCall);
+    if (truncated && !is_whole(call)) return error(call, kCutCall);
     if (passed_ && session_.job.mode.stop_on_pass) return error(call, kAfterPass);
     DecodedCall decoded = decode_call(call, rules_of(session_.job.mode.kind).tools);
     if (!decoded.problem.empty()) {
@@ -31,11 +32,18 @@ class CallRunner {
       return error(call, decoded.problem);
     }
     if (decoded.peeled) flags_.emplace_back("args_peeled=1");
+    if (decoded.mended) flags_.emplace_back("args_mended=1");
     if (!decoded.notes.empty()) flags_.push_back(fmt::format("unknown_args={}", decoded.notes.size()));
     return decoded.tool == Tool::compile ? compile(call, decoded) : verify(call, decoded);
   }
 
  private:
+  /// Of a reply that was cut: the call before the cut is there to the last brace, and some servers call every reply
+  /// cut.
+  static bool is_whole(const model::ToolCall& call) {
+    return nlohmann::json::parse(call.arguments, nullptr, false).is_object();
+  }
+
   static model::Message error(const model::ToolCall& call, std::string_view problem) {
     return {model::Role::tool, error_answer(std::string(problem)), {}, call.id, true};
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "runner/agent/extract.hpp"
-#include "runner/model/call_recovery.hpp"
 #include "runner/model/chat_json.hpp"
+#include "runner/model/recovery/call_recovery.hpp"
 
 namespace nkigrid::agent {
 
@@ -16,8 +16,9 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
   if (reply.mended != 0) reading.flags.push_back(fmt::format("mended={}", reply.mended));
   if (tools.empty()) {
     reading.message.tool_calls.clear();
-  } else if (call_recovery && model::recover_text_calls(reading.message, tools) > 0) {
-    reading.flags.emplace_back("call_recovered=text_xml");
+  } else if (call_recovery) {
+    const auto recovered = model::recover_text_calls(reading.message, tools);
+    if (recovered.calls > 0) reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
   }
   if (reading.has_calls() || reading.refused) return reading;
   if (auto found = extract_code(reading.message.content, reading.truncated)) {

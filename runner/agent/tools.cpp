@@ -20,6 +20,11 @@ nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return nlohmann::json::object();  // a call without arguments
   nlohmann::json arguments = nlohmann::json::parse(model::mend_json(text).text, nullptr, false);
+  if (arguments.is_discarded()) {
+    arguments = nlohmann::json::parse(model::relaxed_json(model::mend_json(text).text), nullptr, false);
+    decoded.mended = arguments.is_object();
+  }
+  if (arguments.is_null()) return nlohmann::json::object();
   if (arguments.is_string()) {
     const nlohmann::json inner = nlohmann::json::parse(arguments.get<std::string>(), nullptr, false);
     if (inner.is_object()) {

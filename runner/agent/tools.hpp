@@ -23,6 +23,7 @@ struct DecodedCall {
   std::string problem;                  ///< why the arguments are bad; "" when they are good
   std::vector<std::string> notes;       ///< unknown arguments that were ignored
   bool peeled = false;                  ///< the object came wrapped in one string
+  bool mended = false;                  ///< the object was no JSON, by slips that leave no doubt (model::relaxed_json)
 };
 
 /// Decodes a call. Arguments that decode to a string are peeled once when that string holds an object.

@@ -57,7 +57,7 @@ struct Turn {
   std::uint32_t turn = 1;
   TurnEvent event = TurnEvent::ok;
   bool nudged = false;  ///< the harness answered with the nudge
-  std::string flags;    ///< space separated: args_peeled call_recovered=text_xml extract=...
+  std::string flags;    ///< space separated: args_peeled call_recovered=... extract=...
   std::uint32_t tool_calls = 0;
   std::int8_t compile_ok = kNotDone;  ///< last compile of the turn
   std::int8_t verify_ok = kNotDone;   ///< last verify of the turn

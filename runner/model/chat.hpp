@@ -19,6 +19,9 @@ struct ToolCall {
   std::string arguments;  ///< as received: a string that should hold JSON
 };
 
+/// An id for the nth call that has none: nine letters and digits, which is what the strictest servers take back.
+std::string made_call_id(std::size_t n);
+
 /// One message of a conversation, in no provider's form.
 struct Message {
   Role role = Role::user;

@@ -14,7 +14,9 @@
 namespace nkigrid::model {
 
 struct ChatClient::Attempts {
-  HttpRequest request;  ///< not yet signed
+  HttpRequest request;   ///< not yet signed
+  Dialect dialect;       ///< that the request is in
+  bool at_once = false;  ///< the next try needs no wait: it is another request
   std::uint32_t retries = 0;
   std::uint32_t cut_uploads = 0;
   Seconds wait_s{0}, llm_s{0};
@@ -28,8 +30,17 @@ namespace {
 HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   answer.problem = mask.hide(std::move(answer.problem));
   for (auto& [name, value] : answer.headers) value = mask.hide(std::move(value));
-  answer.body = mask.hide_in_json(std::move(answer.body));
+  answer.body = mask.hide(std::move(answer.body));
   return answer;
+}
+
+/// What a reply says was put together from pieces, in which a key is none.
+void hide_keys(ChatReply& reply, const KeyMask& mask) {
+  auto& message = reply.message;
+  for (auto* text : {&message.content, &reply.reasoning, &reply.system_fingerprint})
+    *text = mask.hide(std::move(*text));
+  for (auto& call : message.tool_calls)
+    for (auto* text : {&call.id, &call.name, &call.arguments}) *text = mask.hide(std::move(*text));
 }
 
 /// Sleeps until the time is over or the token fires. @returns false when it fired
@@ -83,6 +94,19 @@ void ChatClient::unreachable(const std::string& problem, const Attempts& attempt
        attempts);
 }
 
+Dialect ChatClient::dialect() const {
+  const std::lock_guard lock(mutex_);
+  return dialect_;
+}
+
+/// Keeps what a server wants. @returns false when the request that it refused was in that dialect already
+bool ChatClient::learn(const Dialect& wanted, const Dialect& spoken) {
+  const std::lock_guard lock(mutex_);
+  dialect_.max_completion_tokens = dialect_.max_completion_tokens || wanted.max_completion_tokens;
+  dialect_.empty_content = dialect_.empty_content || wanted.empty_content;
+  return dialect_ != spoken;
+}
+
 /// @returns the reply, or nothing when the request is to be sent again
 std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& attempts) {
   attempts.server_wait.reset();
@@ -115,6 +139,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
       return std::nullopt;
     case WireFault::retry_once:
       if (++attempts.cut_uploads > 1) fail(ChatFailure::fatal, verdict.message, attempts);
+      return std::nullopt;
+    case WireFault::adapt:
+      attempts.at_once = learn(verdict.dialect, attempts.dialect);
+      if (!attempts.at_once) fail(ChatFailure::fatal, verdict.message, attempts);
       return std::nullopt;
     case WireFault::context_full:
       fail(ChatFailure::context_full, verdict.message, attempts);
@@ -159,10 +187,13 @@ void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, c
 
 ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
   Attempts attempts;
-  attempts.request = wire_.request(request, spec_);
   for (;;) {
+    attempts.dialect = dialect();
+    attempts.request = wire_.request(request, spec_, attempts.dialect);
+    attempts.at_once = false;
     const HttpAnswer answer = post(attempts, stop);
     if (auto reply = judge(answer, attempts)) {
+      hide_keys(*reply, key_.mask);
       reply->api_retries = attempts.retries;
       reply->llm_s = attempts.llm_s.count();
       reply->wait_s = attempts.wait_s.count();
@@ -170,7 +201,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     }
     // What a failed try took is waiting, too: it brought nothing.
     attempts.wait_s += attempts.llm_s;
-    wait_to_retry(request, attempts, stop);
+    if (!attempts.at_once) wait_to_retry(request, attempts, stop);
   }
 }
 

@@ -40,6 +40,8 @@ class ChatClient final : public ChatModel {
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
+  Dialect dialect() const;
+  bool learn(const Dialect& wanted, const Dialect& spoken);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
   [[noreturn]] void fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const;
   void unreachable(const std::string& problem, const Attempts& attempts);
@@ -52,7 +54,8 @@ class ChatClient final : public ChatModel {
   SystemClock clock_;
   HttpClient http_;
   std::atomic<bool> answered_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  Dialect dialect_;                       ///< under mutex_
   std::optional<Seconds> first_failure_;  ///< when the endpoint, not yet heard of, was first found dead
 };
 

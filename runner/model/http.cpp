@@ -110,6 +110,7 @@ struct HttpClient::Handle {
     set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    set(easy, CURLOPT_ACCEPT_ENCODING, "");  // gateways compress although nobody asked: all that libcurl can read
     set(easy, CURLOPT_POST, 1L);
     set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
     set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));

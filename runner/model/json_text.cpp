@@ -1,6 +1,9 @@
 #include "runner/model/json_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "jobs/base/text.hpp"
 
@@ -33,9 +36,61 @@ std::uint32_t count_replacements(std::string_view text) {
   return n;
 }
 
+/// Writes a string literal of JSON or Python as one of JSON. @returns where it ends, after its quote
+std::size_t relax_string(std::string_view text, std::size_t begin, std::string& out) {
+  const char quote = text[begin];
+  out += '"';
+  std::size_t i = begin + 1;
+  for (; i < text.size() && text[i] != quote; ++i) {
+    const char c = text[i];
+    if (c == '\\' && i + 1 < text.size()) {
+      const char next = text[++i];
+      if (next != '\'') out += c;  // \' is an escape of Python alone
+      out += next;
+    } else if (c == '"') {
+      out += "\\\"";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : " ";
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+  return std::min(i + 1, text.size());
+}
+
+/// True before a closing bracket, spaces apart.
+bool closes_next(std::string_view text, std::size_t at) {
+  const std::size_t next = text.find_first_not_of(" \t\r\n", at);
+  return next != std::string_view::npos && (text[next] == '}' || text[next] == ']');
+}
+
 }  // namespace
 
+std::string relaxed_json(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
+      {{"True", "true"}, {"False", "false"}, {"None", "null"}}};
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '"' || text[i] == '\'') {
+      i = relax_string(text, i, out);
+      continue;
+    }
+    const auto word = std::find_if(kWords.begin(), kWords.end(),
+                                   [&](const auto& pair) { return text.substr(i).starts_with(pair.first); });
+    if (word != kWords.end()) {
+      out += word->second;
+      i += word->first.size();
+      continue;
+    }
+    if (text[i] != ',' || !closes_next(text, i + 1)) out += text[i];
+    ++i;
+  }
+  return out;
+}
+
 MendedJson mend_json(std::string_view raw) {
+  if (raw.starts_with("\xef\xbb\xbf")) raw.remove_prefix(3);
   const std::string text = to_valid_utf8(raw);
   MendedJson result;
   if (text != raw) result.mended = count_replacements(text) - count_replacements(raw);

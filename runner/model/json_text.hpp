@@ -14,7 +14,11 @@ struct MendedJson {
 
 /// Replaces lone surrogate escapes (`\ud835` without its other half) and ill-formed UTF-8 by U+FFFD: a model that emits
 /// half a character must not cost its whole reply, and half a character sent back is answered with 400 for ever. Text
-/// that is well formed comes back unchanged, byte for byte.
+/// that is well formed comes back unchanged, byte for byte, but for a byte order mark in front.
 MendedJson mend_json(std::string_view text);
+
+/// JSON out of what models write for it: raw newlines and tabs in strings, commas before a closing bracket, Python's
+/// True, False, None and single quotes. Text that is JSON keeps its meaning; what is no such slip stays as it is.
+std::string relaxed_json(std::string_view text);
 
 }  // namespace nkigrid::model

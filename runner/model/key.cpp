@@ -57,7 +57,10 @@ std::string from_command(const std::vector<std::string>& command) {
   for (const char* name : {"PATH", "HOME", "USER", "LANG"}) {
     if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
   }
-  const proc::CommandResult result = proc::run_command(command, kCommandTimeout, environment, 1 << 16);
+  auto words = command;
+  const bool on_path = words.front().find('/') == std::string::npos;  // as a shell would look for it
+  if (on_path) words.insert(words.begin(), "/usr/bin/env");
+  const proc::CommandResult result = proc::run_command(words, kCommandTimeout, environment, 1 << 16);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status != 0) {
     throw Error(ErrorCode::config,

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace nkigrid::model {
 namespace {
@@ -40,35 +40,36 @@ std::string base64(std::string_view key, std::size_t before, std::string_view al
   return text;
 }
 
-/// As JSON writers spell it that escape slashes.
-std::string slashed(std::string_view key) {
+/// A text as a JSON reader sees its strings, without asking whether it is JSON: what is quoted twice or cut is read,
+/// too.
+struct Unescaped {
   std::string text;
-  for (const char c : key) text += c == '/' ? std::string("\\/") : std::string(1, c);
-  return text;
-}
+  std::vector<std::size_t> from;  ///< where each character stood; at the end, the size
 
-/// Applies `change` to every string of a document, names included. @returns whether any changed
-template <class Change>
-bool change_strings(nlohmann::ordered_json& json, const Change& change) {
-  bool any = false;
-  if (json.is_string()) {
-    auto changed = change(json.get<std::string>());
-    any = changed != json.get_ref<const std::string&>();
-    if (any) json = std::move(changed);
-  } else if (json.is_array()) {
-    for (auto& item : json) any = change_strings(item, change) || any;
-  } else if (json.is_object()) {
-    nlohmann::ordered_json renamed = nlohmann::ordered_json::object();
-    for (auto& [name, value] : json.items()) {
-      any = change_strings(value, change) || any;
-      auto changed = change(name);
-      any = any || changed != name;
-      renamed[std::move(changed)] = std::move(value);
-    }
-    json = std::move(renamed);
+  explicit Unescaped(std::string_view raw) {
+    for (std::size_t at = 0; at < raw.size();) at = add(raw, at);
+    from.push_back(raw.size());
   }
-  return any;
-}
+
+ private:
+  static constexpr std::size_t kMostEscape = 16;  // quoted three times: seven backslashes
+
+  std::size_t add(std::string_view raw, std::size_t at) {
+    from.push_back(at);
+    const auto near = raw.substr(at, kMostEscape);
+    const auto slashes = near.find_first_not_of('\\');
+    if (slashes != 0 && slashes != std::string_view::npos) {
+      const auto rest = near.substr(slashes);
+      unsigned code = 0;
+      if (rest[0] == '/') return text += '/', at + slashes + 1;
+      if (rest[0] == 'u' && rest.size() > 4 &&
+          std::from_chars(rest.data() + 1, rest.data() + 5, code, 16).ptr == rest.data() + 5 && code < 0x80)
+        return text += static_cast<char>(code), at + slashes + 5;
+    }
+    text += raw[at];
+    return at + 1;
+  }
+};
 
 }  // namespace
 
@@ -80,7 +81,6 @@ void KeyMask::add(std::string_view key) {
     const auto lead = key.size() >= kLongKey ? kLead : text.size();
     forms_.push_back({std::move(text), lead});
   };
-  add_form(slashed(key));  // first: of a key that it would cut off at a slash nothing stays behind
   add_form(std::string(key));
   for (const bool upper : {true, false}) add_form(percent_encoded(key, upper));
   constexpr std::string_view kSame = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -92,26 +92,25 @@ void KeyMask::add(std::string_view key) {
 void KeyMask::add(const KeyMask& other) { forms_.insert(forms_.end(), other.forms_.begin(), other.forms_.end()); }
 
 std::string KeyMask::hide(std::string text) const {
-  for (const auto& form : forms_) {
-    const std::string_view lead = std::string_view(form.text).substr(0, form.lead);
-    for (auto at = text.find(lead); at != std::string::npos; at = text.find(lead, at + kHidden.size())) {
-      auto end = at + lead.size();
-      while (end < text.size() && end - at < form.text.size() && text[end] == form.text[end - at]) ++end;
-      while (end < text.size() && hangs_on(static_cast<unsigned char>(text[end]))) ++end;
-      text.replace(at, end - at, kHidden);
-    }
-  }
+  for (const auto& form : forms_) text = hide(form, std::move(text));
   return text;
 }
 
-std::string KeyMask::hide_in_json(std::string text) const {
-  if (forms_.empty()) return text;
-  if (text.find("\\u") != std::string::npos || text.find("\\/") != std::string::npos) {
-    auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (!json.is_discarded() && change_strings(json, [&](std::string s) { return hide(std::move(s)); }))
-      text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string KeyMask::hide(const Form& form, std::string text) {
+  const Unescaped seen(text);
+  const auto lead = std::string_view(form.text).substr(0, form.lead);
+  std::string shown;
+  std::size_t kept = 0;  // of the text as it came
+  for (auto at = seen.text.find(lead); at != std::string::npos;) {
+    auto end = at + lead.size();
+    while (end < seen.text.size() && end - at < form.text.size() && seen.text[end] == form.text[end - at]) ++end;
+    while (end < seen.text.size() && hangs_on(static_cast<unsigned char>(seen.text[end]))) ++end;
+    shown.append(text, kept, seen.from[at] - kept).append(kHidden);
+    kept = seen.from[end];
+    at = seen.text.find(lead, end);
   }
-  return hide(std::move(text));
+  if (kept == 0) return text;
+  return shown.append(text, kept);
 }
 
 }  // namespace nkigrid::model

@@ -24,17 +24,17 @@ class KeyMask {
   void add(const KeyMask& other);
 
   /// The text without the keys, whole or from their beginning on, plain, percent-encoded or in base64 at whatever
-  /// offset (standard and URL alphabet). What hangs on one like a part of it goes with it.
+  /// offset (standard and URL alphabet), also where JSON spells characters with escapes. What hangs on one like a part
+  /// of it goes with it; every other byte stays as it is.
   std::string hide(std::string text) const;
-
-  /// hide() for JSON, whose strings may spell a key with escapes: then it is written anew.
-  std::string hide_in_json(std::string text) const;
 
  private:
   struct Form {
     std::string text;
     std::size_t lead = 0;  ///< so many characters of it are taken for it
   };
+  static std::string hide(const Form& form, std::string text);
+
   std::vector<Form> forms_;
 };
 

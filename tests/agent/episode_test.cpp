@@ -6,7 +6,7 @@
 #include "jobs/base/hash.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
-#include "runner/model/wire/openai.hpp"
+#include "runner/model/wire/openai_reply.hpp"
 #include "tests/agent/fakes.hpp"
 
 namespace nkigrid::agent {
@@ -263,6 +263,17 @@ TEST(ToolAgent, ACutReplysCallsAreNotRunAndDoNotEndTheEpisode) {
   EXPECT_EQ(episode.end().ended_by, EndedBy::turns);
   EXPECT_EQ(episode.end().outcome, Outcome::truncated);
   EXPECT_EQ(episode.end().tokens_out, 4096u + 2048u + 10u);
+}
+
+TEST(ToolAgent, AWholeCallOfACutReplyIsRun) {
+  Episode episode(ModeKind::tool_agent, 2);
+  ScriptedModel model({calls({compile("def a(): 1"), {"compile_kernel", R"({"kernel_source":"def b)"}}, Finish::length),
+                       calls({verify()}, Finish::length)});
+  episode.run(model);
+  EXPECT_EQ(episode.device.compiles, 1);
+  EXPECT_NE(model.requests[1].messages.back().content.find("cut off"), std::string::npos);
+  EXPECT_EQ(episode.end().ended_by, EndedBy::verified);
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
 }
 
 TEST(ToolAgent, DoubleEncodedArgumentsArePeeledAndFlagged) {

@@ -16,6 +16,20 @@ DecodedCall decode(const std::string& name, const std::string& arguments) {
   return decode_call({"c1", name, arguments}, tool_specs());
 }
 
+TEST(DecodeCall, SlipsThatLeaveNoDoubtAreMended) {
+  const auto decoded = [](const std::string& arguments) {
+    return decode_call({"c", "compile_kernel", arguments}, tool_specs());
+  };
+  const auto raw = decoded("{\"kernel_source\": \"a = 1\nb = 2\n\"}");
+  EXPECT_EQ(raw.problem, "");
+  EXPECT_EQ(raw.source, "a = 1\nb = 2\n");
+  EXPECT_TRUE(raw.mended);
+  EXPECT_EQ(decoded("{'kernel_source': 'a = 1', }").source, "a = 1");
+  EXPECT_FALSE(decoded(R"({"kernel_source":"a = 1"})").mended);
+  EXPECT_EQ(decoded("{\"kernel_source\": \"a = 1").problem, "the arguments are no JSON object");
+  EXPECT_EQ(decode_call({"c", "verify_kernel", "null"}, tool_specs()).problem, "");
+}
+
 TEST(Tools, SchemasAreTheKernelInterfaces) {
   const auto specs = tool_specs();
   ASSERT_EQ(specs.size(), 2u);

@@ -9,8 +9,11 @@
 namespace nkigrid::jobs {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
-using testing::UnorderedElementsAre;
+using testing::EndsWith;
+using testing::IsSupersetOf;
+using testing::StartsWith;
 
 std::vector<std::string> problems_of_device(const std::string& device) {
   const Sandbox box;
@@ -33,7 +36,7 @@ TEST(GridDevice, EveryBackendIsFoundByItsNameAlone) {
     EXPECT_TRUE(names.insert(name_of(backend)).second) << name_of(backend);
     EXPECT_EQ(backend_named(name_of(backend)).index(), backend.index());
   }
-  EXPECT_THAT(names, UnorderedElementsAre("sim", "neuron", "command"));
+  EXPECT_THAT(names, IsSupersetOf({"sim", "neuron", "command"}));
   EXPECT_EQ(name_of(DeviceSpec{}.backend), "sim") << "the default";
 }
 
@@ -82,9 +85,9 @@ TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {
       ElementsAre("6:27 device.compile means nothing for backend neuron (it belongs to command); leave it out"));
   EXPECT_THAT(problems_of_device("{backend: command, name: n, compile: [x], verify: [x], libnrt: auto}"),
               ElementsAre("6:64 device.libnrt means nothing for backend command (it belongs to neuron); leave it out"));
-  EXPECT_THAT(
-      problems_of_device("{backend: neurn, cores: [0]}"),
-      ElementsAre("6:19 device.backend is 'neurn' (one of sim, neuron, command is wanted) (did you mean 'neuron'?)"));
+  EXPECT_THAT(problems_of_device("{backend: neurn, cores: [0]}"),
+              ElementsAre(AllOf(StartsWith("6:19 device.backend is 'neurn' (one of sim, neuron, command"),
+                                EndsWith(" is wanted) (did you mean 'neuron'?)"))));
 }
 
 TEST(GridDevice, NeuronValuesAreCheckedWhereTheyStand) {

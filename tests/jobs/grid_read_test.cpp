@@ -59,34 +59,36 @@ slurm: {mem: 64, time: 4}
   const auto result = read_grid(box.path() / "bad.yaml", {});
   EXPECT_FALSE(result.grid);
   const auto in = " (looked in " + box.path().native() + ")";
+  std::string kinds;
+  for (const auto& row : mode_kinds()) kinds += (kinds.empty() ? "" : ", ") + std::string(row.name);
   EXPECT_THAT(
       lines_of(result),
-      ElementsAre("3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are "
-                  "written as a list, e.g. [L1/*]",
-                  "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
-                  "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
-                  "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
-                  "7:1 duplicate key 'seed' (first at line 6); keep one",
-                  "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
-                  "HH:MM:SS, at most ten years); write e.g. 120 s",
-                  "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
-                  "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
-                  "10:35 no profile 'week': profiles/week.yaml is missing" + in, "11:9 models.gpt.endpoint is missing",
-                  "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
-                  "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
-                  "14:14 modes.ss.kind is 'single-shoot' (one of single-shot, multi-turn, tool-agent is wanted) (did "
-                  "you mean 'single-shot'?)",
-                  "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
-                  "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
-                  "16:18 no prompt file 'prompts/plane.md'" + in, "18:20 no model 'strong' in this grid",
-                  "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
-                  "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
-                  "19:63 no task matches 'L9/*' in benchmark tiny-bench",
-                  "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
-                  "64 GiB",
-                  "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most "
-                  "ten years); write "
-                  "e.g. 120 s"));
+      ElementsAre(
+          "3:8 no subset 'all-for' in benchmark tiny-bench (did you mean 'all-four'?); ids and globs are "
+          "written as a list, e.g. [L1/*]",
+          "4:1 unknown key 'replicats' (did you mean 'replicates'?)",
+          "5:13 replicates is '010' (a leading zero reads as octal; write it without)",
+          "6:7 seed is '-1' (a whole number of at least 0 is wanted)",
+          "7:1 duplicate key 'seed' (first at line 6); keep one",
+          "8:26 check.compile_timeout is '120' (a duration with its unit is wanted: ms, s, min, h, d or "
+          "HH:MM:SS, at most ten years); write e.g. 120 s",
+          "8:39 check.trials is '0' (a whole number from 1 to 1000 is wanted)",
+          "8:51 check.sandbox is 'off' (one of strict, relaxed is wanted)",
+          "10:35 no profile 'week': profiles/week.yaml is missing" + in, "11:9 models.gpt.endpoint is missing",
+          "11:23 unknown key 'temprature' in models.gpt (did you mean 'temperature'?)",
+          "12:3 bad name 'bad name' in models (a letter or digit, then letters, digits, _ and -, at most 40)",
+          "14:14 modes.ss.kind is 'single-shoot' (one of " + kinds + " is wanted) (did you mean 'single-shot'?)",
+          "15:35 modes.one.turns is '2' (a whole number from 1 to 1 is wanted)",
+          "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
+          "16:18 no prompt file 'prompts/plane.md'" + in, "18:20 no model 'strong' in this grid",
+          "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
+          "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
+          "19:63 no task matches 'L9/*' in benchmark tiny-bench",
+          "20:14 slurm.mem is '64' (a size with its unit of at least 1 MiB, or `all`, is wanted); write e.g. "
+          "64 GiB",
+          "20:24 slurm.time is '4' (a duration with its unit is wanted: ms, s, min, h, d or HH:MM:SS, at most "
+          "ten years); write "
+          "e.g. 120 s"));
 }
 
 TEST(Grid, DiagnosticsBelongToModesThatTellAModelAnything) {

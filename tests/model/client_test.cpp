@@ -77,6 +77,52 @@ TEST(ChatClient, RetriesLoadFaultsCutBodiesGarbageAndResets) {
   EXPECT_EQ(server.requests().size(), 7u);
 }
 
+// python3: gzip.compress(kGood, mtime=0), zlib.compress(kGood)
+const std::string kGzip(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x3d\x8d\x31\x0e\x03\x21\x0c\x04\xff\xb2\x35\x4d\x94\x8e"
+    "\xaf\x9c\xa2\x13\x42\x4e\xb0\x72\xd8\x08\x3b\x15\xe2\xef\xc7\x15\x97\x6a\x47\x53\xcc\x0e\xe4\xa2"
+    "\x9c\xc9\x10\xb7\x81\x4a\x66\xe9\x43\x88\x03\x5d\x8f\xb5\x48\x66\x6c\x9e\xc4\x11\x90\x55\x9c\x16"
+    "\x45\x14\xc6\x0c\x78\xb3\xb0\x95\xbd\x53\x32\x95\x65\xcd\xb5\x61\xbe\x02\x7e\x77\xa4\x75\xad\xcd"
+    "\x77\xd7\x2f\xc9\x7a\x78\x5e\x8d\xda\x0e\x72\x56\xf9\xdb\xc7\x9c\x27\x10\x21\x38\xde\x86\x00\x00"
+    "\x00",
+    121);
+const std::string kDeflate(
+    "\x78\x9c\x3d\x8d\x31\x0e\x03\x21\x0c\x04\xff\xb2\x35\x4d\x94\x8e\xaf\x9c\xa2\x13\x42\x4e\xb0\x72"
+    "\xd8\x08\x3b\x15\xe2\xef\xc7\x15\x97\x6a\x47\x53\xcc\x0e\xe4\xa2\x9c\xc9\x10\xb7\x81\x4a\x66\xe9"
+    "\x43\x88\x03\x5d\x8f\xb5\x48\x66\x6c\x9e\xc4\x11\x90\x55\x9c\x16\x45\x14\xc6\x0c\x78\xb3\xb0\x95"
+    "\xbd\x53\x32\x95\x65\xcd\xb5\x61\xbe\x02\x7e\x77\xa4\x75\xad\xcd\x77\xd7\x2f\xc9\x7a\x78\x5e\x8d"
+    "\xda\x0e\x72\x56\xf9\xdb\xc7\x9c\x27\x60\xe7\x2f\x89",
+    109);
+
+TEST(ChatClient, ReadsWhatAGatewayCompressedUnasked) {
+  ScriptedServer server(
+      {{http(200, kGzip, "content-encoding: gzip\r\n")}, {http(200, kDeflate, "content-encoding: deflate\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  for (int i = 0; i < 2; ++i) {
+    const ChatReply reply = model.complete(hello(), {});
+    EXPECT_EQ(reply.message.content, "hi");
+    EXPECT_EQ(reply.raw, kGood);
+    EXPECT_EQ(reply.api_retries, 0u);
+  }
+}
+
+TEST(ChatClient, LearnsADialectOnceAndKeepsIt) {
+  const std::string refusal =
+      R"({"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'."}})";
+  ScriptedServer server({{http(400, refusal)}, {http(200, kGood)}, {http(200, kGood)}, {http(400, refusal)}});
+  jobs::ModelSpec limited = spec(server.url());
+  limited.max_tokens = 100;
+  ChatClient model(limited, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  EXPECT_EQ(model.complete(hello(), {}).api_retries, 0u);
+  model.complete(hello(), {});
+  const auto requests = server.requests();
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_NE(requests[0].find(R"("max_tokens":100)"), std::string::npos);
+  EXPECT_NE(requests[1].find(R"("max_completion_tokens":100)"), std::string::npos);
+  EXPECT_NE(requests[2].find(R"("max_completion_tokens":100)"), std::string::npos);
+  EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);  // refused in the dialect that it asked for
+}
+
 TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   ScriptedServer server({{"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", Step::After::hang}, {http(200, kGood)}});
   ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
@@ -194,7 +240,7 @@ TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
 
 /// A wire of no provider: what is sent is the last message, and a signature that covers the body and the time.
 const Wire kToyWire = {
-    [](const ChatRequest& chat, const jobs::ModelSpec& model) -> HttpRequest {
+    [](const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect&) -> HttpRequest {
       return {url_below(remote_of(model.api)->endpoint, "/toy"), {{"x-form", "toy"}}, chat.messages.back().content};
     },
     [](HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double now) {

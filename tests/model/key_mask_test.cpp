@@ -46,12 +46,12 @@ TEST(KeyMask, AShortKeyIsAPlaceholderAndAMiddlingOneIsHiddenWhole) {
 
 TEST(KeyMask, HidesWhatJsonSpellsWithEscapes) {
   const KeyMask mask(kCanary);
-  EXPECT_EQ(mask.hide_in_json(R"({"a":["\u0073k-proj-CANARY\/7+Q~x=9zABCDEFGH"],"n":1.5})"),
-            R"({"a":["[key]"],"n":1.5})");
-  EXPECT_EQ(mask.hide_in_json(R"({"\u0073k-proj-CANARY":1})"), R"({"[key]":1})");
+  EXPECT_EQ(mask.hide(R"({"a":["\u0073k-proj-CANARY\/7+Q~x=9zABCDEFGH"],"n":1.5})"), R"({"a":["[key]"],"n":1.5})");
+  EXPECT_EQ(mask.hide(R"({"\u0073k-proj-CANARY":1})"), R"({"[key]":1})");
+  EXPECT_EQ(mask.hide(R"("{\"a\":\"\\u0073k-proj-CANARY\\/7+Q~x=9zABCDEFGH\"}")"), R"("{\"a\":\"[key]\"}")");
   const std::string innocent = R"({"b": "\u00e9t\u00e9 \/", "a":1e0})";
-  EXPECT_EQ(mask.hide_in_json(innocent), innocent) << "what holds no key keeps its bytes";
-  EXPECT_EQ(mask.hide_in_json(R"(<p>no JSON: sk-proj-CANARY\u002f</p>)"), "<p>no JSON: [key]</p>");
+  EXPECT_EQ(mask.hide(innocent), innocent) << "what holds no key keeps its bytes";
+  EXPECT_EQ(mask.hide(R"(<p>no JSON: sk-proj-CANARY\u002f</p>)"), "<p>no JSON: [key]</p>");
 }
 
 TEST(KeyMask, OfSeveralHidesEach) {

@@ -54,6 +54,7 @@ TEST(Key, AnEmptyOneIsRefusedAndNoneIsNone) {
 TEST(Key, ComesFromACommandsFirstLine) {
   EXPECT_EQ(read_key({jobs::KeySource::Kind::command, "", {"/bin/sh", "-c", "echo sk-cmd; echo more"}}).value,
             "sk-cmd");
+  EXPECT_EQ(read_key({jobs::KeySource::Kind::command, "", {"echo", "sk-path"}}).value, "sk-path");
   EXPECT_NE(message_of({jobs::KeySource::Kind::command, "", {"/bin/false"}}).find("key command '/bin/false' failed"),
             std::string::npos);
 }

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "runner/model/call_recovery.hpp"
 #include "runner/model/chat_json.hpp"
 #include "runner/model/wire/faults.hpp"
 #include "runner/model/wire/openai.hpp"
+#include "runner/model/wire/openai_reply.hpp"
 #include "runner/model/wire/openai_server.hpp"
 #include "tests/model/fixtures.hpp"
 
@@ -57,7 +57,7 @@ TEST(OpenAiRequest, IsPostedBelowTheEndpointAndCarriesTheKeyOnlyWhenSigned) {
   const Wire wire = wire_of(jobs::OpenAi{});
   ChatRequest chat;
   chat.messages = {{Role::user, "u", {}, "", false}};
-  HttpRequest request = wire.request(chat, spec_of("m"));
+  HttpRequest request = wire.request(chat, spec_of("m"), {});
   EXPECT_EQ(request.url, "http://h/v1/chat/completions");
   EXPECT_EQ(request.body, chat_request_body(chat, spec_of("m")));
   const std::size_t plain = request.headers.size();
@@ -135,36 +135,6 @@ TEST(OpenAiResponse, RefusalAndContentFilterAreRefused) {
             Finish::refused);
 }
 
-TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
-  ChatReply reply = parse_chat_response(test::case_text("04_call_left_in_text.json"));
-  const std::vector<ToolSpec> tools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"}};
-  ASSERT_EQ(recover_text_calls(reply.message, tools), 1u);
-  EXPECT_EQ(reply.message.content, "I will compile it first.");
-  EXPECT_EQ(reply.message.tool_calls[0].name, "compile_kernel");
-  EXPECT_EQ(Json::parse(reply.message.tool_calls[0].arguments)["kernel_source"],
-            "import neuronxcc.nki as nki\nif 1 < 2 and \"</b>\" != \"<b>\":\n    pass");
-}
-
-TEST(CallRecovery, ReadsIntegersAndSeveralCalls) {
-  Message message{Role::assistant,
-                  "<tool_call>\n<function=a>\n<parameter=n>\n5\n</parameter>\n</function>\n</"
-                  "tool_call>\n<tool_call>\n<function=b>\n</function>\n</tool_call>",
-                  {},
-                  "",
-                  false};
-  ASSERT_EQ(recover_text_calls(message, {{"a", "", R"({"properties":{"n":{"type":"integer"}}})"}, {"b", "", "{}"}}),
-            2u);
-  EXPECT_EQ(message.content, "");
-  EXPECT_EQ(message.tool_calls[0].arguments, R"({"n":5})");
-  EXPECT_EQ(message.tool_calls[1].name, "b");
-}
-
-TEST(CallRecovery, LeavesUnknownFunctionsAlone) {
-  Message message{Role::assistant, "<function=rm>\n</function>", {}, "", false};
-  EXPECT_EQ(recover_text_calls(message, {{"a", "", "{}"}}), 0u);
-  EXPECT_EQ(message.content, "<function=rm>\n</function>");
-}
-
 TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
   const Json cases = test::case_json("10_http_429_three_forms.json");
   std::vector<double> waits;
@@ -199,6 +169,70 @@ TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {
   }
   EXPECT_EQ(verdict_of(400, {}, cases[4]["body"].dump()).message,
             "HTTP 400: Expecting ',' delimiter: line 1 column 9 (char 8)");
+}
+
+TEST(ClassifyError, EveryServersWordsForTooLong) {
+  // In the words of servers' sources and public reports, numbers changed.
+  const Json cases = test::case_json("21_context_overflow_words.json");
+  ASSERT_EQ(cases.size(), 16u);
+  for (const Json& item : cases)
+    EXPECT_EQ(verdict_of(item["status"], {}, item["body"].dump()).fault, WireFault::context_full) << item["server"];
+  // A limit of tokens a minute speaks of size, too; and so do mistakes of ours.
+  EXPECT_EQ(verdict_of(429, {}, R"({"error":{"message":"the context window of this minute is exceeded"}})").fault,
+            WireFault::retry);
+  EXPECT_EQ(verdict_of(400, {}, R"({"error":{"message":"temperature exceeds the maximum of 2"}})").fault,
+            WireFault::fatal);
+  EXPECT_EQ(verdict_of(400, {}, R"({"error":{"message":"invalid input: 'seed' is too large"}})").fault,
+            WireFault::fatal);
+}
+
+TEST(ClassifyError, ADialectIsLearntFromItsRefusal) {
+  const auto limit = verdict_of(
+      400, {}, R"({"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}})");
+  EXPECT_EQ(limit.fault, WireFault::adapt);
+  EXPECT_EQ(limit.dialect, (Dialect{.max_completion_tokens = true}));
+  const auto content =
+      verdict_of(400, {}, R"({"error":{"message":"can only concatenate str (not \"NoneType\") to str"}})");
+  EXPECT_EQ(content.fault, WireFault::adapt);
+  EXPECT_EQ(content.dialect, (Dialect{.empty_content = true}));
+  ChatRequest request;
+  request.messages = {{Role::assistant, "", {{"c1", "f", "{}"}}, "", false}};
+  const Json body = Json::parse(chat_request_body(request, spec_of("m", {}, {}, 100), {true, true}));
+  EXPECT_EQ(body["messages"][0]["content"], "");
+  EXPECT_EQ(body["max_completion_tokens"], 100);
+  EXPECT_FALSE(body.contains("max_tokens"));
+}
+
+TEST(OpenAiRequest, IdsOfCallsAreUniqueAndAnswersFollowThem) {
+  ChatRequest request;
+  request.messages = {{Role::assistant, "", {{"0", "f", "{}"}, {"0", "f", "{}"}}, "", false},
+                      {Role::tool, "a", {}, "0", false},
+                      {Role::tool, "b", {}, "0", false},
+                      {Role::assistant, "", {{"0", "f", "{}"}}, "", false},
+                      {Role::tool, "c", {}, "0", false}};
+  const Json messages = Json::parse(chat_request_body(request, spec_of("m")))["messages"];
+  const std::vector<std::string> ids = {messages[0]["tool_calls"][0]["id"], messages[0]["tool_calls"][1]["id"],
+                                        messages[3]["tool_calls"][0]["id"]};
+  EXPECT_EQ(ids, (std::vector<std::string>{"0", "call00001", "call00002"}));
+  EXPECT_EQ(messages[1]["tool_call_id"], ids[0]);
+  EXPECT_EQ(messages[2]["tool_call_id"], ids[1]);
+  EXPECT_EQ(messages[4]["tool_call_id"], ids[2]);
+}
+
+TEST(OpenAiRequest, ThoughtsGoBackWithTheCallsThatCameOutOfThem) {
+  const auto said = [](const std::string& key, bool calls) {
+    const std::string tools =
+        R"("tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],)";
+    return parse_chat_response(R"({"choices":[{"message":{"content":null,)" + (calls ? tools : "") + "\"" + key +
+                               R"(":"I think."}}]})");
+  };
+  for (const std::string key : {"reasoning_content", "reasoning"}) {
+    ChatRequest request;
+    request.messages = {said(key, true).message, said(key, false).message};
+    const Json messages = Json::parse(chat_request_body(request, spec_of("m")))["messages"];
+    EXPECT_EQ(messages[0][key], "I think.");
+    EXPECT_FALSE(messages[1].contains(key));
+  }
 }
 
 TEST(ClassifyError, WhatMayPassIsRetriedAndWhatCannotIsFatal) {

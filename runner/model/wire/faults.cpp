@@ -16,15 +16,27 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Wordings of "the conversation is too long", lower case; each was seen in a public report.
-constexpr std::array<std::string_view, 8> kTooLong = {"maximum context length",
-                                                      "prompt is too long",
-                                                      "input is too long",
-                                                      "exceed context limit",
-                                                      "context_length_exceeded",
-                                                      "exceeds the context",
-                                                      "max_tokens must be at least 1",
-                                                      "longer than the maximum model length"};
+// "The conversation is too long", as servers say it, lower case. By code first: a code means one thing.
+constexpr std::array<std::string_view, 4> kTooLongCodes = {"context_length_exceeded", "exceed_context_size_error",
+                                                           "request_too_large", "string_above_max_length"};
+/// By words: what is too long ...
+constexpr std::array<std::string_view, 5> kContext = {"context length", "context size", "context window",
+                                                      "context limit", "model length"};
+/// ... and that it is.
+constexpr std::array<std::string_view, 9> kExceeds = {"exceed",       "too long",    "longer than",
+                                                      "greater than", "larger than", "is larger",
+                                                      "overflow",     "too large",   "maximum"};
+/// Wordings that name no context.
+constexpr std::array<std::string_view, 10> kTooLong = {"prompt is too long",
+                                                       "input is too long",
+                                                       "prompt too long",
+                                                       "input too long",
+                                                       "max_tokens must be at least 1",
+                                                       "`inputs` tokens + `max_new_tokens` must be",
+                                                       "`inputs` must have less than",
+                                                       "reduce the length of the messages",
+                                                       "maximum prompt length",
+                                                       "when context the overflows"};
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -38,14 +50,25 @@ std::string field(const Json& object, const char* key) {
   return object[key].is_string() ? object[key].get<std::string>() : object[key].is_null() ? "" : object[key].dump();
 }
 
+ErrorBody fields_of(const Json& error) {
+  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
+}
+
 bool has_any(const std::string& text, const auto& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
+bool says_too_long(const std::string& message) {
+  return has_any(message, kTooLong) || (has_any(message, kContext) && has_any(message, kExceeds));
+}
+
+/// Words count where a request was refused for what it holds, or a server stumbled over it (500); never where one is
+/// asked to wait: limits of tokens a minute speak of requests that are too large, too.
 bool is_too_long(long status, const ErrorBody& error) {
-  if (status == 413 || error.type == "request_too_large" || error.code == "context_length_exceeded") return true;
-  return status == 400 && has_any(lower(error.message), kTooLong);
+  if (status == 413 || has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
+  const bool refused = status == 200 || status == 400 || status == 422 || status == 500;
+  return refused && says_too_long(lower(error.message));
 }
 
 bool is_quota(long status, const ErrorBody& error) {
@@ -67,11 +90,12 @@ bool is_transient(long status) {
 ErrorBody read_error(std::string_view body) {
   const Json json = Json::parse(mend_json(body).text, nullptr, false);
   if (!json.is_object()) return {};
-  if (json.contains("error") && json["error"].is_string()) return {true, field(json, "error"), "", ""};
-  const bool nested = json.contains("error") && json["error"].is_object();
-  if (!nested && !json.contains("message")) return {};
-  const Json& error = nested ? json["error"] : json;
-  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
+  const auto error = json.find("error");
+  if (error != json.end() && error->is_string() && !error->get<std::string>().empty())
+    return {true, error->get<std::string>(), "", ""};
+  if (error != json.end() && error->is_object() && !error->empty()) return fields_of(*error);
+  // Gateways wrap replies, too: {"code": 0, "message": "Success", "choices": [...]}.
+  return json.contains("message") && !json.contains("choices") ? fields_of(json) : ErrorBody{};
 }
 
 WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {

@@ -1,11 +1,15 @@
 #include "runner/model/wire/openai.hpp"
 
-#include <fmt/format.h>
+#include <deque>
+#include <map>
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
 #include "runner/model/wire/faults.hpp"
+#include "runner/model/wire/openai_reply.hpp"
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
@@ -29,93 +33,52 @@ std::string_view role_name(Role role) {
 
 std::string sendable_arguments(const std::string& arguments) {
   const std::string text = to_valid_utf8(arguments);
-  const Json parsed = Json::parse(text, nullptr, false);
-  return parsed.is_object() ? text : Json{{"_invalid", text}}.dump();
+  if (Json::parse(text, nullptr, false).is_object()) return text;
+  const Json relaxed = Json::parse(relaxed_json(text), nullptr, false);
+  return relaxed.is_object() ? relaxed.dump() : Json{{"_invalid", text}}.dump();
 }
 
-Json message_body(const Message& message) {
+/// Ids of calls as a server can take them back. Some give none, or the same ones in every turn, and then refuse a
+/// conversation in which two are equal.
+class CallIds {
+ public:
+  /// Of a call: as it is where it is new.
+  std::string of_call(const std::string& id) {
+    std::string sent = to_valid_utf8(id);
+    while (sent.empty() || !used_.insert(sent).second) sent = made_call_id(++made_);
+    open_[id].push_back(sent);
+    return sent;
+  }
+
+  /// Of an answer: that of the first call of this id that has none.
+  std::string of_answer(const std::string& id) {
+    auto& calls = open_[id];
+    if (calls.empty()) return to_valid_utf8(id);
+    std::string sent = std::move(calls.front());
+    calls.pop_front();
+    return sent;
+  }
+
+ private:
+  std::set<std::string> used_;
+  std::map<std::string, std::deque<std::string>> open_;
+  std::size_t made_ = 0;
+};
+
+Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) {
   Json body = {{"role", role_name(message.role)}, {"content", to_valid_utf8(message.content)}};
   for (const ToolCall& call : message.tool_calls) {
     body["tool_calls"].push_back(
-        {{"id", to_valid_utf8(call.id)},
+        {{"id", ids.of_call(call.id)},
          {"type", "function"},
          {"function", {{"name", to_valid_utf8(call.name)}, {"arguments", sendable_arguments(call.arguments)}}}});
   }
-  if (!message.tool_calls.empty() && message.content.empty()) body["content"] = nullptr;
-  if (message.role == Role::tool) body["tool_call_id"] = to_valid_utf8(message.tool_call_id);
+  if (!message.tool_calls.empty() && message.content.empty() && !dialect.empty_content) body["content"] = nullptr;
+  // Thoughts belong to the calls that came out of them: with those they go back, alone they are refused.
+  const Json thoughts = Json::parse(message.opaque, nullptr, false);
+  if (thoughts.is_object() && !message.tool_calls.empty()) body.update(thoughts);
+  if (message.role == Role::tool) body["tool_call_id"] = ids.of_answer(message.tool_call_id);
   return body;
-}
-
-/// Content as text: null, a string, or a list of parts of which the text ones count.
-std::string content_text(const Json& content) {
-  if (content.is_string()) return content.get<std::string>();
-  std::string text;
-  if (!content.is_array()) return text;
-  for (const Json& part : content) {
-    if (part.is_object() && part.contains("text") && part["text"].is_string()) text += part["text"].get<std::string>();
-  }
-  return text;
-}
-
-std::string text_or_empty(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-std::uint32_t count_or_zero(const Json& object, const char* key) {
-  if (!object.is_object()) return 0;
-  const auto it = object.find(key);
-  return it != object.end() && it->is_number_unsigned() ? it->get<std::uint32_t>() : 0;
-}
-
-std::vector<ToolCall> calls_of(const Json& message) {
-  std::vector<ToolCall> calls;
-  const auto list = message.find("tool_calls");
-  if (list == message.end() || !list->is_array()) return calls;
-  for (const Json& item : *list) {
-    if (!item.is_object() || !item.contains("function") || !item["function"].is_object()) continue;
-    const Json& function = item["function"];
-    ToolCall call{text_or_empty(item, "id"), text_or_empty(function, "name"), ""};
-    if (const auto it = function.find("arguments"); it != function.end()) {
-      call.arguments = it->is_string() ? it->get<std::string>() : it->dump();
-    }
-    if (call.id.empty()) call.id = fmt::format("call_{}", calls.size() + 1);
-    calls.push_back(std::move(call));
-  }
-  return calls;
-}
-
-Finish finish_of(const Json& choice, const Message& message) {
-  const std::string word = text_or_empty(choice, "finish_reason");
-  if (!text_or_empty(choice["message"], "refusal").empty() || word == "content_filter") return Finish::refused;
-  if (word == "length") return Finish::length;
-  return message.tool_calls.empty() ? Finish::stop : Finish::tool_calls;
-}
-
-ChatReply reply_of(const Json& body) {
-  const auto choices = body.find("choices");
-  if (choices == body.end() || !choices->is_array() || choices->empty() || !(*choices)[0].is_object() ||
-      !(*choices)[0].contains("message") || !(*choices)[0]["message"].is_object()) {
-    throw Error(ErrorCode::corrupt, "the response holds no choice with a message");
-  }
-  const Json& choice = (*choices)[0];
-  const Json& message = choice["message"];
-  ChatReply reply;
-  reply.message.role = Role::assistant;
-  if (const auto it = message.find("content"); it != message.end()) reply.message.content = content_text(*it);
-  reply.message.tool_calls = calls_of(message);
-  reply.reasoning = text_or_empty(message, "reasoning_content");
-  if (reply.reasoning.empty()) reply.reasoning = text_or_empty(message, "reasoning");
-  reply.finish = finish_of(choice, reply.message);
-  if (reply.message.content.empty() && reply.finish == Finish::refused)
-    reply.message.content = text_or_empty(message, "refusal");
-  const Json usage = body.value("usage", Json::object());
-  reply.usage.input = count_or_zero(usage, "prompt_tokens");
-  reply.usage.output = count_or_zero(usage, "completion_tokens");
-  if (usage.is_object())
-    reply.usage.cached = count_or_zero(usage.value("prompt_tokens_details", Json()), "cached_tokens");
-  reply.system_fingerprint = text_or_empty(body, "system_fingerprint");
-  return reply;
 }
 
 Json tool_body(const ToolSpec& tool) {
@@ -124,10 +87,10 @@ Json tool_body(const ToolSpec& tool) {
            {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}};
 }
 
-HttpRequest openai_request(const ChatRequest& chat, const jobs::ModelSpec& model) {
+HttpRequest openai_request(const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect& dialect) {
   return {url_below(remote_of(model.api)->endpoint, "/chat/completions"),
           {{"content-type", "application/json"}, {"accept", "application/json"}},
-          chat_request_body(chat, model)};
+          chat_request_body(chat, model, dialect)};
 }
 
 void openai_sign(HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double) {
@@ -135,39 +98,46 @@ void openai_sign(HttpRequest& request, const jobs::ModelSpec&, const std::string
 }
 
 std::optional<ChatReply> openai_reply(std::string_view body) {
-  if (read_error(body).present) return std::nullopt;
+  if (read_failure(body).present) return std::nullopt;
   return parse_chat_response(body);
 }
 
-WireVerdict openai_verdict(const HttpAnswer& answer) { return judge_error(answer, read_error(answer.body)); }
+/// What a refusal says of the server's dialect; nothing when it says something else.
+std::optional<Dialect> wanted(long status, const ErrorBody& error) {
+  if (status != 400 && status != 422 && status != 500) return std::nullopt;
+  const auto says = [&](std::string_view words) { return error.message.find(words) != std::string::npos; };
+  Dialect dialect;
+  dialect.max_completion_tokens = says("max_tokens") && says("max_completion_tokens") && says("nsupported");
+  dialect.empty_content = says("NoneType") || (says("content") && (says("null") || says("None")));
+  return dialect == Dialect{} ? std::nullopt : std::optional(dialect);
+}
+
+WireVerdict openai_verdict(const HttpAnswer& answer) {
+  const ErrorBody error = read_failure(answer.body);
+  WireVerdict verdict = judge_error(answer, error);
+  const bool decided = verdict.fault == WireFault::context_full || verdict.fault == WireFault::refused;
+  if (const auto dialect = wanted(answer.status, error); dialect && !decided) {
+    verdict.fault = WireFault::adapt;
+    verdict.dialect = *dialect;
+  }
+  return verdict;
+}
 
 }  // namespace
 
 Wire wire_of(const jobs::OpenAi&) { return {openai_request, openai_sign, openai_reply, openai_verdict}; }
 
-std::string chat_request_body(const ChatRequest& request, const jobs::ModelSpec& model) {
+std::string chat_request_body(const ChatRequest& request, const jobs::ModelSpec& model, const Dialect& dialect) {
   Json body = {{"model", remote_of(model.api)->model}, {"messages", Json::array()}};
-  for (const Message& message : request.messages) body["messages"].push_back(message_body(message));
+  CallIds ids;
+  for (const Message& message : request.messages) body["messages"].push_back(message_body(message, dialect, ids));
   for (const ToolSpec& tool : request.tools) body["tools"].push_back(tool_body(tool));
   if (request.seed) body["seed"] = *request.seed;
   if (model.temperature) body["temperature"] = *model.temperature;
   if (model.top_p) body["top_p"] = *model.top_p;
-  if (model.max_tokens) body["max_tokens"] = *model.max_tokens;
+  if (model.max_tokens)
+    body[dialect.max_completion_tokens ? "max_completion_tokens" : "max_tokens"] = *model.max_tokens;
   return body.dump();
-}
-
-ChatReply parse_chat_response(std::string_view bytes) {
-  const MendedJson mended = mend_json(bytes);
-  try {
-    const Json body = Json::parse(mended.text);
-    if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
-    ChatReply reply = reply_of(body);
-    reply.mended = mended.mended;
-    reply.raw = std::string(bytes);
-    return reply;
-  } catch (const Json::exception& error) {
-    throw Error(ErrorCode::corrupt, fmt::format("the response is no chat completion ({})", error.what()));
-  }
 }
 
 }  // namespace nkigrid::model

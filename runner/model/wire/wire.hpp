@@ -17,20 +17,29 @@ enum class WireFault {
   retry_once,    ///< a request that arrived cut
   context_full,  ///< the conversation is too long
   refused,       ///< a content filter answered with an error
+  adapt,         ///< the server speaks another dialect: the same request in it
   fatal          ///< authentication, quota, not found, a bad request of ours
+};
+
+/// What servers of one api want in different ways. A client learns it from refusals and keeps it.
+struct Dialect {
+  bool max_completion_tokens = false;  ///< the newer name of the limit of a reply
+  bool empty_content = false;          ///< "" for a message without text, where others take null
+  bool operator==(const Dialect&) const = default;
 };
 
 struct WireVerdict {
   WireFault fault = WireFault::retry;
   std::string message;                 ///< the server's words, bounded, with the HTTP status
   std::optional<Seconds> server_wait;  ///< how long the server asks us to wait
+  Dialect dialect;                     ///< fault adapt: what the server wants
   std::string refusal;                 ///< fault refused: the server's words, whole; they stand for the reply's text
 };
 
 struct Wire {
   /// The request that continues a conversation, whole but for what proves who asks. Sends the sampling parameters that
   /// the grid states and no others. Of an earlier reply of the same wire, Message::opaque goes back as it came.
-  HttpRequest (*request)(const ChatRequest& chat, const jobs::ModelSpec& model);
+  HttpRequest (*request)(const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect& dialect);
 
   /// Adds to a finished request what proves who asks: a key in a header, or a signature over all of it. Called anew for
   /// every try, so that a signature's time is the try's.

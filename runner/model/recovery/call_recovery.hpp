@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "runner/model/chat.hpp"
+
+namespace nkigrid::model {
+
+struct Recovered {
+  std::size_t calls = 0;
+  std::string_view form;  ///< "text_xml", "hermes", ...; "": none
+};
+
+/// Moves tool calls that a server left in the text into `tool_calls`; the text keeps what stood before the first one.
+/// Does nothing when the message has tool calls already, or none of the named functions is one of `tools`.
+Recovered recover_text_calls(Message& message, const std::vector<ToolSpec>& tools);
+
+}  // namespace nkigrid::model
