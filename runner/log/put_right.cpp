@@ -81,12 +81,18 @@ void keep_own(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& don
     const auto parts = parts_of(log.folder, stem);
     const auto at = std::find(parts.begin(), parts.end(), file.file);
     if (at == parts.end()) continue;
+    // A journal of it is sealed to its end and goes: its segments no longer tell all of it.
+    const auto journal = log.folder / (stem.name + ".journal");
+    const bool has_journal = fs::exists(journal);
+    if (has_journal && is_written(journal)) return;
+    if (has_journal) seal_journal(journal, false, Seconds(0));
     const auto taken = std::make_shared<std::set<AttemptId>>(attempts_of(log, file));
     done.push_back(
         rebuild(log, {.stem = stem,
                       .part = static_cast<std::uint32_t>(at - parts.begin()) + 1,
                       .why = file.reason,
                       .keeps = [taken](const Record& record) { return !taken->contains(attempt_of(record)); }}));
+    if (has_journal) set_aside(journal, {.reason = file.reason});
     return;
   }
 }

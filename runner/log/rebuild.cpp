@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -110,6 +111,20 @@ std::optional<SegmentReport> head_of(const RunLog& log, const fs::path& file) {
   return std::nullopt;
 }
 
+/// What the parts before carried to this one: it holds them, below its own range.
+std::vector<std::uint64_t> records_before(const fs::path& part, std::uint64_t first) {
+  std::vector<std::uint64_t> found;
+  try {
+    read_segment(part, {.with_texts = false}, [&](std::uint64_t sequence, Record&&) {
+      if (sequence < first) found.push_back(sequence);
+    });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;  // it is looked at next
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 Salvaged rebuild(const RunLog& log, const Misfit& misfit) {
@@ -144,7 +159,11 @@ Salvaged replace_missing(const RunLog& log, const Misfit& gone) {
   if (at > 0) about = head_of(log, parts[at - 1]).value_or(about);
   const auto before = about.seq_last;
   std::optional<SegmentReport> after;
-  for (auto next = at + 1; next < parts.size() && !after; ++next) after = head_of(log, parts[next]);
+  std::vector<std::uint64_t> carried;
+  for (auto next = at + 1; next < parts.size() && !after; ++next) {
+    after = head_of(log, parts[next]);
+    if (after) carried = records_before(parts[next], after->seq_first);
+  }
   if (after && after->seq_first > before + 1) {
     about = *after;
     about.seq_first = before + 1, about.seq_last = after->seq_first - 1;
@@ -156,8 +175,7 @@ Salvaged replace_missing(const RunLog& log, const Misfit& gone) {
   about.journal = gone.stem.name;
   about.part = gone.part;
   about.damaged_bytes = 0;
-  about.carried.clear();
-  write_file_atomic(parts[at], SegmentBuilder().finish(about));
+  write_file_atomic(parts[at], SegmentBuilder().finish(about, std::move(carried)));
   return {parts[at], fmt::format("{}; {} records lost", gone.why, about.missing_records), true};
 }
 

@@ -68,6 +68,7 @@ void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& d
     }
     const Misfit misfit{.stem = stem, .part = number, .why = why};
     done.push_back(missing.empty() ? rebuild(log, misfit) : replace_missing(log, misfit));
+    before.add(read_segment_header(file));
   }
   if (!has_journal || parts.empty()) return;
   if (const auto why = why_corrupt([&] { prove_nothing_hidden(log, stem); }); !why.empty()) {

@@ -141,7 +141,8 @@ void SegmentBuilder::write_header(const SegmentReport& about) {
   h5::write_attribute(file, "missing_records", about.missing_records);
 }
 
-std::string_view SegmentBuilder::finish(const SegmentReport& about) {
+std::string_view SegmentBuilder::finish(const SegmentReport& about, std::vector<std::uint64_t> carried) {
+  if (!carried.empty()) carried_ = std::move(carried);
   const auto& file = memory_.file();
   heap_.close();
   mark_superseded();

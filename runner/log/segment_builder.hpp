@@ -42,8 +42,8 @@ class SegmentBuilder {
   std::vector<OpenReply> carry_open();
 
   /// The whole segment as bytes, which live as long as this. Call once. @param about its `carried` and `records` are
-  /// not looked at
-  std::string_view finish(const SegmentReport& about);
+  /// not looked at @param carried if given: what the next part has of the ranges up to this one, rising
+  std::string_view finish(const SegmentReport& about, std::vector<std::uint64_t> carried = {});
 
  private:
   using TurnKey = std::pair<AttemptId, std::uint32_t>;
