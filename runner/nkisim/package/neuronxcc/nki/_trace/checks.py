@@ -149,8 +149,8 @@ def check_vector(api, name, tensor):
         api,
         count,
         operands=[(name, tensor)],
-        rule=f"the axis of a 1-D tensor is the partition axis, at most nl.tile_size.pmax = {PMAX}; along the free axis of "
-        "one partition it is a row",
+        rule=f"the axis of a 1-D tensor is the partition axis, at most nl.tile_size.pmax = {PMAX}; along the free axis "
+        "of one partition it is a row",
         fix=f"row = {api}({row}), and row.broadcast_to(({PMAX}, {count})) where it meets a tile of {PMAX} rows",
     )
 
