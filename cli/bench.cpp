@@ -12,6 +12,7 @@
 #include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/grid/grid.hpp"
 
@@ -77,21 +78,21 @@ ExitCode list(const BenchOptions& options) {
   for (const auto* task : tasks) {
     std::vector<std::string> inputs;
     for (const auto& tensor : task->inputs) inputs.push_back(shape_text(tensor));
-    fmt::print("{:<32}  {:<20}  {}\n", task->id, task->category, fmt::join(inputs, "  "));
+    say("{:<32}  {:<20}  {}\n", task->id, task->category, fmt::join(inputs, "  "));
   }
   std::vector<std::string> subsets;
   for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
-  fmt::print("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
+  say("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
   return ExitCode::done;
 }
 
 void print_tensors(const char* title, const std::vector<jobs::TensorSpec>& tensors) {
-  fmt::print("{}\n", title);
+  say("{}\n", title);
   for (const auto& tensor : tensors) {
     std::string note = tensor.role;
     if (tensor.role != "output") note += ", " + tensor.domain;
     if (tensor.domain == "index") note += fmt::format(" below {}", tensor.index_bound);
-    fmt::print("  {} {}  ({})\n", tensor.name.empty() ? "-" : tensor.name, shape_text(tensor), note);
+    say("  {} {}  ({})\n", tensor.name.empty() ? "-" : tensor.name, shape_text(tensor), note);
   }
 }
 
@@ -105,13 +106,13 @@ ExitCode show(const BenchOptions& options) {
     fmt::print("{}", json_text(out));
     return ExitCode::done;
   }
-  fmt::print("Task: {}  ({}, {})\n", task->id, task->level, task->category);
+  say("Task: {}  ({}, {})\n", task->id, task->level, task->category);
   print_tensors("Inputs: the kernel's positional arguments, in this order", task->inputs);
   print_tensors("Outputs: what the kernel returns, each element written", task->outputs);
-  if (!task->constants.empty()) fmt::print("Constants: not passed, the kernel spells them out\n");
-  for (const auto& constant : task->constants) fmt::print("  {} = {}\n", constant.name, constant.value);
-  fmt::print("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes", task->hash,
-             task->source);
+  if (!task->constants.empty()) say("Constants: not passed, the kernel spells them out\n");
+  for (const auto& constant : task->constants) say("  {} = {}\n", constant.name, constant.value);
+  say("Known kernel: {}\nHash: {}\n\n{}", benchmark.known_kernel(task->id).empty() ? "none" : "yes", task->hash,
+      task->source);
   return ExitCode::done;
 }
 

@@ -12,9 +12,11 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/first_line.hpp"
 #include "cli/trivial_kernels.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/benchmark/nkigrid_index.hpp"
 #include "jobs/run_inputs.hpp"
 #include "runner/device/make_device.hpp"
@@ -44,11 +46,14 @@ std::vector<std::string> proof_environment() {
 using Faults = std::map<std::string, std::vector<std::string>>;  // task id -> what is wrong
 
 /// The proof against torch of what was read, in our own format. Every task has an entry afterwards.
-Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path& script) {
+Faults prove_index(const jobs::Benchmark& benchmark, const jobs::CheckSpec& check,
+                   const std::filesystem::path& libexec) {
   const TemporaryDirectory folder;
   jobs::write_inputs(folder.path(), jobs::own_format_files(benchmark));
-  const auto result = proc::run_command({NKIGRID_PYTHON, script.string(), folder.path().string()}, kProofTimeout,
-                                        proof_environment(), std::size_t{16} << 20);
+  const auto result =
+      proc::run_command({NKIGRID_PYTHON, libexec / "check_index.py", folder.path(), libexec / "libnkigrid_sandbox.so",
+                         check.strict_sandbox ? "strict" : "relaxed"},
+                        kProofTimeout, proof_environment(), std::size_t{16} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {
     throw Error(ErrorCode::external,
@@ -66,8 +71,6 @@ Faults prove_index(const jobs::Benchmark& benchmark, const std::filesystem::path
   }
   return faults;
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 void check_known_kernel(const jobs::Benchmark& benchmark, const jobs::Task& task, device::Device& device,
                         std::vector<std::string>& faults) {
@@ -117,7 +120,7 @@ ExitCode bench_check(const jobs::Benchmark& benchmark) {
   const auto paths = device::default_device_paths();
   const jobs::DeviceSpec spec;
   auto servers = device::start_servers(spec.backend, check, paths, 1);
-  auto faults = prove_index(benchmark, paths.libexec / "check_index.py");
+  auto faults = prove_index(benchmark, check, paths.libexec);
   const auto device = device::make_device(spec, check, kSeed, std::move(servers), paths);
   int failed = 0;
   for (const auto& task : benchmark.tasks) {
@@ -127,9 +130,9 @@ ExitCode bench_check(const jobs::Benchmark& benchmark) {
     check_known_kernel(benchmark, task, *device, wrong);
     check_trivial_kernels(task, *device, check.trials, wrong);
     failed += wrong.empty() ? 0 : 1;
-    fmt::print("{:<28} {}\n", task.id, wrong.empty() ? "ok" : fmt::format("FAULT {}", fmt::join(wrong, "; ")));
+    say("{:<28} {}\n", task.id, wrong.empty() ? "ok" : fmt::format("FAULT {}", fmt::join(wrong, "; ")));
   }
-  fmt::print("{} tasks, {} with a fault\n", benchmark.tasks.size(), failed);
+  say("{} tasks, {} with a fault\n", benchmark.tasks.size(), failed);
   return failed == 0 ? ExitCode::done : ExitCode::incomplete;
 }
 

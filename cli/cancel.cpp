@@ -7,6 +7,7 @@
 
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {
@@ -19,9 +20,9 @@ Verb cancel_verb() {
               const auto run = jobs::load_run(*folder);
               const auto ids = site_scheduler()->cancel(run);
               if (ids.empty())
-                fmt::print("no living job of '{}'\n", run.folder.native());
+                say("no living job of '{}'\n", run.folder.native());
               else
-                fmt::print("cancelled {}\n", fmt::join(ids, ", "));
+                say("cancelled {}\n", fmt::join(ids, ", "));
               return ExitCode::done;
             };
           }};

@@ -9,6 +9,8 @@
 #include "cli/json_text.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/forecast/forecast.hpp"
 #include "jobs/make_plan.hpp"
 #include "jobs/run_directory.hpp"
@@ -65,13 +67,13 @@ nlohmann::ordered_json to_json(const std::optional<Sizes>& sizes, const std::vec
 }
 
 void print_text(const jobs::Grid& grid, const Sizes& sizes) {
-  fmt::print("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells, sizes.tasks,
-             sizes.episodes, sizes.shards, sizes.shards == 1 ? "" : "s", sizes.hash.substr(0, 16));
-  fmt::print("at most {} requests", sizes.requests);
+  say("{}: {} cells, {} tasks, {} episodes in {} shard{}, grid hash {}\n", grid.name, sizes.cells, sizes.tasks,
+      sizes.episodes, sizes.shards, sizes.shards == 1 ? "" : "s", sizes.hash.substr(0, 16));
+  say("at most {} requests", sizes.requests);
   if (sizes.has_price)
-    fmt::print(", about {:.2f} USD{} (a prior: nothing is measured yet)", sizes.usd,
-               sizes.all_priced ? "" : " for the models with a price");
-  fmt::print("\n");
+    say(", about {:.2f} USD{} (a prior: nothing is measured yet)", sizes.usd,
+        sizes.all_priced ? "" : " for the models with a price");
+  say("\n");
 }
 
 ExitCode check(const CheckOptions& options) {
@@ -82,7 +84,7 @@ ExitCode check(const CheckOptions& options) {
   if (result.grid) sizes = size_of(*result.grid);
   if (options.json) fmt::print("{}", json_text(to_json(sizes, result.problems)));
   if (!result.grid) {
-    fmt::print(stderr, "{}\n", jobs::to_text(result.problems));
+    fmt::print(stderr, "{}\n", printable(jobs::to_text(result.problems)));
     throw Error(ErrorCode::config, fmt::format("{} problem{} in '{}'", result.problems.size(),
                                                result.problems.size() == 1 ? "" : "s", file.native()));
   }

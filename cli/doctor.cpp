@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -18,19 +19,23 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/first_line.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/proc/child.hpp"
+#include "runner/proc/sandbox_properties.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -47,8 +52,6 @@ struct DoctorOptions {
   bool json = false, probe = false;
   double patience = 300;  ///< [s]
 };
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string look_at_torch() {
   const auto result =
@@ -77,6 +80,19 @@ std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec&
   const auto device = device::make_device(spec, check, 1, device::start_servers(spec.backend, check, paths, 1), paths);
   return fmt::format("{} backend, compiler {}; the canary kernel compiles and gives the right numbers in a {} sandbox",
                      device->backend(), device->compiler(), check.strict_sandbox ? "strict" : "relaxed");
+}
+
+/// Who keeps a kernel from what, by property; the first named is relied on.
+std::string look_at_sandbox(const jobs::CheckSpec& check) {
+  std::vector<std::string> properties;
+  for (const auto& property : proc::sandbox_properties())
+    properties.push_back(
+        fmt::format("{}: {}", property.name,
+                    property.providers.empty() ? "nobody" : fmt::to_string(fmt::join(property.providers, ", "))));
+  if (const auto missing = proc::missing_sandbox_parts(); check.strict_sandbox && !missing.empty())
+    lacks(fmt::format("{}; it lacks {}; use a kernel that has it, or say 'sandbox: relaxed' under check",
+                      fmt::join(properties, "; "), fmt::join(missing, " and ")));
+  return fmt::to_string(fmt::join(properties, "; "));
 }
 
 /// Journals and shard ownership rest on flock; some NFS mounts have none.
@@ -169,7 +185,8 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
   const auto add = [&findings](std::vector<Finding> more) {
     std::move(more.begin(), more.end(), std::back_inserter(findings));
   };
-  add({look("device", Need::needed, [&] { return look_at_device(check, spec); })});
+  add({look("sandbox", Need::needed, [&] { return look_at_sandbox(check); }),
+       look("device", Need::needed, [&] { return look_at_device(check, spec); })});
   add(look_at_parts_for(grid, check, spec));
   add({look("references", Need::needed, look_at_torch), look("locks", Need::useful, look_at_locks),
        look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
@@ -202,7 +219,7 @@ ExitCode doctor(const DoctorOptions& options) {
                       {"word", word_of(finding)},
                       {"text", finding.text}});
     else
-      fmt::print("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
+      say("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
   }
   if (options.json) fmt::print("{}", json_text({{"version", 1}, {"findings", list}}));
   return code;

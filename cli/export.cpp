@@ -5,10 +5,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/findings.hpp"
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
@@ -20,7 +23,7 @@ namespace {
 
 struct ExportOptions {
   std::string run, format = "jsonl";
-  bool turns = false, texts = false;
+  bool attempts = false, turns = false, texts = false;
 };
 
 RowFormat parse_format(const std::string& format) {
@@ -50,8 +53,8 @@ void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpi
       .count("replicate", episode.replicate);
 }
 
-/// The counted attempt's row; all of it absent while the episode is outstanding.
-void put_end(RowWriter& rows, const log::End* end) {
+/// An attempt's row, or the absence of one.
+void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
   const auto word = [&](const char* name, std::string_view value) {
     end != nullptr ? rows.text(name, value) : rows.absent(name);
   };
@@ -81,21 +84,56 @@ void put_end(RowWriter& rows, const log::End* end) {
   word("node", e.node);
   count("rank", e.rank);
   flag("synthetic", e.synthetic);
+  count("trials", e.trials), count("trials_passed", e.trials_passed);
+  const auto findings = parse_findings(findings_json);
+  word("message", findings.message), word("hints", findings.hints);
+  word("first", findings.first), word("worst", findings.worst);
+}
+
+/// What the final checks of the counted attempts found, parallel to the plan's episodes.
+std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& ledger) {
+  std::vector<std::string> findings(run.plan.episodes.size());
+  const log::PlanIndex index(run.plan);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place != log::PlanIndex::kUnplanned && ledger.states[place].counted_attempt == end.id.attempt)
+      findings[place] = end.findings;
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
+  return findings;
 }
 
 /// One row an episode of the plan, outstanding ones too: the denominator is the plan's.
-void export_episodes(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger) {
+void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const auto& plan = run.plan;
+  const auto findings = read_findings(run, ledger);
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
-    rows.count("attempts", state.attempts);
+    rows.flag("counted", state.is_scored()).count("attempts", state.attempts);
     if (state.is_scored())
       rows.absent("outstanding");
     else
       rows.text("outstanding", to_string(state.outstanding));
-    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr);
+    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr, findings[i]);
     rows.end_row();
   }
+}
+
+/// One row an attempt of a planned episode that ended, in the order of the log's files.
+void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const log::PlanIndex index(run.plan);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place == log::PlanIndex::kUnplanned) return;
+    put_episode(rows, run.plan, run.plan.episodes[place]);
+    rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
+    put_end(rows, &end, end.findings);
+    rows.text("reason", end.reason).end_row();
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
 }
 
 /// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
@@ -180,7 +218,7 @@ void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledg
   log::LogVisitor visitor;
   visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
   visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };
-  log::read_log(run.log_folder(), texts ? log::Texts::load : log::Texts::skip, visitor);
+  log::read_log(log::log_of(run), texts ? log::Texts::load : log::Texts::skip, visitor);
   turns.finish();
 }
 
@@ -188,14 +226,18 @@ ExitCode export_run(const ExportOptions& options) {
   const auto format = parse_format(options.format);
   if (options.texts && !options.turns)
     throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
+  if (options.attempts && options.turns)
+    throw Error(ErrorCode::usage, "--attempts and --turns are two tables; take one after the other");
   const auto run = jobs::load_run(options.run);
   const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
   RowWriter rows(format);
   if (options.turns)
     export_turns(rows, run, ledger, options.texts);
+  else if (options.attempts)
+    export_attempts(rows, run, ledger);
   else
-    export_episodes(rows, run.plan, ledger);
+    export_episodes(rows, run, ledger);
   rows.close();
   return ExitCode::done;
 }
@@ -203,10 +245,12 @@ ExitCode export_run(const ExportOptions& options) {
 }  // namespace
 
 Verb export_verb() {
-  return {"export", "takes a run's log out: one row an episode, or one a turn", [](CLI::App& app) -> Action {
+  return {"export", "takes a run's log out: one row an episode, an attempt or a turn", [](CLI::App& app) -> Action {
             auto options = std::make_shared<ExportOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
             app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
+            app.add_flag("--attempts", options->attempts,
+                         "one row an attempt that ended; `counted` marks the one that counts");
             app.add_flag("--turns", options->turns,
                          "one row a turn, of every attempt; `counted` marks those that count");
             app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");

@@ -13,6 +13,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
@@ -96,33 +97,33 @@ ordered_json to_json(const Verdict& verdict) {
 }
 
 void print_diagnostic(const device::Diagnostic& diagnostic) {
-  fmt::print("  {} at stage {}", to_string(diagnostic.code), to_string(diagnostic.stage));
-  if (diagnostic.line > 0) fmt::print(", kernel.py line {}", diagnostic.line);
-  fmt::print("\n  {}\n", printable(diagnostic.message));
+  say("  {} at stage {}", to_string(diagnostic.code), to_string(diagnostic.stage));
+  if (diagnostic.line > 0) say(", kernel.py line {}", diagnostic.line);
+  say("\n  {}\n", diagnostic.message);
 }
 
 void print_text(const Verdict& verdict) {
   const auto& compile = verdict.compile;
-  fmt::print("compile: {} ({:.0f} ms)\n", compile.ok() ? "ok" : "failed", 1e3 * compile.seconds);
-  for (const auto& warning : compile.warnings) fmt::print("  {}\n", printable(warning));
+  say("compile: {} ({:.0f} ms)\n", compile.ok() ? "ok" : "failed", 1e3 * compile.seconds);
+  for (const auto& warning : compile.warnings) say("  {}\n", warning);
   if (!compile.ok()) print_diagnostic(compile.diagnostic);
   if (verdict.verify) {
     const auto& verify = *verdict.verify;
-    fmt::print("verify:  {} by the paper rule, {} by the strict one, {} of {} trials ({:.0f} ms)\n",
-               verify.paper_ok ? "ok" : "failed", verify.strict_ok ? "ok" : "failed", verify.trials_passed,
-               verify.trials, 1e3 * verify.seconds);
-    fmt::print("  max_abs_err {:.3g}, rel_l2 {:.3g}\n", verify.max_abs_err, verify.rel_l2);
+    say("verify:  {} by the paper rule, {} by the strict one, {} of {} trials ({:.0f} ms)\n",
+        verify.paper_ok ? "ok" : "failed", verify.strict_ok ? "ok" : "failed", verify.trials_passed, verify.trials,
+        1e3 * verify.seconds);
+    say("  max_abs_err {:.3g}, rel_l2 {:.3g}\n", verify.max_abs_err, verify.rel_l2);
     if (verify.diagnostic.code != Code::none) print_diagnostic(verify.diagnostic);
-    for (const auto& hint : verify.hints) fmt::print("  hint: {}\n", hint);
+    for (const auto& hint : verify.hints) say("  hint: {}\n", hint);
   }
-  for (const auto& note : verdict.inspection.notes) fmt::print("note: {}\n", note);
+  for (const auto& note : verdict.inspection.notes) say("note: {}\n", note);
   if (const auto& orders = verdict.inspection.orders) {
-    for (const auto& finding : *orders) fmt::print("orders: {}\n", finding);
-    if (orders->empty()) fmt::print("orders: every order of the affine_range loops gives the same bytes\n");
+    for (const auto& finding : *orders) say("orders: {}\n", finding);
+    if (orders->empty()) say("orders: every order of the affine_range loops gives the same bytes\n");
   }
   if (compile.ok() && std::isfinite(compile.estimate_us))
-    fmt::print("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
-  fmt::print("outcome: {}\n", to_string(verdict.outcome));
+    say("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  say("outcome: {}\n", to_string(verdict.outcome));
 }
 
 ExitCode exit_code_of(const Verdict& verdict) {

@@ -12,6 +12,7 @@
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/set_aside.hpp"
 
@@ -22,6 +23,10 @@ struct LogOptions {
   std::string run;
   bool json = false, quiet = false;
 };
+
+nlohmann::ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
 
 void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, const std::vector<log::Note>& notes) {
   nlohmann::ordered_json out = {{"version", 1},
@@ -43,7 +48,8 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
                             {"torn_tail_bytes", c.torn_tail_bytes},
                             {"damaged_bytes", c.damaged_bytes},
                             {"missing_records", c.missing_records},
-                            {"error", c.error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.error)}});
+                            {"left_out", text_or_null(c.left_out)},
+                            {"error", text_or_null(c.error)}});
   }
   fmt::print("{}", json_text(out));
 }
@@ -51,31 +57,35 @@ void print_json(const std::vector<log::FileCheck>& checks, std::size_t damaged, 
 void print_table(const std::vector<log::FileCheck>& checks, const std::vector<log::Note>& notes) {
   std::size_t width = 4;
   for (const auto& c : checks) width = std::max(width, c.file.filename().native().size());
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes",
-             "missing records");
+  say("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", "file", width, "records", "torn bytes", "damaged bytes",
+      "missing records");
   for (const auto& c : checks) {
-    fmt::print("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records,
-               c.torn_tail_bytes, c.damaged_bytes, c.missing_records);
-    if (!c.error.empty()) fmt::print("  {}\n", c.error);
+    say("{:<{}}  {:>9}  {:>10}  {:>13}  {:>15}\n", c.file.filename().native(), width, c.records, c.torn_tail_bytes,
+        c.damaged_bytes, c.missing_records);
+    for (const auto& text : {c.left_out, c.error})
+      if (!text.empty()) say("  {}\n", text);
   }
-  for (const auto& note : notes) fmt::print("set aside: damaged/{}: {}\n", note.file, note.reason);
+  for (const auto& note : notes) say("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
 ExitCode check(const LogOptions& options) {
-  const auto folder = log_folder_of(options.run);
-  const auto checks = log::check_log(folder);
-  const auto notes = log::read_notes(folder);
+  const auto log = log_of_run(options.run);
+  const auto checks = log::check_log(log);
+  const auto notes = log::read_notes(log.folder);
   const auto damaged =
       static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));
   if (options.json)
     print_json(checks, damaged, notes);
   else if (!options.quiet)
     print_table(checks, notes);
+  for (const auto& c : checks)
+    if (!c.left_out.empty()) warn("{}", c.left_out);
   if (damaged > 0) {
-    throw Error(ErrorCode::corrupt, fmt::format("{} of {} log files of '{}' are damaged; `nkigrid seal {}` saves what "
-                                                "is whole in them and sets them aside, "
-                                                "`resume` runs again what was lost",
-                                                damaged, checks.size(), options.run, options.run));
+    throw Error(ErrorCode::corrupt,
+                fmt::format("{} of {} log files of '{}' are damaged or do not count; `nkigrid seal {}` "
+                            "saves what is whole in them and sets them aside, "
+                            "`resume` runs again what was lost",
+                            damaged, checks.size(), options.run, options.run));
   }
   return ExitCode::done;
 }

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
+
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::cli {
 
 /// The log of a run, for verbs that touch nothing else: they work on a run whose inputs are damaged.
-/// @throws Error{config} where there is no run
-std::filesystem::path log_folder_of(const std::string& run);
+/// @throws Error{config} where there is no run, Error{corrupt} where it does not tell its id
+log::RunLog log_of_run(const std::string& run);
 
 }  // namespace nkigrid::cli

@@ -11,6 +11,7 @@
 
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/base/version.hpp"
 
@@ -43,7 +44,7 @@ std::string spelling_hint(const CLI::App& app, const std::vector<Verb>& verbs, i
 }
 
 ExitCode report(const Error& error) {
-  fmt::print(stderr, "nkigrid: {}\n", error.what());
+  notice("{}", error.what());
   return exit_code(error.code());
 }
 
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
   } catch (const nkigrid::Error& error) {
     code = nkigrid::cli::report(error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "nkigrid: internal error: {}; please report it\n", error.what());
+    nkigrid::notice("internal error: {}; please report it", error.what());
   }
   return static_cast<int>(code);
 }

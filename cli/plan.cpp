@@ -13,6 +13,7 @@
 #include "cli/schedule_report.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/forecast/forecast.hpp"
 #include "jobs/make_plan.hpp"
 #include "runner/log/costs.hpp"
@@ -87,22 +88,21 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
 
 void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {
   const auto usd = [&](double value) { return cell.usd ? fmt::format("{:.2f}", value) : std::string("-"); };
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes,
-             cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)),
-             expected.seconds / 3600, usd(expected.usd));
+  say("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes,
+      cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)), expected.seconds / 3600,
+      usd(expected.usd));
 }
 
 void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
                  const Schedule& schedule) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  fmt::print("{}: {} episodes in {} shards\n", grid.name, plan.episodes.size(), plan.shards);
-  fmt::print("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests",
-             "Mtok in", "Mtok out", "USD", "lane hours", "exp. USD");
+  say("{}: {} episodes in {} shards\n", grid.name, plan.episodes.size(), plan.shards);
+  say("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
+      "Mtok out", "USD", "lane hours", "exp. USD");
   for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
   print_row(total_of(cells), sum_of(schedule.cells), width);
-  fmt::print(
-      "requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, "
+  say("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, "
       "{}\n",
       basis_text(schedule.model));
 }

@@ -1,4 +1,5 @@
 #include "cli/power_report.hpp"
+#include "jobs/base/notice.hpp"
 
 #include <fmt/format.h>
 
@@ -37,26 +38,24 @@ void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::P
     if (row.draws > 0) fewest = fewest == 0 ? row.draws : std::min(fewest, row.draws);
   }
   std::vector<std::string> parts;
-  if (exact) parts.push_back("of the exact McNemar test, exactly");
+  if (exact) parts.push_back("of McNemar's test by its mid-p, exactly");
   if (fewest > 0) {
-    parts.push_back(fmt::format("of the sign-flip test, in {} simulated grids (standard error {:.1f} % at {:g} %)",
-                                fewest, 100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest),
-                                100 * options.goal.power));
+    parts.push_back(fmt::format(
+        "of the sign-flip test by its mid-p, in {} simulated grids (standard error {:.1f} % at {:g} %)", fewest,
+        100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
   }
-  fmt::print("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
-             fmt::join(parts, "; "));
+  say("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
+      fmt::join(parts, "; "));
 }
 
 void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; })) {
-    fmt::print(
-        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
+    say("basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
         "replaces it by what it measured\n",
         100 * options.prior.rate, 100 * options.prior.share_of_tasks);
   }
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_upper.has_value(); })) {
-    fmt::print(
-        "basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
+    say("basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
         "tasks\n",
         100 * aggregate::kPilotConfidence);
   }
@@ -75,25 +74,23 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
   if (rows.empty()) return;
   std::size_t a = 1, b = 1;
   for (const auto& row : rows) a = std::max(a, row.a.size()), b = std::max(b, row.b.size());
-  fmt::print("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
-             100 * options.goal.power, options.goal.alpha, points(options.difference));
-  fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K",
-             "visible", "in family", "K=inf", "power", "basis", "it takes");
+  say("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
+      100 * options.goal.power, options.goal.alpha, points(options.difference));
+  say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K", "visible",
+      "in family", "K=inf", "power", "basis", "it takes");
   for (const auto& row : rows) {
     const auto k = row.design.replicates_a == row.design.replicates_b
                        ? fmt::format("{:g}", row.design.replicates_a)
                        : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
-    fmt::print("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b,
-               row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever),
-               row.power, row.basis, advice(row, options));
+    say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b,
+        row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever), row.power,
+        row.basis, advice(row, options));
   }
-  fmt::print(
-      "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
+  say("in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
       "these tasks show no less\n",
       rows.size(), rows.size());
   print_test(rows, options);
-  fmt::print(
-      "K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
+  say("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
   print_basis(rows, options);
 }
 
@@ -114,7 +111,7 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const ag
          {"variance_between_tasks", rounded(row.design.between_tasks)},
          {"variance_replicate_a", rounded(row.design.noise_a)},
          {"variance_replicate_b", rounded(row.design.noise_b)},
-         {"test", row.draws == 0 ? "mcnemar-exact" : "sign-flip"},
+         {"test", row.draws == 0 ? "mcnemar-mid-p" : "sign-flip-mid-p"},
          {"draws", row.draws},
          {"power_standard_error",
           row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/csv.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 
@@ -17,22 +18,11 @@ void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw_errno(errno, "write to stdout");
 }
 
-std::string quoted(std::string_view value) {
-  const auto text = to_valid_utf8(value);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 RowWriter& RowWriter::text(const char* name, std::string_view value) {
   if (format_ == RowFormat::csv)
-    add(name, {}, quoted(value));
+    add(name, {}, csv_field(value));
   else
     add(name, nlohmann::json(to_valid_utf8(value)).dump(), {});
   return *this;

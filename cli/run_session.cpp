@@ -14,6 +14,7 @@
 #include "cli/schedulers.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/log/costs.hpp"
@@ -91,10 +92,10 @@ jobs::Run open_run(Session& session, mpi::Comm& comm) {
 ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
   if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
-    fmt::print(stderr, "nkigrid: {} of {} episodes are outstanding; `nkigrid resume {} --local` continues them\n",
-               result.outstanding, result.episodes, run.folder.native());
+    notice("{} of {} episodes are outstanding; `nkigrid resume {} --local` continues them", result.outstanding,
+           result.episodes, run.folder.native());
   }
-  if (!result.stopped_by.empty()) fmt::print(stderr, "nkigrid: stopped by {}\n", result.stopped_by);
+  if (!result.stopped_by.empty()) notice("stopped by {}", result.stopped_by);
   return result.exit_code;
 }
 
@@ -112,7 +113,7 @@ void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, cons
     for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
     if (!bad.empty()) allocation.leave_out_of_waiting(excluded);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "nkigrid: warning: elements that wait may be started on {} too: {}\n", node, error.what());
+    warn("elements that wait may be started on {} too: {}", node, error.what());
   }
 }
 
@@ -152,11 +153,11 @@ ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) 
     return run_rank(session, *comm);
   } catch (const Error& error) {
     if (comm->size() == 1) throw;
-    fmt::print(stderr, "nkigrid: rank {}: {}\n", comm->rank(), error.what());
+    notice("rank {}: {}", comm->rank(), error.what());
     comm->abort(exit_code(error.code()));
   } catch (const std::exception& error) {
     if (comm->size() == 1) throw;
-    fmt::print(stderr, "nkigrid: rank {}: internal error: {}; please report it\n", comm->rank(), error.what());
+    notice("rank {}: internal error: {}; please report it", comm->rank(), error.what());
     comm->abort(ExitCode::internal);
   }
   std::abort();  // not reached: abort() of a communicator does not return

@@ -1,4 +1,5 @@
 #include "cli/schedule_report.hpp"
+#include "jobs/base/notice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -123,25 +124,23 @@ std::string schedule_as_json(const Schedule& schedule) {
 }
 
 void print_schedule(const Schedule& schedule) {
-  fmt::print("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
-  fmt::print("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards",
-             "throttle", "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
-             schedule.node_price ? "   node USD" : "");
+  say("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
+  say("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle",
+      "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
+      schedule.node_price ? "   node USD" : "");
   for (const auto i : shortest_first(schedule.layouts)) {
     const auto& [layout, run] = schedule.layouts[i];
     const auto usd =
         schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
     const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
-    fmt::print(
-        "{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n",
+    say("{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n",
         i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes,
         layout.ranks_per_node, layout.lanes, duration_text(run.makespan), run.makespan / run.ideal, node_hours(run),
         100 * run.busy, 100 * run.cores_busy, duration_text(run.longest_element), usd,
         run.longest_element > schedule.limit ? "  over the time limit" : "",
         run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
   }
-  fmt::print(
-      "*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
+  say("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
       "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over "
       "the least that these\n"
       "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, "
@@ -149,8 +148,8 @@ void print_schedule(const Schedule& schedule) {
       "slurm.warn, {}\n",
       duration_text(schedule.limit));
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  fmt::print("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n",
-             best.shards, best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+  say("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards,
+      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
 }
 
 }  // namespace nkigrid::cli

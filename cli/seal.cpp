@@ -12,6 +12,7 @@
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
@@ -49,18 +50,16 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
 
 ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
-  const auto folder = log_folder_of(options.run);
-  const auto before = log::read_notes(folder);
-  const auto salvaged = log::salvage(folder);
-  const auto written = log::seal_all(folder);
-  for (const auto& file : salvaged) fmt::print(stderr, "nkigrid: warning: {}\n", file.what);
-  const auto notes = log::read_notes(folder);
+  const auto log = log_of_run(options.run);
+  const auto before = log::read_notes(log.folder);
+  const auto salvaged = log::salvage(log);
+  const auto written = log::seal_all(log);
+  for (const auto& file : salvaged) warn("{}", file.what);
+  const auto notes = log::read_notes(log.folder);
   const auto aside = notes.size() - before.size();
   if (aside > 0)
-    fmt::print(stderr,
-               "nkigrid: warning: {} damaged files are set aside in '{}', with a note each; `resume` runs again what "
-               "was lost\n",
-               aside, (folder / "damaged").native());
+    warn("{} files are set aside in '{}', with a note each; `resume` runs again what was lost", aside,
+         (log.folder / "damaged").native());
   if (options.json)
     print_json(written, salvaged);
   else
@@ -69,9 +68,9 @@ ExitCode seal(const SealOptions& options) {
   if (lost_something(before, notes, salvaged))
     throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid "
                                                 "log check` lists them, `nkigrid resume` runs those episodes again",
-                                                folder.native()));
+                                                log.folder.native()));
   // What is still unreadable is of another version: not ours to seal or to move.
-  for (const auto& file : log::check_log(folder)) {
+  for (const auto& file : log::check_log(log)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);
   }
   return ExitCode::done;

@@ -1,3 +1,6 @@
+#include <malloc.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -11,10 +14,8 @@
 #include <thread>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-// A run may open all its lanes' connections at once.
-#define CPPHTTPLIB_LISTEN_BACKLOG 1024
 #include <httplib.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
@@ -22,6 +23,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/model/synthetic/synthetic.hpp"
@@ -33,7 +35,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kMostRequestBytes = 32U << 20U;
+constexpr std::size_t kMostRequestBytes = 8U << 20U;  ///< several times the longest conversation of a grid
+constexpr int kBacklog = 1024;                        ///< a run may open all its lanes' connections at once
+/// A connection without a request holds a thread for as long [s]; a client that comes later connects anew.
+constexpr int kIdleSeconds = 1;
 
 struct ServeOptions {
   std::string benchmark = "nkigen-bench", profiles, host = "127.0.0.1";
@@ -141,7 +146,35 @@ int wait_for_signal(const sigset_t& set, const std::stop_token& stop) {
   return 0;
 }
 
+/// Bodies come and go in any thread: kept in an arena each, a flood's memory would stay for good.
+void keep_memory_small() {
+  constexpr int kArenas = 4;
+  constexpr int kTrimBytes = 1 << 20;
+  ::mallopt(M_ARENA_MAX, kArenas);
+  ::mallopt(M_TRIM_THRESHOLD, kTrimBytes);
+  ::mallopt(M_MMAP_THRESHOLD, kTrimBytes);
+}
+
+/// Opens the port with our own backlog: the library's is compiled into it. @returns the port
+int bind(httplib::Server& server, const ServeOptions& options) {
+  int listener = -1;
+  server.set_socket_options([&](int socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    listener = socket;
+  });
+  const int port = options.port == 0 ? server.bind_to_any_port(options.host.c_str()) : options.port;
+  if (port <= 0 || (options.port != 0 && !server.bind_to_port(options.host.c_str(), options.port)) ||
+      ::listen(listener, kBacklog) != 0) {
+    throw Error(ErrorCode::external,
+                fmt::format("cannot listen on {}:{} (in use, or not allowed); choose another --port, 0 for any",
+                            options.host, options.port));
+  }
+  return port;
+}
+
 ExitCode serve(const ServeOptions& options) {
+  keep_memory_small();
   Service service(open_benchmark(options.benchmark),
                   options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
@@ -149,14 +182,10 @@ ExitCode serve(const ServeOptions& options) {
   httplib::Server server;
   server.new_task_queue = [&] { return new httplib::ThreadPool(options.threads); };
   server.set_payload_max_length(kMostRequestBytes);
+  server.set_keep_alive_timeout(kIdleSeconds);
   server.set_tcp_nodelay(true);
   add_routes(server, service);
-  const int port = options.port == 0 ? server.bind_to_any_port(options.host.c_str()) : options.port;
-  if (port <= 0 || (options.port != 0 && !server.bind_to_port(options.host.c_str(), options.port))) {
-    throw Error(ErrorCode::external,
-                fmt::format("cannot listen on {}:{} (in use, or not allowed); choose another --port, 0 for any",
-                            options.host, options.port));
-  }
+  const int port = bind(server, options);
   int caught = 0;
   {
     std::jthread waiter([&](const std::stop_token& stop) {
@@ -169,9 +198,7 @@ ExitCode serve(const ServeOptions& options) {
     fmt::print("listening on http://{}:{}/v1\n", options.host, port);
     std::fflush(stdout);
     if (!options.quiet)
-      fmt::print(
-          stderr,
-          "nkigrid: this is the synthetic model, not a language model; the request's `model` names the profile\n");
+      notice("this is the synthetic model, not a language model; the request's `model` names the profile");
     server.listen_after_bind();
   }
   return caught == SIGINT ? ExitCode::interrupted : ExitCode::done;

@@ -12,6 +12,7 @@
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
@@ -50,15 +51,19 @@ std::size_t find_episode(const jobs::Plan& plan, const EpisodeId& id) {
                                             to_string(id), did_you_mean(to_string(id), ids)));
 }
 
-/// The newest end of any kind, when none counts.
-std::optional<log::End> newest_end(const jobs::Run& run, const EpisodeId& id, const std::string& key) {
-  std::optional<log::End> newest;
+/// The end, with its texts, of the attempt that counts, or of the newest that ended where none does (0).
+std::optional<log::End> read_end(const jobs::Run& run, const EpisodeId& id, const std::string& key,
+                                 std::uint32_t counted_attempt) {
+  std::optional<log::End> found;
   log::LogVisitor visitor;
   visitor.end = [&](const log::End& end) {
-    if (end.id.episode == id && end.id.key == key && (!newest || newest->id.attempt < end.id.attempt)) newest = end;
+    if (end.id.episode != id || end.id.key != key) return;
+    const bool is_it = counted_attempt > 0 ? !found && end.id.attempt == counted_attempt
+                                           : !found || found->id.attempt < end.id.attempt;
+    if (is_it) found = end;
   };
-  log::read_log(run.log_folder(), log::Texts::load, visitor);
-  return newest;
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
+  return found;
 }
 
 Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
@@ -66,11 +71,12 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   const auto& planned = run.plan.episodes[index];
   const std::string& key = run.plan.key(planned.cell, planned.task);
   const log::Ledger ledger = log::read_ledger(run);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
   Transcript transcript;
   transcript.episode = to_string(id);
-  transcript.turns = log::read_history(run.log_folder(), id, key);
+  transcript.turns = log::read_history(log::log_of(run), id, key);
   transcript.state = std::string(log::to_string(ledger.states[index].outstanding));
-  transcript.end = ledger.ends[index] ? ledger.ends[index] : newest_end(run, id, key);
+  transcript.end = read_end(run, id, key, ledger.states[index].counted_attempt);
   return transcript;
 }
 

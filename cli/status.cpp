@@ -16,6 +16,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/progress.hpp"
 
@@ -79,7 +80,7 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
 ExitCode once(const StatusOptions& options) {
   Cluster cluster;
   const auto report = look_at(jobs::load_run(options.run), cluster);
-  if (!report.cluster_warning.empty()) fmt::print(stderr, "nkigrid: warning: {}\n", report.cluster_warning);
+  if (!report.cluster_warning.empty()) warn("{}", report.cluster_warning);
   if (!options.quiet) fmt::print("{}", options.json ? to_json(report) : to_text(report));
   return report.outstanding == 0 ? ExitCode::done : ExitCode::incomplete;
 }
@@ -99,7 +100,7 @@ ExitCode follow_run(const StatusOptions& options) {
     auto report = look_at(run, cluster);
     if (style != FollowStyle::redraw && report.cluster_warning != std::exchange(told, report.cluster_warning) &&
         !told.empty()) {
-      fmt::print(stderr, "nkigrid: warning: {}\n", told);
+      warn("{}", told);
     }
     return report;
   });

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.hpp"
+#include "jobs/base/text.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
@@ -93,6 +94,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.episodes = run.plan.episodes.size();
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
+  report.log_warnings = ledger.warnings;
   if (report.outstanding > 0)
     report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
@@ -157,6 +159,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
     json["bad_nodes"].push_back(
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
+  json["log_warnings"] = report.log_warnings;
   return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
 
@@ -198,6 +201,7 @@ std::string to_text(const StatusReport& report) {
   text += elements_text(report.elements, report.time);
   for (const auto& [name, node] : report.bad_nodes)
     text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
     text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
   if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
@@ -205,7 +209,7 @@ std::string to_text(const StatusReport& report) {
         "\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n",
         report.folder);
   }
-  return text;
+  return printable(text);  // names of nodes, words of servers
 }
 
 }  // namespace nkigrid::cli

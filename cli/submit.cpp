@@ -16,6 +16,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/costs.hpp"
@@ -35,7 +36,7 @@ void dry_run(const jobs::Run& run, jobs::Scheduler& scheduler, bool quiet) {
   std::iota(shards.begin(), shards.end(), 0);
   const auto folder = std::filesystem::absolute(run.folder) / "scripts";
   const auto would = scheduler.dry_run(run, {std::move(shards), program_path(), {}});
-  if (!would.note.empty() && !quiet) fmt::print(stderr, "nkigrid: {}\n", would.note);
+  if (!would.note.empty() && !quiet) notice("{}", would.note);
   std::filesystem::remove_all(folder);  // an earlier dry run may have had more arrays
   make_directories(folder);
   for (const auto& script : would.scripts) {
@@ -44,9 +45,8 @@ void dry_run(const jobs::Run& run, jobs::Scheduler& scheduler, bool quiet) {
   }
   if (quiet) return;
   print_pace(run, jobs::pace_of(run.grid, run.plan.shards), stderr);
-  fmt::print(stderr,
-             "nkigrid: nothing is submitted; the scripts stand in '{}', and `sh '{}'` submits them in their order\n",
-             folder.native(), (folder / "submit.sh").native());
+  notice("nothing is submitted; the scripts stand in '{}', and `sh '{}'` submits them in their order", folder.native(),
+         (folder / "submit.sh").native());
 }
 
 std::map<std::uint32_t, std::uint64_t> episodes_by_shard(const jobs::Plan& plan) {

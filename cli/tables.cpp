@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,9 +11,11 @@
 #include <vector>
 
 #include "aggregate/tables/document.hpp"
+#include "aggregate/tables/warnings.hpp"
 #include "aggregate/tables/write.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::cli {
@@ -20,7 +24,7 @@ namespace {
 struct TablesOptions {
   std::vector<std::string> runs, tables;
   std::string counts, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast",
-                              relative_to, against;
+                              test = "mid-p", relative_to, against;
   bool partial = false, json = false, quiet = false, write = false;
 };
 
@@ -49,6 +53,7 @@ aggregate::TableOptions read_options(const TablesOptions& options) {
   read.intervals =
       static_cast<aggregate::RateIntervals>(read_choice("--interval", options.interval, {"auto", "clopper-pearson"}));
   read.by = static_cast<aggregate::ScopesBy>(read_choice("--by", options.by, {"contrast", "level", "category"}));
+  read.test = static_cast<aggregate::PValue>(read_choice("--test", options.test, {"mid-p", "exact"}));
   read.against = options.against;
   if (!options.relative_to.empty()) read.relative_to = options.relative_to;
   return read;
@@ -60,30 +65,34 @@ Request read_request(const TablesOptions& options) {
   return {aggregate::parse_tables(options.tables, format, from), format, read_options(options)};
 }
 
+// Of standard output; 0 where it is no terminal.
+std::size_t terminal_columns() {
+  winsize window{};
+  return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
 void print(const aggregate::Evidence& evidence, const Request& request, bool quiet) {
   aggregate::check_options(evidence);
-  fmt::print("{}", aggregate::print_tables(evidence, request.tables, request.format));
+  fmt::print("{}", aggregate::print_tables(evidence, request.tables, request.format, terminal_columns()));
   if (std::fflush(stdout) != 0)
     throw Error(ErrorCode::io, "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (quiet || request.format != aggregate::Format::csv) return;
   // A csv file has no place for what is no row.
   const auto& table = *request.tables.front();
   if (const auto why = aggregate::why_no_rows(evidence, table); !why.empty())
-    fmt::print(stderr, "nkigrid: {}: nothing to show: {}\n", table.name, why);
-  for (const auto& warning : aggregate::warnings_of(evidence, request.tables))
-    fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+    notice("{}: nothing to show: {}", table.name, why);
+  for (const auto& warning : evidence.once(aggregate::make_warnings)) warn("{}", warning);
 }
 
 // Says what is outstanding and what was damaged, on stderr. @returns the exit code
 ExitCode conclude(const aggregate::Evidence& evidence, const TablesOptions& options) {
-  for (const auto& line : options.quiet ? std::vector<std::string>{} : evidence.ledger->warnings)
-    fmt::print(stderr, "nkigrid: {}\n", line);
+  for (const auto& line : options.quiet ? std::vector<std::string>{} : evidence.ledger->warnings) notice("{}", line);
   if (evidence.outstanding == 0) return ExitCode::done;
   // Only a run that was submitted goes on by a submit.
   const bool here =
       options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path(options.runs.front()) / "jobs.json");
-  fmt::print(stderr, "nkigrid: {} episodes are outstanding; `nkigrid resume {}{}` continues them\n",
-             evidence.outstanding, options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
+  notice("{} episodes are outstanding; `nkigrid resume {}{}` continues them", evidence.outstanding,
+         options.runs.size() == 1 ? options.runs.front() : "RUN", here ? " --local" : "");
   return ExitCode::incomplete;
 }
 
@@ -114,12 +123,13 @@ ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
 }
 
 ExitCode tables_of_counts(const TablesOptions& options, const Request& request) {
-  if (options.rule != "paper" || !options.subset.empty() || options.adjust != "holm" || options.interval != "auto" ||
-      options.by != "contrast" || !options.relative_to.empty())
+  if (options.rule != "paper" || options.adjust != "holm" || options.interval != "auto" || options.by != "contrast" ||
+      options.test != "mid-p" || !options.relative_to.empty())
     throw Error(ErrorCode::usage,
-                "--rule, --subset, --adjust, --interval, --by and --relative-to need a RUN (printed counts are of one "
-                "rule, name their subsets and have no episodes); leave them out");
-  const auto counts = aggregate::read_counts(options.counts);
+                "--rule, --adjust, --interval, --by, --test and --relative-to need a RUN (printed counts are of one "
+                "rule and have no episodes); leave them out");
+  auto counts = aggregate::read_counts(options.counts);
+  if (!options.subset.empty()) counts = aggregate::only_subset(std::move(counts), options.subset);
   print(aggregate::evidence_of(counts, request.options.confidence, options.against), request, options.quiet);
   return ExitCode::done;
 }
@@ -159,6 +169,9 @@ Verb tables_verb() {
             ->capture_default_str();
         app.add_option("--interval", options->interval, "intervals of rates: auto, or clopper-pearson")
             ->type_name("METHOD")
+            ->capture_default_str();
+        app.add_option("--test", options->test, "p values of paired tests: mid-p, or exact (never above its level)")
+            ->type_name("HOW")
             ->capture_default_str();
         app.add_option("--by", options->by, "scopes of pairs: those of the contrasts, and every level or category")
             ->type_name("WHAT")

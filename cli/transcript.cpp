@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/findings.hpp"
 #include "cli/json_text.hpp"
 #include "cli/line_diff.hpp"
 #include "jobs/base/text.hpp"
@@ -148,6 +149,16 @@ class Writer {
   std::string kernel_;
 };
 
+/// Why the final kernel failed, or what its check noted.
+std::string found_text(const log::End& end) {
+  const auto findings = parse_findings(end.findings);
+  std::string text = indented(printable(findings.message), "  ") + indented(printable(findings.hints), "  ");
+  if (const auto worst = describe_element(findings.worst); !worst.empty())
+    text += fmt::format("  worst element: {}\n", printable(worst));
+  if (end.trials > 0) text += fmt::format("  final check: {} of {} trials passed\n", end.trials_passed, end.trials);
+  return text;
+}
+
 std::string ending(const Transcript& transcript, const Painter& paint) {
   if (!transcript.end) return paint.bold(fmt::format("No outcome: {}", transcript.state)) + "\n";
   const log::End& end = *transcript.end;
@@ -160,6 +171,7 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
                       end.ended_by == EndedBy::none ? "the machinery" : to_string(end.ended_by), end.id.attempt,
                       end.seconds);
   if (!end.reason.empty()) text += fmt::format("  {}\n", printable(end.reason));
+  text += found_text(end);
   if (std::isfinite(end.max_abs_err))
     text += fmt::format("  final check: max_abs_err {:.2g}, rel_l2 {:.2g}, strict rule {}\n", end.max_abs_err,
                         end.rel_l2, end.strict_passed == 1 ? "passed" : "not passed");
@@ -221,8 +233,12 @@ std::string render_json(const Transcript& transcript) {
                    {"passed", end.passed},
                    {"strict_passed", end.strict_passed},
                    {"best_passed", end.best_passed},
+                   {"stage", to_string(end.stage)},
                    {"code", to_string(end.code)},
                    {"line", end.line},
+                   {"findings", end.findings.empty() ? ordered_json(nullptr) : ordered_json::parse(end.findings)},
+                   {"trials", end.trials},
+                   {"trials_passed", end.trials_passed},
                    {"max_abs_err", end.max_abs_err},
                    {"rel_l2", end.rel_l2},
                    {"turns", end.turns},

@@ -1,9 +1,7 @@
 # One room = one folder = one namespace = one static target. Arrows between rooms are PUBLIC/PRIVATE link lines here.
-#
-# nkigrid_room(NAME log SOURCES a.cpp HEADERS a.hpp PUBLIC nkigrid::jobs PRIVATE HDF5)
+# Why sources are batched and headers precompiled: docs/decisions/build.md.
 
-# The headers that most sources want, compiled once for all rooms. An executable's flags would differ (-fPIE): a
-# library's.
+# The headers that most sources want, compiled once for all rooms.
 function(nkigrid_shared_room_headers)
   if(TARGET nkigrid_room_headers)
     return()
@@ -11,13 +9,32 @@ function(nkigrid_shared_room_headers)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/room_headers.cpp CONTENT "\n")
   add_library(nkigrid_room_headers STATIC ${CMAKE_BINARY_DIR}/room_headers.cpp)
   target_link_libraries(nkigrid_room_headers PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
-  target_precompile_headers(nkigrid_room_headers PRIVATE <algorithm> <filesystem> <functional> <map> <memory> <mutex>
-    <optional> <span> <string> <string_view> <thread> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
+  target_precompile_headers(nkigrid_room_headers PRIVATE
+    <algorithm> <array> <charconv> <chrono> <cmath> <filesystem> <functional> <map> <memory> <mutex> <numeric>
+      <optional>
+    <set> <span> <string> <string_view> <thread> <variant> <vector>
+    <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
 endfunction()
 
-# Compiles a target's sources a folder, at most ten of them, at a time: the same headers and templates are not worked
-# through for each again. Names in unnamed namespaces must differ within a folder for it, which is as well for whoever
-# reads them.
+# Lets a library or program use the precompiled headers of the rooms, and compiles its sources in batches.
+function(nkigrid_quick target)
+  nkigrid_unity(${target})
+  if(NOT NKIGRID_PCH)
+    return()
+  endif()
+  nkigrid_shared_room_headers()
+  target_precompile_headers(${target} REUSE_FROM nkigrid_room_headers)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE)
+    # Precompiled headers want the same flags everywhere: a program's objects are compiled as those of a library.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+endfunction()
+
+# Compiles a target's sources a folder, at most sixteen of them, at a time: the same headers and templates are not
+# worked through for each again. Names in unnamed namespaces must differ within a folder for it, which is as well for
+# whoever reads them.
 function(nkigrid_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${NKIGRID_UNITY} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
@@ -26,11 +43,12 @@ function(nkigrid_unity target)
     string(MAKE_C_IDENTIFIER "of_${folder}" group)
     set(count_${group} "${count_${group}}x")
     string(LENGTH "${count_${group}}" count)
-    math(EXPR batch "(${count} - 1) / 10")
+    math(EXPR batch "(${count} - 1) / 16")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${batch})
   endforeach()
 endfunction()
 
+# nkigrid_room(NAME log SOURCES a.cpp HEADERS a.hpp PUBLIC nkigrid::jobs PRIVATE HDF5)
 function(nkigrid_room)
   cmake_parse_arguments(R "" "NAME" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
   set(target nkigrid_${R_NAME})
@@ -46,11 +64,7 @@ function(nkigrid_room)
   target_link_libraries(${target} ${scope} ${R_PUBLIC})
   if(R_SOURCES)
     target_link_libraries(${target} PRIVATE ${R_PRIVATE})
-    nkigrid_unity(${target})
-    if(NKIGRID_PCH)
-      nkigrid_shared_room_headers()
-      target_precompile_headers(${target} REUSE_FROM nkigrid_room_headers)
-    endif()
+    nkigrid_quick(${target})
   endif()
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${R_HEADERS})
 endfunction()

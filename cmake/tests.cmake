@@ -19,8 +19,9 @@ function(nkigrid_shared_test_headers)
   target_compile_definitions(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_DEFINITIONS})
   target_compile_options(nkigrid_test_headers PRIVATE ${NKIGRID_TEST_OPTIONS})
   target_precompile_headers(nkigrid_test_headers PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <filesystem> <functional> <map> <memory> <optional> <string> <thread>
-    <vector>)
+    <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <fmt/ranges.h>
+    <algorithm> <array> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <thread> <vector>)
 endfunction()
 
 # nkigrid_test(ROOM log SOURCES a_test.cpp LINK nkigrid::log [LABELS slow] [PROPERTIES ...])
@@ -50,6 +51,7 @@ function(nkigrid_test_program target)
   cmake_parse_arguments(T "WHEN_ASKED" "" "LINK" ${ARGN})
   add_executable(${target} ${T_UNPARSED_ARGUMENTS})
   target_link_libraries(${target} PRIVATE ${T_LINK})
+  nkigrid_quick(${target})
   if(T_WHEN_ASKED)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
@@ -63,6 +65,14 @@ function(nkigrid_python_test name file)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ${T_PROPERTIES})
   set_property(TEST ${name} PROPERTY ENVIRONMENT
     NKIGRID_BUILD_DIR=${CMAKE_BINARY_DIR} NKIGRID_SOURCE_DIR=${CMAKE_SOURCE_DIR} ${T_ENVIRONMENT})
+endfunction()
+
+# nkigrid_test_as_user(proc.ordinary_user nkigrid_proc_tests ARGUMENTS --gtest_filter=Sandbox.*): again, without root.
+function(nkigrid_test_as_user name program)
+  cmake_parse_arguments(T "" "" "ARGUMENTS" ${ARGN})
+  add_test(NAME ${name}
+    COMMAND ${NKIGRID_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/as_user.py $<TARGET_FILE:${program}> ${T_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 endfunction()
 
 # Where the simulator's package of this build tree is found.

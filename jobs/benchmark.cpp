@@ -7,6 +7,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/benchmark/formats.hpp"
 
 namespace nkigrid::jobs {
@@ -19,9 +20,8 @@ const Task* Benchmark::find(std::string_view id) const noexcept {
 }
 
 std::string Benchmark::known_kernel(std::string_view id) const {
-  const auto file = place.folder / "kernels" / (std::string(id) + ".py");
-  std::error_code ignored;
-  return fs::exists(file, ignored) ? read_file(file) : std::string();
+  const auto file = fs::path("kernels") / (std::string(id) + ".py");
+  return has_foreign_file(place.folder, file) ? read_foreign_file(place.folder, file) : std::string();
 }
 
 std::vector<std::string> benchmark_format_names() {

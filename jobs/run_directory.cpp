@@ -12,6 +12,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/grid/read.hpp"
@@ -33,8 +34,7 @@ class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
     const auto path = folder / ".lock";
-    fd_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!fd_) throw_errno(errno, "write", path.native());
+    fd_ = open_own_file(path, O_RDWR);
     while (::flock(fd_.get(), LOCK_EX) != 0) {
       if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) return;
       if (errno != EINTR) throw_errno(errno, "lock", path.native());
@@ -53,14 +53,28 @@ std::string new_run_id() {
 /// What the frozen grid says of the secret: nobody can tell it from that.
 std::string sha256_of_secret(const std::string& secret) { return secret.empty() ? "" : sha256_hex(secret); }
 
-fs::path plan_file(const fs::path& folder) { return folder / "plan" / "plan.json"; }
-fs::path costs_file(const fs::path& folder) { return folder / "plan" / "costs.json"; }
+constexpr const char* kPlanFile = "plan/plan.json";
+constexpr const char* kCostsFile = "plan/costs.json";
+constexpr const char* kGridFile = "grid.yaml";
+
+fs::path plan_file(const fs::path& folder) { return folder / kPlanFile; }
+fs::path costs_file(const fs::path& folder) { return folder / kCostsFile; }
+
+/// Nothing of a run is written or read through a link to elsewhere: a run may be a stranger's.
+void require_own_folders(const fs::path& folder) {
+  for (const char* name : {"inputs", "plan", "log", "log/locks", "log/damaged", "tables", "scripts"}) {
+    std::error_code ignored;
+    if (fs::is_symlink(folder / name, ignored))
+      throw Error(ErrorCode::io, fmt::format("'{}' is a symbolic link (a run lies in one folder); move what it points "
+                                             "at there",
+                                             (folder / name).native()));
+  }
+}
 
 /// The costs a run was frozen with, or nothing learnt.
 CostModel frozen_costs(const fs::path& folder) {
-  std::error_code ignored;
-  const auto file = costs_file(folder);
-  return fs::exists(file, ignored) ? costs_from_json(read_file(file), file) : CostModel{};
+  if (!has_foreign_file(folder, kCostsFile)) return {};
+  return costs_from_json(read_foreign_file(folder, kCostsFile), costs_file(folder));
 }
 
 /// A frozen run with what a growth of it needs.
@@ -76,8 +90,7 @@ enum class LostPlan { refused, made_anew };
 std::vector<PlanExtent> read_grown_from(const fs::path& folder, LostPlan lost, std::string& plan_text) {
   const auto file = plan_file(folder);
   try {
-    std::error_code ignored;
-    plan_text = fs::exists(file, ignored) ? read_file(file) : std::string();
+    plan_text = has_foreign_file(folder, kPlanFile) ? read_foreign_file(folder, kPlanFile) : std::string();
     return extents_from_json(plan_text, file);
   } catch (const Error& error) {
     if (lost == LostPlan::refused || error.code() != ErrorCode::corrupt) throw;
@@ -87,6 +100,7 @@ std::vector<PlanExtent> read_grown_from(const fs::path& folder, LostPlan lost, s
 }
 
 OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
+  require_own_folders(folder);
   std::error_code ignored;
   if (!is_run(folder) && fs::exists(folder / "grid.yaml", ignored) && fs::exists(plan_file(folder), ignored))
     throw Error(ErrorCode::corrupt,
@@ -187,11 +201,25 @@ void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, c
 
 }  // namespace
 
+std::string read_run_id(const fs::path& folder) {
+  if (!is_run(folder))
+    throw Error(ErrorCode::config,
+                fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
+                            folder.native()));
+  const auto file = read_grid_file(folder / "grid.yaml", {});
+  if (!file.resolved || file.resolved->run_id.empty())
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{}' does not tell its run_id (under `resolved:`); restore it, the log "
+                            "beside it is untouched",
+                            (folder / "grid.yaml").native()));
+  return file.resolved->run_id;
+}
+
 bool is_run(const fs::path& path) noexcept {
   try {
     std::error_code ignored;
-    const auto file = path / "grid.yaml";
-    return fs::is_regular_file(file, ignored) && read_file(file).find("\nresolved:\n") != std::string::npos;
+    return fs::is_regular_file(path / kGridFile, ignored) &&
+           read_foreign_file(path, kGridFile).find("\nresolved:\n") != std::string::npos;
   } catch (...) {
     return false;
   }

@@ -38,6 +38,10 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesyst
 /// its hash.
 Run load_run(const std::filesystem::path& folder);
 
+/// The id of a frozen run, whatever became of its inputs: for those who only touch its log.
+/// @throws Error{config} when `folder` is no run, Error{corrupt} when its grid.yaml does not tell
+std::string read_run_id(const std::filesystem::path& folder);
+
 /// True when `path` is a folder that holds a frozen run.
 bool is_run(const std::filesystem::path& path) noexcept;
 

@@ -12,6 +12,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/benchmark/nkigrid_index.hpp"
@@ -35,19 +36,17 @@ Benchmark planned_part(const Benchmark& benchmark, const Plan& plan) {
   return part;
 }
 
-/// Bytes at a path, or nothing when there is no such file.
-std::optional<std::string> bytes_at(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  return read_file(path);
+/// Bytes of a file, or nothing when there is none of that name.
+std::optional<std::string> bytes_of(const fs::path& folder, const fs::path& name) {
+  if (!has_foreign_file(folder, name)) return std::nullopt;
+  return read_foreign_file(folder, name);
 }
 
 /// As write_file_atomic(), but durable only after sync(): a benchmark of many small files pays for its syncs
 /// once, at the end.
 void replace_file(const fs::path& path, std::string_view bytes) {
   const fs::path beside = path.native() + ".new";  // the run's lock is held: nobody else writes here
-  Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd) throw_errno(errno, "write", path.native());
+  Fd fd = open_own_file(beside, O_WRONLY | O_TRUNC);
   try {
     write_all(fd.get(), bytes, path);
     fd.close();
@@ -111,7 +110,7 @@ void write_inputs(const fs::path& folder, const std::map<std::string, std::strin
   std::vector<fs::path> written;
   for (const auto& [name, bytes] : files) {
     const auto path = folder / name;
-    if (bytes_at(path) == bytes) continue;
+    if (bytes_of(folder, name) == bytes) continue;
     make_directories(path.parent_path());
     replace_file(path, bytes);
     written.push_back(path);
@@ -124,7 +123,7 @@ void write_inputs(const fs::path& folder, const std::map<std::string, std::strin
 
 void verify_inputs(const fs::path& folder, const std::map<std::string, std::string>& hashes) {
   for (const auto& [name, hash] : hashes) {
-    const auto bytes = bytes_at(folder / name);
+    const auto bytes = bytes_of(folder, name);
     if (!bytes)
       throw Error(ErrorCode::corrupt, fmt::format("frozen input '{}' is missing; restore it, or freeze a new run",
                                                   (folder / name).native()));

@@ -16,7 +16,7 @@ std::vector<log::LoggedTurn> Histories::take(std::uint32_t episode) {
     if (auto node = read_.extract(episode)) return std::move(node.mapped());
   }
   const auto key = key_of(episode);
-  return log::read_history(run_.log_folder(), key.episode, key.key);
+  return log::read_history(log::log_of(run_), key.episode, key.key);
 }
 
 log::HistoryKey Histories::key_of(std::uint32_t episode) const {
@@ -29,7 +29,7 @@ void Histories::read_expected() {
   const auto episodes = std::exchange(expected_, {});
   std::vector<log::HistoryKey> keys;
   for (const auto episode : episodes) keys.push_back(key_of(episode));
-  auto histories = log::read_histories(run_.log_folder(), keys);
+  auto histories = log::read_histories(log::log_of(run_), keys);
   for (std::size_t i = 0; i < episodes.size(); ++i) read_.emplace(episodes[i], std::move(histories[i]));
 }
 

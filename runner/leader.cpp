@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "jobs/base/notice.hpp"
 #include "jobs/dealing.hpp"
 #include "jobs/endpoints.hpp"
 #include "jobs/forecast/simulation.hpp"
@@ -28,7 +29,7 @@ jobs::EndpointPart endpoint_part(const RunOptions& options) {
 
 /// While rank 0 works: attempts without an end are nobody's.
 log::Ledger ledger_of(const jobs::Run& run) {
-  return log::fold_log(run.plan, run.grid.infra_retries, run.log_folder(), false);
+  return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ Leader Leader::make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, c
   // What this run's episodes took so far corrects the costs it was frozen with.
   const auto seconds = jobs::expected_seconds(run.grid, run.plan, log::relearn_costs(run, ledger));
   auto order = jobs::dealing_order(run.plan, seconds, options.shard);
-  for (const auto& warning : ledger.warnings) fmt::print(stderr, "nkigrid: warning: {}\n", warning);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
   Dealer dealer(run.plan, run.grid, order, ledger, options.with_parked, lock.owner());
   return {run, comm, clock, options, std::move(lock), std::move(order), std::move(dealer)};
 }
@@ -68,13 +69,13 @@ void Leader::tick(const TurnClock& turns) {
 
 /// The end has moved: every rank's lanes and stages go by the new one.
 void Leader::tell_end(double seconds_left) {
-  fmt::print(stderr, "nkigrid: the time limit was moved, {:.0f} s are left\n", seconds_left);
+  notice("the time limit was moved, {:.0f} s are left", seconds_left);
   coordinator_.tell_all(Tag::end_moved, encode(TimeLeft{seconds_left}), "move the end");
 }
 
 void Leader::finish() {
   finished_ = true;
-  log::seal_all(run_.log_folder());
+  log::seal_all(log::log_of(run_));
   coordinator_.finish_progress();
   const auto result = this->result();
   log::note_stopped_by(run_.log_folder(), options_.shard, result.stopped_by);

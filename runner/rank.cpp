@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/log/segment.hpp"
@@ -37,15 +38,6 @@ std::uint32_t lanes_of(const RankContext& at) {
   return jobs::auto_lanes(at.run.grid, std::max(1U, std::thread::hardware_concurrency()), ranks_here);
 }
 
-std::map<std::string, std::unique_ptr<model::ChatModel>> make_models(const jobs::Run& run, RankPermits& permits) {
-  std::map<std::string, std::unique_ptr<model::ChatModel>> models;
-  for (const auto& spec : run.grid.models) {
-    models[spec.name] = model::make_model(spec, run.benchmark, run.folder / "inputs" / "profiles",
-                                          spec.concurrency > 0 ? &permits : nullptr);
-  }
-  return models;
-}
-
 bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); }
 
 /// Closes and seals a rank's journal. @returns an empty trouble when all went well.
@@ -64,7 +56,7 @@ Trouble seal(log::Journal& journal) {
 void give_up(const RankContext& at, int lost) {
   const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost,
                                   Heartbeat::kSilent.count());
-  fmt::print(stderr, "nkigrid: rank {}: {}; `nkigrid resume RUN` goes on\n", at.comm.rank(), reason);
+  notice("rank {}: {}; `nkigrid resume RUN` goes on", at.comm.rank(), reason);
   if (at.comm.rank() == 0) log::note_failure(at.run.log_folder(), at.options.shard, reason);
   at.comm.abort(ExitCode::external);
 }
@@ -83,7 +75,8 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
                     .device = *device_,
                     .journal = journal_,
                     .clock = at_.clock,
-                    .models = make_models(at_.run, permits_),
+                    .models = model::make_models(at_.run.grid.models, at_.run.benchmark,
+                                                 at_.run.folder / "inputs" / "profiles", permits_),
                     .node = at_.node,
                     .rank = static_cast<std::uint32_t>(at_.comm.rank()),
                     .turns = turns_,
@@ -94,7 +87,7 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
               {.start = [this](const Start& start) { begin(start); },
                .move_end = [this](const TimeLeft& left) { move_end(left); }}),
       heartbeat_(at_.comm, at_.clock) {
-  if (!journal_.warning().empty()) fmt::print(stderr, "nkigrid: warning: {}\n", journal_.warning());
+  if (!journal_.warning().empty()) warn("{}", journal_.warning());
 }
 
 RunResult Rank::work() {

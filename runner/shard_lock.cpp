@@ -14,6 +14,8 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/foreign_files.hpp"
+#include "jobs/base/notice.hpp"
 
 namespace nkigrid::runner {
 
@@ -52,15 +54,14 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
   const std::uint32_t last = shard ? shard->value + 1 : shards;
   for (std::uint32_t s = first; s < last; ++s) {
     const auto path = folder / fmt::format("shard-{}", s);
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!fd) throw_errno(errno, "open", path.native());
+    Fd fd = open_own_file(path, O_RDWR);
     if (!lock_until(fd, deadline)) {
       if (errno == EWOULDBLOCK) {
         throw Error(
             ErrorCode::external,
             fmt::format("another process runs shard {} of '{}'; wait for it, or end it first", s, run.native()));
       }
-      fmt::print(stderr, "nkigrid: warning: '{}' has no file locks; do not start this shard twice\n", folder.native());
+      warn("'{}' has no file locks; do not start this shard twice", folder.native());
     }
     owner_ = std::max(owner_, next_owner(fd, path));
     held_.push_back(std::move(fd));

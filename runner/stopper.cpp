@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::runner {
@@ -43,14 +44,12 @@ std::optional<Trouble> Stopper::look(int signal, Seconds now) {
 /// Threads may be stuck in a compile or a request: what is durable stays, the rest belongs to the next attempt.
 void Stopper::abandon() {
   if (reason_.empty()) reason_ = "time limit";
-  fmt::print(stderr,
-             "nkigrid: rank {}: {} turns in flight did not end in time and are left to the next attempt\nnkigrid: "
-             "stopped by {}\n",
-             rank_, lanes_.running(), reason_);
+  notice("rank {}: {} turns in flight did not end in time and are left to the next attempt", rank_, lanes_.running());
+  notice("stopped by {}", reason_);
   try {
     if (rank_ == 0) log::note_stopped_by(run_.log_folder(), options_.shard, reason_);
   } catch (const Error& error) {
-    fmt::print(stderr, "nkigrid: warning: {}\n", error.what());
+    warn("{}", error.what());
   }
   std::_Exit(static_cast<int>(ExitCode::incomplete));
 }

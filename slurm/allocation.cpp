@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
 #include "slurm/connect.hpp"
 
 namespace nkigrid::slurm {
@@ -72,7 +73,7 @@ std::optional<double> allocation_end(Seconds asked) {
   try {
     if (const auto left = seconds_left(job); left >= 0) return unix_now() + static_cast<double>(left);
   } catch (const Error& error) {
-    fmt::print(stderr, "nkigrid: warning: the time left is taken from the grid: {}\n", error.what());
+    warn("the time left is taken from the grid: {}", error.what());
   }
   return unix_now() + asked.count();
 }

@@ -13,6 +13,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/living.hpp"
 #include "slurm/scripts.hpp"
@@ -28,8 +29,7 @@ using jobs::SubmitReport;
 Fd lock_submits(const jobs::Run& run) {
   const auto path = run.folder / "log" / "locks" / "submit";
   make_directories(path.parent_path());
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!fd) throw_errno(errno, "open", path.native());
+  Fd fd = open_own_file(path, O_RDWR);
   ::flock(fd.get(), LOCK_EX);  // without locks (NFS) submit_one() finds what another submit sent
   return fd;
 }

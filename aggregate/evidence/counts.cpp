@@ -9,6 +9,7 @@
 #include "aggregate/evidence/counts.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::aggregate {
@@ -140,6 +141,25 @@ PrintedCounts read_counts(const std::filesystem::path& file) {
     if (problems.empty()) check_names(counts, fields.place(), problems);
   }
   if (!problems.empty()) throw Error{ErrorCode::config, jobs::to_text(problems.sorted())};
+  return counts;
+}
+
+PrintedCounts only_subset(PrintedCounts counts, const std::string& subset) {
+  std::set<std::string> subsets, cells;
+  for (const auto& cell : counts.cells) {
+    subsets.insert(cell.subset);
+    if (cell.subset == subset) cells.insert(cell.cell);
+  }
+  if (cells.empty()) {
+    const std::vector<std::string> names(subsets.begin(), subsets.end());
+    throw Error{ErrorCode::usage, fmt::format("no printed cell is of subset '{}'{}; there are: {}", subset,
+                                              did_you_mean(subset, names), fmt::join(names, ", "))};
+  }
+  std::erase_if(counts.cells, [&](const auto& cell) { return cell.subset != subset; });
+  std::erase_if(counts.claims, [&](const auto& claim) {
+    const bool of_another = claim.scope != subset && subsets.contains(claim.scope);
+    return of_another || !cells.contains(claim.a) || !cells.contains(claim.b);
+  });
   return counts;
 }
 

@@ -42,6 +42,10 @@ struct PrintedCounts {
 /// @throws Error{config} with every problem as file:line:col; Error{io}
 PrintedCounts read_counts(const std::filesystem::path& file);
 
+/// The cells of one subset, with the claims that name two of them and no other subset.
+/// @throws Error{usage} where no cell is of it, with those that there are
+PrintedCounts only_subset(PrintedCounts counts, const std::string& subset);
+
 /// Passes of n tasks of a cell in a scope (all, its subset, a level); none when the cell has not that level.
 std::optional<PrintedLevel> printed_in(const PrintedCell& cell, const std::string& scope);
 

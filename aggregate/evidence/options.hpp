@@ -4,6 +4,7 @@
 #include <string>
 
 #include "aggregate/evidence/rule.hpp"
+#include "aggregate/statistics/paired.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -20,12 +21,13 @@ enum class RateIntervals { by_rule, clopper_pearson };
 struct TableOptions {
   Rule rule = Rule::paper;
   std::optional<std::string> subset;
-  bool partial = false;  ///< with episodes outstanding: rates over the scored ones
+  bool partial = false;  ///< with episodes outstanding: rates over tasks with any scored one, of those scored
   double confidence = 0.95;
   Adjust adjust = Adjust::holm;
   ScopesBy by = ScopesBy::contrast;
   RateIntervals intervals = RateIntervals::by_rule;
-  std::string against;  ///< the value that ablations are held against where it was run; empty: the first listed
+  PValue test = PValue::mid;  ///< of paired comparisons and interactions
+  std::string against;        ///< the value that ablations are held against where it was run; empty: the first listed
   std::optional<std::string> relative_to;  ///< the cell that costs are relative to; default: the first
 };
 

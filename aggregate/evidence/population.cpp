@@ -217,6 +217,8 @@ class Merger {
     }
     ledger.warnings.insert(ledger.warnings.end(), source.ledger.warnings.begin(), source.ledger.warnings.end());
     ledger.ignored_rows += source.ledger.ignored_rows;
+    ledger.foreign_files += source.ledger.foreign_files;
+    ledger.copied_files += source.ledger.copied_files;
   }
 
   void warn() {

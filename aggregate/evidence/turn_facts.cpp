@@ -31,7 +31,7 @@ class Collector {
       : run_(run), ledger_(ledger), place_(std::move(place)), population_(population), facts_(facts) {}
 
   void collect() {
-    log::read_turn_summaries(run_.plan, run_.log_folder(), [this](const log::TurnSummary& turn) { add(turn); });
+    log::read_turn_summaries(run_.plan, log::log_of(run_), [this](const log::TurnSummary& turn) { add(turn); });
     for (auto& [episode, turns] : taken_over_) {
       settle(*place_(episode), turns);
       found_[episode] = static_cast<std::uint32_t>(turns.size());

@@ -1,14 +1,8 @@
+#include "jobs/base/csv.hpp"
 #include "aggregate/layout/sheet.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
 
 std::string csv_line(const std::vector<std::string>& words) {
   std::string line;

@@ -16,6 +16,7 @@ std::string fraction(double value);
 std::string fraction(const std::optional<double>& value);
 
 /// For people: percent with one decimal, "19.3"; two of them, "[13.8, 26.4]"; and a difference, "+1.3", "-" for none.
+/// What rounds to 0 is "0.0".
 std::string percent(double value);
 std::string bracket(double low, double high);
 std::string points(double difference);

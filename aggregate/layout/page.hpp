@@ -11,19 +11,17 @@ namespace nkigrid::aggregate {
 /// One table of a page; without a row it is a sentence.
 struct Block {
   Sheet sheet;
-  std::string why_empty;              ///< why there is no row; read only then
-  std::vector<std::string> warnings;  ///< of this one alone
+  std::string why_empty;  ///< why there is no row; read only then
 };
 
 /// Tables one after the other.
 struct Page {
   std::vector<Block> blocks;
-  std::vector<std::string> warnings;  ///< of any of them
+  std::vector<std::string> warnings;  ///< of the whole
 };
 
-/// Warnings stand last in text and Markdown, and under each table in LaTeX, since there each travels alone into a
-/// paper.
+/// Warnings stand last, each once. @param columns of the terminal that a text is for; 0: of any width
 /// @pre format is text, markdown or latex
-std::string page_as(const Page& page, Format format);
+std::string page_as(const Page& page, Format format, std::size_t columns = 0);
 
 }  // namespace nkigrid::aggregate

@@ -24,6 +24,15 @@ std::vector<std::size_t> widths_of(const Sheet& sheet) {
   return widths;
 }
 
+std::vector<std::vector<std::size_t>> units_of(const std::vector<Column>& columns, std::size_t first) {
+  std::vector<std::vector<std::size_t>> units;
+  for (std::size_t i = first; i < columns.size(); ++i) {
+    if (units.empty() || !columns[i].header.starts_with("interval")) units.emplace_back();
+    units.back().push_back(i);
+  }
+  return units;
+}
+
 std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns) {
   std::vector<ColumnGroup> groups;
   for (std::size_t i = 0; i < columns.size(); ++i) {

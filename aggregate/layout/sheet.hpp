@@ -32,6 +32,9 @@ struct ColumnGroup {
 };
 std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns);
 
+/// The columns from `first` on, each with the interval that stands behind it: what no layout parts.
+std::vector<std::vector<std::size_t>> units_of(const std::vector<Column>& columns, std::size_t first = 0);
+
 std::vector<std::string> headers_of(const Sheet& sheet);
 
 /// The characters of a word in UTF-8, and the widest word of each column.
@@ -39,8 +42,9 @@ std::size_t characters(const std::string& text);
 std::vector<std::size_t> widths_of(const Sheet& sheet);
 
 /// Columns padded to the width of their longest word (counted in UTF-8 characters), a rule under the head,
-/// notes below.
-std::string sheet_as_text(const Sheet& sheet);
+/// notes below. @param columns of the terminal, 0 for any: on a narrower one each row, and the head, takes several
+/// lines, those after the first indented, and notes are broken at spaces.
+std::string sheet_as_text(const Sheet& sheet, std::size_t columns = 0);
 
 /// RFC 4180 with LF line ends: fields that hold a comma, a quote or a line end are quoted.
 std::string sheet_as_csv(const Sheet& sheet);
@@ -50,8 +54,10 @@ std::string sheet_as_markdown(const Sheet& sheet);
 std::string markdown_escaped(const std::string& text);
 
 /// LaTeX tables with booktabs rules, caption, and label "tab:<name>"; every special character is escaped. What is wider
-/// than the text is scaled to it (graphicx); a sheet of more than 150 characters or 38 rows becomes several floats,
-/// tab:<name>-2 and so on, each with its leading columns of words, notes and warnings.
+/// than the text is scaled to it (graphicx); a sheet of more than 150 characters becomes several tabulars, each with
+/// its leading columns of words, one under the other in a float while a page holds them; what is longer several floats,
+/// tab:<name>-2 and so on, each with its notes.
 std::string sheet_as_latex(const Sheet& sheet);
+std::string latex_escaped(const std::string& text);
 
 }  // namespace nkigrid::aggregate

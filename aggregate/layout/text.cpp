@@ -38,15 +38,80 @@ std::string group_line(const Sheet& sheet, std::vector<std::size_t>& widths) {
   return line.empty() ? "" : line + '\n';
 }
 
+constexpr std::size_t kIndent = 2;  // of the lines of a row after its first
+
+// Which columns stand on which line of a row, so that none is wider than the terminal where that can be.
+std::vector<std::vector<std::size_t>> lines_of(const Sheet& sheet, const std::vector<std::size_t>& widths,
+                                               std::size_t columns) {
+  std::vector<std::vector<std::size_t>> lines;
+  std::size_t used = 0;
+  for (const auto& unit : units_of(sheet.columns)) {
+    std::size_t width = 0;
+    for (const auto column : unit) width += widths[column] + 2;
+    if (lines.empty() || used + width - 2 > columns) {
+      used = lines.empty() ? 0 : kIndent;
+      lines.emplace_back();
+    }
+    lines.back().insert(lines.back().end(), unit.begin(), unit.end());
+    used += width;
+  }
+  return lines;
+}
+
+std::string folded_row(const std::vector<std::string>& words, const Sheet& sheet,
+                       const std::vector<std::size_t>& widths, const std::vector<std::vector<std::size_t>>& lines) {
+  std::string text;
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    std::string line(l ? kIndent : 0, ' ');
+    for (const auto i : lines[l])
+      line += (i == lines[l].front() ? "" : "  ") + padded(words[i], widths[i], sheet.columns[i].align);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+// Broken at spaces; a word longer than the line stays whole.
+std::string wrapped(const std::string& text, std::size_t columns) {
+  std::string out;
+  std::size_t used = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find(' ', at), text.size());
+    const auto word = text.substr(at, end - at);
+    const bool breaks = used > 0 && used + 1 + characters(word) > columns;
+    out += used == 0 ? "" : breaks ? "\n" : " ";
+    used = (breaks || used == 0 ? 0 : used + 1) + characters(word);
+    out += word;
+    at = end + 1;
+  }
+  return out + '\n';
+}
+
+// A head goes before the heads of its group, as in Markdown: lines have no room for heads above.
+std::string folded_text(const Sheet& sheet, std::size_t columns) {
+  auto named = sheet;
+  for (auto& column : named.columns) {
+    if (!column.group.empty()) column.header = column.group + " " + column.header;
+  }
+  const auto widths = widths_of(named);
+  const auto lines = lines_of(named, widths, columns);
+  auto text = sheet.caption.empty() ? std::string() : wrapped(sheet.caption, columns);
+  text += folded_row(headers_of(named), named, widths, lines) + std::string(columns, '-') + '\n';
+  for (const auto& row : named.rows) text += folded_row(row, named, widths, lines);
+  for (const auto& note : sheet.notes) text += wrapped(note, columns);
+  return text;
+}
+
 }  // namespace
 
-std::string sheet_as_text(const Sheet& sheet) {
+std::string sheet_as_text(const Sheet& sheet, std::size_t columns) {
   auto widths = widths_of(sheet);
-  std::string text = sheet.caption.empty() ? "" : sheet.caption + "\n";
-  text += group_line(sheet, widths);
-  text += text_line(headers_of(sheet), sheet, widths);
+  const auto groups = group_line(sheet, widths);  // widens
   std::size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (const auto width : widths) total += width;
+  if (columns > 0 && total > columns) return folded_text(sheet, columns);
+  std::string text = sheet.caption.empty() ? "" : sheet.caption + "\n";
+  text += groups + text_line(headers_of(sheet), sheet, widths);
   text += std::string(total, '-') + '\n';
   for (const auto& row : sheet.rows) text += text_line(row, sheet, widths);
   for (const auto& note : sheet.notes) text += note + '\n';

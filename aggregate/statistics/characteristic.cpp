@@ -6,8 +6,6 @@
 #include <numbers>
 #include <numeric>
 
-#include "aggregate/statistics/limits.hpp"
-
 namespace nkigrid::aggregate {
 namespace {
 
@@ -151,12 +149,10 @@ CharacteristicSum::CharacteristicSum(std::span<const Summand> summands) {
     last += static_cast<std::int64_t>(summand.n) * ((summand.values.back() - summand.values.front()) / step_);
 
   const auto moments = moments_of(summands, step_);
-  mean_ = moments.mean;
-  deviation_ = std::sqrt(moments.variance);
   const double slack = moments.range * kLogOutside / 3;
   const double reach = slack + std::sqrt(slack * slack + 2 * moments.variance * kLogOutside);
-  first_ = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(mean_ - reach)));
-  size_ = std::min(last, static_cast<std::int64_t>(std::ceil(mean_ + reach))) - first_ + 1;
+  first_ = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(moments.mean - reach)));
+  size_ = std::min(last, static_cast<std::int64_t>(std::ceil(moments.mean + reach))) - first_ + 1;
 
   roots_ = roots_of_unity(size_);
   const auto frequencies = static_cast<std::size_t>(size_ / 2 + 1);
@@ -190,27 +186,6 @@ double CharacteristicSum::cumulated(std::int64_t reduced) const {
 std::int64_t CharacteristicSum::reduced_floor(std::int64_t point) const noexcept {
   const auto shifted = point - offset_;
   return shifted >= 0 ? shifted / step_ : -((-shifted + step_ - 1) / step_);
-}
-
-Probability CharacteristicSum::mid_rank(std::int64_t point) const {
-  const auto here = reduced_floor(point);
-  const bool on_grid = (point - offset_) % step_ == 0;
-  const double up_to = cumulated(here), below = on_grid ? cumulated(here - 1) : up_to;
-  return {(below + up_to) / 2, 1 - (below + up_to) / 2};
-}
-
-std::int64_t CharacteristicSum::quantile(double at) const {
-  const double wanted = at <= 0.5 ? at * (1 - kTie) : at - (1 - at) * kTie;
-  std::int64_t low = first_ - 1, high = first_ + size_ - 1;  // P(<= low) < wanted <= P(<= high)
-  // Four deviations hold nearly every quantile asked for; where they do not, the whole circle does.
-  const auto near = static_cast<std::int64_t>(mean_), width = static_cast<std::int64_t>(4 * deviation_) + 1;
-  if (near - width > low && cumulated(near - width) < wanted) low = near - width;
-  if (near + width < high && cumulated(near + width) >= wanted) high = near + width;
-  while (high - low > 1) {
-    const auto middle = low + (high - low) / 2;
-    (cumulated(middle) < wanted ? low : high) = middle;
-  }
-  return offset_ + step_ * high;
 }
 
 }  // namespace nkigrid::aggregate

@@ -3,11 +3,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
-
-#include "aggregate/statistics/lattice.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -23,26 +20,16 @@ struct Summand {
 /// leaves less than 1e-18 outside (Bernstein's bound) P(X <= x) is a finite sum over the few frequencies at
 /// which phi is not negligible.
 ///
-/// Probabilities are good to about 1e-14, absolutely: quantiles far out in a tail (below kSafeTail) belong to
-/// Lattice, whose tails keep their relative accuracy.
+/// Probabilities are good to about 1e-14, absolutely.
 /// @source inversion on a lattice: Feller, An Introduction to Probability Theory, vol. 2, XV.3; Bernstein's
 /// inequality: Boucheron, Lugosi & Massart, Concentration Inequalities, 2.8
 class CharacteristicSum {
  public:
-  static constexpr double kSafeTail = 1e-8;
-
   /// @pre summands is not empty; weights and values as said
   explicit CharacteristicSum(std::span<const Summand> summands);
 
   /// P(X <= point).
   double cumulated_at(std::int64_t point) const { return cumulated(reduced_floor(point)); }
-
-  /// P(X < point) + P(X = point)/2 with its complement.
-  Probability mid_rank(std::int64_t point) const;
-
-  /// The smallest point of the support's grid whose cumulated probability reaches `at`; a tie within 1e-12 of
-  /// itself counts as reached. @pre kSafeTail <= at <= 1 - kSafeTail
-  std::int64_t quantile(double at) const;
 
  private:
   struct Kept {
@@ -55,7 +42,6 @@ class CharacteristicSum {
 
   std::int64_t offset_ = 0, step_ = 1;       ///< X = offset + step * U
   std::int64_t first_ = 0, size_ = 1;        ///< U lives on first .. first + size - 1
-  double mean_ = 0, deviation_ = 0;          ///< of U
   std::vector<std::complex<double>> roots_;  ///< e^(2 pi i j/N), j = 0 .. N - 1
   std::vector<Kept> kept_;
 };

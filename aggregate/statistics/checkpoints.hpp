@@ -18,11 +18,13 @@ struct CheckpointMean {
   std::optional<Interval> interval;           ///< method checkpoint-t; none of one checkpoint, or of one task a stratum
 };
 
-/// Crossed random effects, checkpoints x tasks: Var(mean) = (MS_C + MS_T - MS_CT)/(C n), at least the larger
-/// of the first two terms alone; Student's t with Satterthwaite's degrees of freedom. Task variance is taken
-/// within strata.
+/// Crossed random effects, checkpoints x tasks: Var(mean) = s^2/C - MS/(C n) + s_t^2/n, s^2 the checkpoints' means', MS
+/// the interaction's, s_t^2 the task means' within strata. Each with the t of its own degrees of freedom: the squared
+/// half width is max(0, (t^2_(C-1) s^2 - t^2 MS/n)/C) + t^2_(n-L) s_t^2/n. Satterthwaite's single t would cover 0.90
+/// with two checkpoints.
 /// @param strata of the tasks, as strata_of() gives them
-/// @source Searle, Casella & McCulloch, Variance Components, 4.3; Satterthwaite 1946, Biometrics Bull. 2:110
+/// @source Searle, Casella & McCulloch, Variance Components, 4.3; Howe 1974, JASA 69:789 (sums of two variances);
+/// Burdick & Graybill 1992, Confidence Intervals on Variance Components, 3.3 (differences)
 CheckpointMean checkpoint_mean(const CheckpointScores& scores, std::span<const std::vector<std::uint32_t>> strata,
                                double confidence);
 
@@ -33,13 +35,9 @@ struct CheckpointDifference {
   std::optional<double> p;  ///< two-sided t test of no difference
 };
 
-/// Var = s_a^2/C_a + s_b^2/C_b + s_d^2/n - MS_a/(C_a n) - MS_b/(C_b n): checkpoint means, task differences, and what
-/// both count. One checkpoint against C: their scatter s^2 (C - 1 degrees of freedom) holds for both sides, once, as
-/// for the prediction of one more; the squared half width is max(0, (1 + 1/C) (t^2_(C-1) s^2 - t^2 MS/n)) + t^2_(n-L)
-/// s_d^2/n, and p is what inverts it. Satterthwaite's single t would cover 0.90 with two checkpoints. None when both
-/// have one.
-/// @source Howe 1974, JASA 69:789 (sums of two variances); Burdick & Graybill 1992, Confidence Intervals on Variance
-/// Components, 3.3 (differences)
+/// As checkpoint_mean(), of the task differences, with 1/C_a + 1/C_b for 1/C: checkpoints of both methods are taken to
+/// scatter alike, so s^2 and MS are pooled over those that have several, and one checkpoint against C is the prediction
+/// of one more. p is what inverts it. None when both have one.
 CheckpointDifference checkpoint_difference(const CheckpointScores& a, const CheckpointScores& b,
                                            std::span<const std::vector<std::uint32_t>> strata, double confidence);
 

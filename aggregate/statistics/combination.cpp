@@ -2,26 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "aggregate/statistics/intervals.hpp"
-#include "aggregate/statistics/limits.hpp"
+#include "aggregate/statistics/normal.hpp"
 
 namespace nkigrid::aggregate {
-namespace {
-
-Interval square_and_add(const Combination& combination, double confidence) {
-  std::vector<WeighedRate> rates;
-  for (std::size_t c = 0; c < combination.cells.size(); ++c) {
-    const auto& tasks = combination.cells[c];
-    rates.push_back({mean_score(tasks), static_cast<double>(tasks.size()),
-                     static_cast<double>(combination.coefficients[c]) / combination.divisor});
-  }
-  return square_and_add(rates, confidence);
-}
-
-}  // namespace
-
 Interval square_and_add(std::span<const WeighedRate> rates, double confidence) {
   double value = 0, below = 0, above = 0;
   for (const auto& [rate, n, weight] : rates) {
@@ -54,27 +39,64 @@ Sample sample_of(const Combination& combination) {
   return group_by_stratum(denominator * combination.divisor, first, values);
 }
 
-Interval combination_interval(const Combination& combination, double confidence) {
-  const auto sample = sample_of(combination);
-  std::ptrdiff_t different = 0;
-  for (const auto& stratum : sample.strata)
-    different += std::count_if(stratum.begin(), stratum.end(), [](auto value) { return value != 0; });
-  if (different > kFewTasks) {
-    const auto ends = bca_ends(sample, confidence);
-    const double value = value_of(combination);
-    if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, value), std::max(ends->high, value)};
+Interval bonett_price(const LevelValues& differences, double confidence) {
+  double n = 0, sum = 0, sizes = 0, squares = 0;
+  for (const auto& level : differences) {
+    for (const auto d : level) ++n, sum += d, sizes += std::abs(d), squares += d * d;
   }
-  return square_and_add(combination, confidence);
+  const double size = (squares + 1) / (sizes + 1);
+  const double scatter = scatter_within_levels(differences) + 2 * size * size;
+  const double middle = sum / (n + 2), half = critical_value(confidence) * std::sqrt(scatter) / (n + 2);
+  return {"bonett-price", std::min(middle - half, sum / n), std::max(middle + half, sum / n)};
 }
 
-Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b) {
-  const std::vector<TaskCount> cells[] = {a, b};
-  return sample_of({cells, {1, -1}});
+namespace {
+
+constexpr double kLeastShown = 1e-6;  // the finest step of a printed number
+
+LevelValues differences_of(const Sample& sample) {
+  LevelValues levels;
+  for (const auto& stratum : sample.strata) {
+    auto& level = levels.emplace_back();
+    for (const auto value : stratum)
+      level.push_back(static_cast<double>(value) / static_cast<double>(sample.denominator));
+  }
+  return levels;
 }
 
-Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence) {
+// What the combination can be at most; it is at least the same below 0, but for one whose signs do not balance.
+double most_of(const Combination& combination) noexcept {
+  double up = 0, down = 0;
+  for (const auto coefficient : combination.coefficients) (coefficient > 0 ? up : down) += std::abs(coefficient);
+  return std::max(up, down) / combination.divisor;
+}
+
+void agree_with_test(Interval& interval, double value, bool separates) noexcept {
+  if (!separates) {
+    interval.low = std::min(interval.low, 0.0);
+    interval.high = std::max(interval.high, 0.0);
+  } else if (value > 0) {
+    interval.low = std::max(interval.low, std::min(kLeastShown, value));
+  } else {
+    interval.high = std::min(interval.high, std::max(-kLeastShown, value));
+  }
+}
+
+}  // namespace
+
+Comparison compare(const Combination& combination, double confidence, PValue kind) {
+  const auto sample = sample_of(combination);
+  Comparison result{value_of(combination), bonett_price(differences_of(sample), confidence), sign_flip(sample, kind)};
+  const double most = most_of(combination);
+  result.interval.low = std::max(result.interval.low, -most);
+  result.interval.high = std::min(result.interval.high, most);
+  agree_with_test(result.interval, result.value, result.p <= 1 - confidence);
+  return result;
+}
+
+Comparison compare(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence, PValue kind) {
   const std::vector<TaskCount> cells[] = {a, b};
-  return combination_interval({cells, {1, -1}}, confidence);
+  return compare({cells, {1, -1}}, confidence, kind);
 }
 
 }  // namespace nkigrid::aggregate

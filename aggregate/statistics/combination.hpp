@@ -3,8 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "aggregate/statistics/bootstrap.hpp"
 #include "aggregate/statistics/interval.hpp"
+#include "aggregate/statistics/level_scatter.hpp"
+#include "aggregate/statistics/paired.hpp"
+#include "aggregate/statistics/sample.hpp"
 #include "aggregate/statistics/task_counts.hpp"
 
 namespace nkigrid::aggregate {
@@ -19,31 +21,40 @@ struct Combination {
 
 double value_of(const Combination& combination) noexcept;
 
-/// The combination task by task. @throws as sample_of()
+/// The combination task by task. @throws Error{usage} as common_denominator()
 Sample sample_of(const Combination& combination);
 
-/// The rule for differences, for any combination: the exact BCa interval of its mean over tasks; with fewer
-/// than six tasks where it is not zero, or where the ends meet, square-and-add over the Wilson intervals of
-/// all cells.
-/// @source Newcombe 1998, Stat. Med. 17:873; Zou & Donner 2008, Stat. Med. 27:1693 (the same for sums of
-/// several)
-Interval combination_interval(const Combination& combination, double confidence);
+/// Bonett and Price's interval for the mean of paired differences, for any replicates and levels: two more tasks that
+/// differ, one either way, then the normal interval of n + 2 tasks: (sum d -+ z sqrt(S + 2 c^2))/(n + 2), S
+/// scatter_within_levels(). They differ as much as differing tasks do, c = (sum d^2 + 1)/(sum |d| + 1): by 1 where each
+/// task was run once, which is their interval; so no width jumps as tasks come to differ.
+/// @returns method bonett-price; it holds the mean
+/// @source Bonett & Price 2012, J. Educ. Behav. Stat. 37:479
+Interval bonett_price(const LevelValues& differences, double confidence);
+
+/// What a table says of a combination.
+struct Comparison {
+  double value = 0;
+  Interval interval;
+  double p = 1;  ///< sign_flip(); at K = 1 McNemar's
+};
+
+/// The rule for differences: bonett_price() within the range of the combination. The test decides whether there is a
+/// difference, and the interval says no other thing: where p is above 1 - confidence it holds 0 (an end is moved
+/// there), else it ends a millionth before it. @throws as sample_of()
+Comparison compare(const Combination& combination, double confidence, PValue kind);
+
+/// compare() of two cells, a - b. @pre equal sizes, not empty
+Comparison compare(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence, PValue kind);
 
 /// One rate of several that are added up: a mean over n tasks, with its sign and share.
 struct WeighedRate {
   double rate = 0, n = 0, weight = 1;
 };
 
-/// Square-and-add over the Wilson intervals of independent rates, for any combination of them: "newcombe".
-/// @source as combination_interval()
+/// Square-and-add over the Wilson intervals of independent rates, for any combination of them: "newcombe". For printed
+/// counts, which pair nothing.
+/// @source Newcombe 1998, Stat. Med. 17:873; Zou & Donner 2008, Stat. Med. 27:1693 (the same for sums of several)
 Interval square_and_add(std::span<const WeighedRate> rates, double confidence);
-
-/// Differences a[i] - b[i] of per-task scores. @pre equal sizes @throws as sample_of()
-Sample difference_sample(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b);
-
-/// The contract's rule for a difference a - b over the same tasks: the exact BCa interval of the mean paired
-/// difference; with fewer than six tasks that differ, or where the ends meet: Newcombe with n = tasks. @pre
-/// equal sizes, not empty
-Interval difference_interval(const std::vector<TaskCount>& a, const std::vector<TaskCount>& b, double confidence);
 
 }  // namespace nkigrid::aggregate

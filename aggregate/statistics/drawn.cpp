@@ -6,7 +6,6 @@
 #include <string>
 #include <thread>
 
-#include "aggregate/statistics/bootstrap.hpp"
 #include "aggregate/statistics/limits.hpp"
 #include "aggregate/statistics/normal.hpp"
 #include "jobs/base/draws.hpp"
@@ -14,6 +13,25 @@
 
 namespace nkigrid::aggregate {
 namespace {
+
+/// Where the two BCa ends stand in the distribution.
+struct BcaLevels {
+  Probability low, high;
+};
+
+Probability bca_level(double z0, double a, double z) noexcept {
+  const double shifted = z0 + z;
+  const double scale = 1 - a * shifted;
+  // As a (z0 + z) grows to 1 the level runs into 0 or 1; past it the formula would come back from the other side.
+  if (scale <= 0) return shifted > 0 ? Probability{1, 0} : Probability{0, 1};
+  return normal_cdf(z0 + shifted / scale);
+}
+
+// Phi(z0 + (z0 + z)/(1 - a (z0 + z))) for both critical values z, z0 = Phi^-1(rank).
+BcaLevels bca_levels(Probability rank, double a, double confidence) {
+  const double z0 = normal_quantile(rank), z = critical_value(confidence);
+  return {bca_level(z0, a, -z), bca_level(z0, a, z)};
+}
 
 double finite_or_least(double value) noexcept { return std::isnan(value) ? -HUGE_VAL : value; }
 

@@ -32,7 +32,9 @@ struct Drawing {
 /// (ratios). Draw d takes its numbers from a counter-based stream of its own (Philox, keyed by `key` and d),
 /// so the interval depends on the key and the figures alone. Method "bca-drawn". None when the statistic is
 /// not finite, does not vary, or an end is infinite.
-/// @source Efron 1987, JASA 82:171; acceleration as acceleration() of bootstrap.hpp
+/// The acceleration is the jackknife's over tasks within strata, a = (1/6) sum_s n_s^-3 sum_i l_si^3 / (sum_s n_s^-2
+/// sum_i l_si^2)^(3/2), l_si = (n_s - 1)(theta - theta_(si)).
+/// @source Efron 1987, JASA 82:171; Davison & Hinkley 1997, sections 5.3 (a for several samples) and 2.7.3
 std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
                                        std::uint64_t key, const Drawing& drawing = {});
 

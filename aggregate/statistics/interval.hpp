@@ -6,7 +6,9 @@ namespace nkigrid::aggregate {
 
 /// Two ends, and the method that they were found by.
 struct Interval {
-  std::string method;  ///< wilson, bca, newcombe, clopper-pearson; bca-drawn, mover-r, checkpoint-t, run-to-run
+  /// wilson, wilson-eff, bonett-price, clopper-pearson; from counts newcombe, mover-r; bca-drawn, checkpoint-t,
+  /// run-to-run
+  std::string method;
   double low = 0, high = 0;
 };
 

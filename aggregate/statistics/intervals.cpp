@@ -4,29 +4,14 @@
 #include <boost/math/distributions/beta.hpp>
 #include <cmath>
 
-#include "aggregate/statistics/bootstrap.hpp"
 #include "aggregate/statistics/limits.hpp"
 #include "aggregate/statistics/normal.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
 
-// At most so many tasks with any pass, or any failure: the bootstrap has too little to draw from. At most so many whose
-// replicates differ: the variance between replicates is known too badly.
-bool has_few(std::span<const TaskCount> tasks) noexcept {
-  const auto any_pass = std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed > 0; });
-  const auto any_failure =
-      std::count_if(tasks.begin(), tasks.end(), [](const auto& task) { return task.passed < task.replicates; });
-  return any_pass <= kFewTasks || any_failure <= kFewTasks;
-}
-
 bool one_replicate(std::span<const TaskCount> tasks) noexcept {
   return std::all_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.replicates == 1; });
-}
-
-// The estimate lies inside: a lattice quantile can only miss it when almost all of the mass is one point.
-Interval around(double estimate, Range ends) {
-  return {"bca", std::min(ends.low, estimate), std::max(ends.high, estimate)};
 }
 
 }  // namespace
@@ -56,13 +41,39 @@ Interval newcombe(double rate_a, double n_a, double rate_b, double n_b, double c
           difference + std::hypot(a.high - rate_a, rate_b - b.low)};
 }
 
-Interval rate_interval(std::span<const TaskCount> tasks, double confidence) {
-  const double rate = mean_score(tasks);
-  if (!one_replicate(tasks) && !has_few(tasks)) {
-    const auto ends = bca_ends(sample_of(tasks), confidence);
-    if (ends && ends->low < ends->high) return around(rate, *ends);
+double effective_tasks(const LevelValues& scores) {
+  constexpr double kPseudoScatter = 0.5;
+  double n = 0, sum = 0;
+  for (const auto& level : scores) {
+    n += static_cast<double>(level.size());
+    for (const auto score : level) sum += score;
   }
-  return wilson(rate, static_cast<double>(tasks.size()), confidence);
+  if (n < 2) return n;
+  const double rate = sum / n, whole = n / (n - 1) * n * rate * (1 - rate);
+  return n * (whole + kPseudoScatter) / (scatter_within_levels(scores) + kPseudoScatter);
+}
+
+Interval mean_interval(const LevelValues& scores, double confidence) {
+  double n = 0, sum = 0;
+  for (const auto& level : scores) {
+    n += static_cast<double>(level.size());
+    for (const auto score : level) sum += score;
+  }
+  auto interval = wilson(std::clamp(sum / n, 0.0, 1.0), effective_tasks(scores), confidence);
+  interval.method = "wilson-eff";
+  return interval;
+}
+
+Interval rate_interval(std::span<const TaskCount> tasks, double confidence) {
+  const auto scores = scores_by_level(tasks);
+  if (one_replicate(tasks) && scores.size() == 1)
+    return wilson(mean_score(tasks), static_cast<double>(tasks.size()), confidence);
+  auto interval = mean_interval(scores, confidence);
+  if (const auto rerun = run_to_run_interval(tasks, confidence)) {
+    interval.low = std::min(interval.low, rerun->low);
+    interval.high = std::max(interval.high, rerun->high);
+  }
+  return interval;
 }
 
 std::optional<Interval> run_to_run_interval(std::span<const TaskCount> tasks, double confidence) {

@@ -4,12 +4,11 @@
 
 namespace nkigrid::aggregate {
 
-/// So few tasks that vary, pass or fail leave a resampling interval no lattice to speak of: closed forms take over
-/// there (docs/decisions/intervals.md).
+/// So few tasks that vary, pass or fail leave a drawn interval nothing to draw from (docs/decisions/intervals.md).
 inline constexpr std::ptrdiff_t kFewTasks = 5;
 
-/// Relative: how near a cumulated sum must come to a probability to count as equal.
-inline constexpr double kTie = 1e-12;
+/// Tasks from which on a level says how its tasks scatter.
+inline constexpr std::size_t kLeastLevel = 5;
 
 /// Most threads of one drawing; the numbers do not depend on it.
 inline constexpr unsigned kMaxThreads = 4;

@@ -1,8 +1,12 @@
 #pragma once
 
-#include "aggregate/statistics/lattice.hpp"
-
 namespace nkigrid::aggregate {
+
+/// A probability with its complement, both to full relative accuracy: 1 - 1e-20 is a number only in the
+/// second form.
+struct Probability {
+  double below = 0, above = 1;
+};
 
 /// Standard normal distribution function at z, with its complement.
 Probability normal_cdf(double z) noexcept;

@@ -3,8 +3,8 @@
 #include <optional>
 #include <span>
 
+#include "aggregate/statistics/pair_power.hpp"
 #include "aggregate/statistics/task_counts.hpp"
-#include "aggregate/statistics/test_power.hpp"
 
 namespace nkigrid::aggregate {
 

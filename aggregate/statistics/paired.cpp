@@ -9,24 +9,30 @@
 
 namespace nkigrid::aggregate {
 
-double mcnemar_exact(std::uint64_t b, std::uint64_t c) {
-  if (b + c == 0) return 1;
+double mcnemar(std::uint64_t b, std::uint64_t c, PValue kind) {
+  if (b == c) return 1;
   const boost::math::binomial_distribution<> fair(static_cast<double>(b + c), 0.5);
-  return std::min(1.0, 2 * boost::math::cdf(fair, static_cast<double>(std::min(b, c))));
+  const auto fewer = static_cast<double>(std::min(b, c));
+  const double exact = 2 * boost::math::cdf(fair, fewer);
+  return std::min(1.0, kind == PValue::exact ? exact : exact - boost::math::pdf(fair, fewer));
 }
 
 Range mcnemar_bounds(std::uint64_t a, std::uint64_t b, std::uint64_t n) {
   const std::uint64_t more = a > b ? a - b : b - a, most_lost = std::min(std::min(a, b), n - std::max(a, b));
-  return {mcnemar_exact(more, 0), mcnemar_exact(more + most_lost, most_lost)};
+  return {mcnemar(more, 0, PValue::exact), mcnemar(more + most_lost, most_lost, PValue::exact)};
 }
 
 namespace {
 
 constexpr double kMaxAdditions = 1e9;  // about 0.3 s
 
-// P(sum of the sizes whose coin falls heads >= point), coin by coin: non-negative terms only, so small tails
-// keep their relative accuracy.
-double heads_beyond(const std::vector<std::int64_t>& sizes, std::int64_t total, std::int64_t point) {
+/// P(sum of the sizes whose coin falls heads > point), and >= point.
+struct Beyond {
+  double past = 0, reached = 0;
+};
+
+// Coin by coin: non-negative terms only, so small tails keep their relative accuracy.
+Beyond heads_beyond(const std::vector<std::int64_t>& sizes, std::int64_t total, std::int64_t point) {
   std::vector<double> mass(static_cast<std::size_t>(total) + 1);
   mass[0] = 1;
   std::size_t last = 0;
@@ -39,14 +45,14 @@ double heads_beyond(const std::vector<std::int64_t>& sizes, std::int64_t total, 
     for (std::size_t i = 0; i <= last; ++i) shifted[i] += 0.5 * before[i];
     last += step;
   }
-  double beyond = 0;
-  for (auto i = total; i >= point; --i) beyond += mass[static_cast<std::size_t>(i)];
-  return beyond;
+  double past = 0;
+  for (auto i = total; i > point; --i) past += mass[static_cast<std::size_t>(i)];
+  return {past, past + mass[static_cast<std::size_t>(point)]};
 }
 
 // The same through its characteristic function, where coin by coin would take seconds; good to 1e-14,
 // absolutely.
-double heads_beyond_by_frequencies(const std::vector<std::int64_t>& sizes, std::int64_t point) {
+Beyond heads_beyond_by_frequencies(const std::vector<std::int64_t>& sizes, std::int64_t point) {
   std::vector<Summand> summands;
   for (const auto size : sizes) {
     if (!summands.empty() && summands.back().values.back() == size)
@@ -55,12 +61,12 @@ double heads_beyond_by_frequencies(const std::vector<std::int64_t>& sizes, std::
       summands.push_back({{0, size}, {0.5, 0.5}, 1});
   }
   const CharacteristicSum sum(summands);
-  return 1 - sum.cumulated_at(point - 1);
+  return {1 - sum.cumulated_at(point), 1 - sum.cumulated_at(point - 1)};
 }
 
 }  // namespace
 
-double sign_flip(const Sample& differences) {
+double sign_flip(const Sample& differences, PValue kind) {
   std::vector<std::int64_t> sizes;
   std::int64_t step = 0, total = 0;
   for (const auto& stratum : differences.strata) {
@@ -76,11 +82,11 @@ double sign_flip(const Sample& differences) {
   // The signed sum reaches the observed one when the positive part reaches (total + observed)/2.
   const auto point = (total + observed / step) / 2;
   const double additions = static_cast<double>(sizes.size()) * static_cast<double>(total) / 2;
-  const double beyond =
+  const auto [past, reached] =
       additions <= kMaxAdditions ? heads_beyond(sizes, total, point) : heads_beyond_by_frequencies(sizes, point);
   // The pattern observed and its mirror count at least, even where the tail has been lost.
-  const double least = std::ldexp(1.0, 1 - static_cast<int>(sizes.size()));
-  return std::min(1.0, std::max(2 * beyond, least));
+  const double least = std::ldexp(1.0, (kind == PValue::exact ? 1 : 0) - static_cast<int>(sizes.size()));
+  return std::min(1.0, std::max(kind == PValue::exact ? 2 * reached : past + reached, least));
 }
 
 }  // namespace nkigrid::aggregate

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "aggregate/statistics/normal.hpp"
-#include "aggregate/statistics/paired.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -18,7 +17,7 @@ std::uint64_t at_least(double value) { return static_cast<std::uint64_t>(std::mi
 
 }  // namespace
 
-double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha) {
+double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha, PValue kind) {
   using boost::math::binomial_distribution, boost::math::cdf, boost::math::complement, boost::math::pdf;
   if (discordance <= 0) return 0;
   const binomial_distribution<> discordant(static_cast<double>(n), std::min(discordance, 1.0));
@@ -26,7 +25,7 @@ double mcnemar_power(double difference, double discordance, std::uint64_t n, dou
   double power = 0;
   std::uint64_t reject = 0;  // min(b, c) below it is significant; grows with m
   for (std::uint64_t m = 1; m <= n; ++m) {
-    while (2 * reject <= m && mcnemar_exact(reject, m - reject) <= alpha) ++reject;
+    while (2 * reject <= m && mcnemar(reject, m - reject, kind) <= alpha) ++reject;
     if (reject == 0) continue;
     const binomial_distribution<> first(static_cast<double>(m), share);
     const auto most = static_cast<double>(reject - 1);

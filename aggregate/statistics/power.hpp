@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "aggregate/statistics/paired.hpp"
+
 namespace nkigrid::aggregate {
 
 /// What a test is asked for.
@@ -11,10 +13,11 @@ struct PowerGoal {
   double power = 0.8;
 };
 
-/// Chance that the exact McNemar test on n tasks, each run once in both cells, reaches alpha.
+/// Chance that the McNemar test on n tasks, each run once in both cells, reaches alpha.
 /// @param difference rate a - rate b @param discordance share of tasks on which the cells differ, >=
 /// |difference|
-double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha = 0.05);
+double mcnemar_power(double difference, double discordance, std::uint64_t n, double alpha = 0.05,
+                     PValue kind = PValue::mid);
 
 /// What a paired comparison depends on.
 struct PairedDesign {
@@ -28,7 +31,7 @@ struct PairedDesign {
 double paired_error(const PairedDesign& design) noexcept;
 
 /// The smallest difference that such a grid shows by the normal approximation, (z_(alpha/2) + z_power) paired_error():
-/// below that of the test itself where tasks are few (test_power.hpp).
+/// below that of the test itself where tasks are few (pair_power.hpp).
 /// @source Miller 2024, arXiv 2411.00640, section 5
 double smallest_difference(const PairedDesign& design, const PowerGoal& goal = {});
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "aggregate/statistics/pair_power.hpp"
 #include "aggregate/statistics/pair_variances.hpp"
 #include "aggregate/statistics/power.hpp"
-#include "aggregate/statistics/test_power.hpp"
 
 namespace nkigrid::aggregate {
 
@@ -16,7 +16,7 @@ struct PowerOptions {
   VariancePrior prior;
 };
 
-/// What one comparison can show: by the test that `pairs` prints (test_power.hpp) unless said otherwise.
+/// What one comparison can show: by the test that `pairs` prints (pair_power.hpp) unless said otherwise.
 struct PowerForecast {
   PairedDesign design;
   PairChances chances;  ///< that the design's variances and the rates come from

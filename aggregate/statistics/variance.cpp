@@ -6,15 +6,10 @@
 #include <map>
 #include <vector>
 
-#include "aggregate/statistics/bootstrap.hpp"
-#include "aggregate/statistics/drawn.hpp"
 #include "aggregate/statistics/intervals.hpp"
-#include "aggregate/statistics/limits.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
-
-constexpr std::int64_t kMaxPairs = 1 << 20;
 
 // Variance within strata, pooled over them; none without a stratum of two.
 std::optional<Spread> pooled_variance(const std::vector<double>& values, std::span<const TaskCount> tasks) {
@@ -60,38 +55,6 @@ std::vector<double> scores_of(std::span<const TaskCount> tasks) {
   std::vector<double> scores;
   for (const auto& task : tasks) scores.push_back(static_cast<double>(task.passed) / task.replicates);
   return scores;
-}
-
-// C(n, k), or none when it is beyond the lattices that are worth their time.
-std::optional<std::int64_t> binomial(std::uint32_t n, std::uint32_t k) {
-  double value = 1;
-  for (std::uint32_t i = 1; i <= k; ++i) value *= static_cast<double>(n - k + i) / i;
-  return value <= static_cast<double>(kMaxPairs) ? std::optional(std::llround(value)) : std::nullopt;
-}
-
-Interval chance_interval(const std::vector<double>& chances, const std::vector<TaskCount>& tasks, std::uint32_t k,
-                         double confidence, std::uint64_t key) {
-  double mean = 0;
-  for (const auto chance : chances) mean += chance / static_cast<double>(chances.size());
-  const auto above = std::count_if(chances.begin(), chances.end(), [](double p) { return p > 0; });
-  const auto below = std::count_if(chances.begin(), chances.end(), [](double p) { return p < 1; });
-  if (above > kFewTasks && below > kFewTasks) {
-    const bool equal = std::all_of(tasks.begin(), tasks.end(),
-                                   [&](const auto& task) { return task.replicates == tasks[0].replicates; });
-    const auto ways = equal ? binomial(tasks[0].replicates, k) : std::nullopt;
-    std::optional<Range> ends;
-    if (ways && *ways * static_cast<std::int64_t>(tasks.size()) <= 4 * kMaxPairs) {
-      std::vector<std::int64_t> values;
-      for (const auto chance : chances) values.push_back(std::llround(chance * static_cast<double>(*ways)));
-      ends = bca_ends(group_by_stratum(*ways, tasks, values), confidence);
-      if (ends && ends->low < ends->high) return {"bca", std::min(ends->low, mean), std::max(ends->high, mean)};
-    } else if (const auto drawn = drawn_interval(
-                   {{chances}, strata_of(tasks)}, [](auto sums) { return sums[0]; }, confidence, key)) {
-      const auto n = static_cast<double>(tasks.size());
-      return {drawn->method, std::min(drawn->low / n, mean), std::max(drawn->high / n, mean)};
-    }
-  }
-  return wilson(std::clamp(mean, 0.0, 1.0), static_cast<double>(tasks.size()), confidence);
 }
 
 }  // namespace
@@ -143,7 +106,7 @@ double pass_all(const TaskCount& task, std::uint32_t k) noexcept {
   return all;
 }
 
-PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence, std::uint64_t key) {
+PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence) {
   std::vector<TaskCount> enough;
   std::vector<double> any, all;
   PassAt result;
@@ -164,8 +127,8 @@ PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, doub
     result.any_interval = result.all_interval = rate_interval(enough, confidence);
     return result;
   }
-  result.any_interval = chance_interval(any, enough, k, confidence, key);
-  result.all_interval = chance_interval(all, enough, k, confidence, key + 1);
+  result.any_interval = mean_interval(values_by_level(any, enough), confidence);
+  result.all_interval = mean_interval(values_by_level(all, enough), confidence);
   return result;
 }
 

@@ -57,10 +57,8 @@ struct PassAt {
   Interval any_interval, all_interval;
 };
 
-/// pass@k and pass^k with intervals; of k = 1 they are the rate and have rate_interval(). Else exact BCa where the
-/// chances of all tasks share a lattice (equal K), drawn BCa otherwise; where at most five tasks have a chance above 0,
-/// or below 1: Wilson with n = tasks.
-/// @param key of the draws @pre some task has k replicates
-PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence, std::uint64_t key);
+/// pass@k and pass^k with mean_interval(); of k = 1 they are the rate and have rate_interval(). @pre some task has k
+/// replicates
+PassAt pass_at_all_tasks(std::span<const TaskCount> tasks, std::uint32_t k, double confidence);
 
 }  // namespace nkigrid::aggregate

@@ -97,8 +97,9 @@ class Ablation {
     row.outstanding = shared.outstanding;
     if (!is_ready(shared, options_.partial)) return;
     const auto effect = effect_of(shared);
-    row.difference = value_of(effect);
-    row.interval = combination_interval(effect, options_.confidence);
+    const auto found = aggregate::compare(effect, options_.confidence, options_.test);
+    row.difference = found.value;
+    row.interval = found.interval;
     row.scores = std::move(cells);
   }
 
@@ -287,7 +288,6 @@ Table ablation_table() {
           .data = data_ablation,
           .why_empty = why_no_ablation,
           .from = From::both,
-          .checks = {RowCheck::small_levels},
           .check_options = check_against};
 }
 

@@ -9,8 +9,9 @@ namespace nkigrid::aggregate {
 
 /// The cells of one subset that differ in one of model and mode, against the first listed value, then the claims'
 /// cells; each two cells once a scope. Without tasks to pair, a test becomes its bounds over all pairings that the
-/// counts allow, and the verdict always-significant, never-significant or depends-on-pairing (exact McNemar at 1 -
-/// confidence, unadjusted). @pre evidence of counts
+/// counts allow (exact McNemar), Holm's p has bounds too, and by these goes the verdict: always-significant,
+/// never-significant or depends-on-pairing. Families: "contrasts", and "by-level" for levels that no claim names.
+/// @pre evidence of counts
 std::vector<PairRow> make_count_pairs(const Evidence& evidence);
 
 Sheet display_count_pairs(const Evidence& evidence, const std::vector<PairRow>& rows);

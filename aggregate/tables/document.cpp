@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "aggregate/layout/json.hpp"
 #include "aggregate/layout/numbers.hpp"
 #include "aggregate/layout/page.hpp"
-#include "aggregate/tables/row_warnings.hpp"
 #include "aggregate/tables/warnings.hpp"
 
 namespace nkigrid::aggregate {
@@ -18,12 +16,12 @@ using Json = nlohmann::ordered_json;  // keys in the order of docs/formats/table
 Page page_of(const Evidence& evidence, const TableList& named) {
   Page page;
   for (const auto* table : named) {
-    Block block{table->display(evidence), "", warnings_of(evidence, {table})};
+    Block block{table->display(evidence), ""};
     block.sheet.name = table->name;
     if (block.sheet.rows.empty()) block.why_empty = table->why_empty(evidence);
     page.blocks.push_back(std::move(block));
   }
-  page.warnings = warnings_of(evidence, named);
+  page.warnings = evidence.once(make_warnings);
   return page;
 }
 
@@ -49,8 +47,6 @@ void add_tables(Json& document, const Evidence& evidence, const TableList& table
 std::string document_as_json(const Evidence& evidence, const TableList& named) {
   const auto known = tables_from(evidence.from_counts() ? From::counts : From::runs);
   const auto leading = those_in_document(known, InDocument::leading);
-  auto shown = leading;
-  shown.insert(shown.end(), named.begin(), named.end());
   const auto& options = evidence.options;
   Json document{{"version", 1},
                 {"run", evidence.name},
@@ -59,7 +55,7 @@ std::string document_as_json(const Evidence& evidence, const TableList& named) {
                 {"partial", options.partial},
                 {"outstanding", evidence.outstanding}};
   add_tables(document, evidence, leading);
-  document["warnings"] = warnings_of(evidence, shown);
+  document["warnings"] = evidence.once(make_warnings);
   if (options.adjust == Adjust::bh) document["adjust"] = "bh";
   add_tables(document, evidence, those_in_document(known, InDocument::always));
   add_tables(document, evidence, those_in_document(named, InDocument::if_named));
@@ -71,25 +67,14 @@ std::string document_as_json(const Evidence& evidence, const TableList& named) {
 
 }  // namespace
 
-std::string print_tables(const Evidence& evidence, const TableList& named, Format format) {
+std::string print_tables(const Evidence& evidence, const TableList& named, Format format, std::size_t columns) {
   if (format == Format::json) return document_as_json(evidence, named);
   if (format == Format::csv) return sheet_as_csv(named.front()->data(evidence));
-  return page_as(page_of(evidence, named), format);
+  return page_as(page_of(evidence, named), format, columns);
 }
 
 std::string why_no_rows(const Evidence& evidence, const Table& table) {
   return table.data(evidence).rows.empty() ? table.why_empty(evidence) : "";
-}
-
-std::vector<std::string> warnings_of(const Evidence& evidence, const TableList& tables) {
-  auto warnings = evidence.once(make_warnings);
-  std::set<RowCheck> checks;
-  for (const auto* table : tables) checks.insert(table->checks.begin(), table->checks.end());
-  for (const auto check : checks) {
-    const auto more = row_warnings(evidence, check);
-    warnings.insert(warnings.end(), more.begin(), more.end());
-  }
-  return warnings;
 }
 
 }  // namespace nkigrid::aggregate

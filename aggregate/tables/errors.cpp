@@ -17,6 +17,7 @@ struct ErrorRow {
   std::array<std::uint64_t, kOutcomes> outcomes{};  ///< by Outcome
   /// Error group of the final kernel's check, of episodes that did not pass.
   std::map<std::string, std::uint64_t> groups;
+  std::map<std::string, std::uint64_t> codes;  ///< the same by code
 };
 
 std::vector<ErrorRow> make_errors(const Evidence& evidence) {
@@ -27,7 +28,9 @@ std::vector<ErrorRow> make_errors(const Evidence& evidence) {
     auto& row = rows[episode.row];
     ++row.scored;
     ++row.outcomes[static_cast<std::size_t>(end.outcome)];
-    if (end.outcome != Outcome::pass && end.code != Code::none) ++row.groups[std::string(group_of(end.code))];
+    if (end.outcome == Outcome::pass || end.code == Code::none) return;
+    ++row.groups[std::string(group_of(end.code))];
+    ++row.codes[std::string(to_string(end.code))];
   });
   return rows;
 }
@@ -73,7 +76,11 @@ nlohmann::ordered_json json_errors(const Evidence& evidence) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
       if (row.outcomes[i] > 0) outcomes[outcome_name(i)] = row.outcomes[i];
     }
-    rows.push_back({{"cell", row.cell}, {"scored", row.scored}, {"outcomes", outcomes}, {"groups", row.groups}});
+    rows.push_back({{"cell", row.cell},
+                    {"scored", row.scored},
+                    {"outcomes", outcomes},
+                    {"groups", row.groups},
+                    {"codes", row.codes}});
   }
   return rows;
 }

@@ -9,7 +9,6 @@
 #include "aggregate/evidence/factors.hpp"
 #include "aggregate/evidence/shared_tasks.hpp"
 #include "aggregate/statistics/combination.hpp"
-#include "aggregate/statistics/paired.hpp"
 #include "aggregate/tables/cells.hpp"
 #include "aggregate/tables/family.hpp"
 #include "aggregate/tables/table.hpp"
@@ -109,12 +108,12 @@ class Interactions {
     if (shared.tasks == 0) return;
     row.tasks = shared.tasks;
     row.outstanding = shared.outstanding;
-    row.test = "sign-flip";
+    row.test = options_.test == PValue::exact ? "sign-flip" : "sign-flip-mid-p";
     if (is_ready(shared, options_.partial)) {
-      const Combination interaction{shared.counts, {1, -1, -1, 1}};
-      row.difference = value_of(interaction);
-      row.interval = combination_interval(interaction, options_.confidence);
-      row.p = sign_flip(sample_of(interaction));
+      const auto found = compare({shared.counts, {1, -1, -1, 1}}, options_.confidence, options_.test);
+      row.difference = found.value;
+      row.interval = found.interval;
+      row.p = found.p;
     }
     rows_.push_back(std::move(row));
   }
@@ -261,8 +260,7 @@ Table interactions_table() {
           .display = display_interactions,
           .data = data_interactions,
           .why_empty = why_no_interactions,
-          .from = From::both,
-          .checks = {RowCheck::small_levels, RowCheck::interaction_tests}};
+          .from = From::both};
 }
 
 }  // namespace nkigrid::aggregate

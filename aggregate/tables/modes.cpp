@@ -76,12 +76,6 @@ Sheet data_modes(const Evidence& evidence) {
 
 }  // namespace
 
-Table modes_table() {
-  return {.name = "modes",
-          .display = display_modes,
-          .data = data_modes,
-          .from = From::both,
-          .checks = {RowCheck::narrower_than_rerun, RowCheck::small_levels}};
-}
+Table modes_table() { return {.name = "modes", .display = display_modes, .data = data_modes, .from = From::both}; }
 
 }  // namespace nkigrid::aggregate

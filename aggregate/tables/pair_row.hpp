@@ -16,7 +16,8 @@ struct PairRow {
   std::uint64_t outstanding = 0;
   std::optional<double> difference;  ///< none with episodes outstanding, unless partial
   std::optional<Interval> interval;
-  std::string test;  ///< mcnemar-exact or sign-flip; checkpoint-t between methods; mcnemar-bounds from counts
+  std::string test;  ///< mcnemar-mid-p or sign-flip-mid-p (exact: mcnemar-exact, sign-flip); checkpoint-t between
+                     ///< methods; mcnemar-bounds from counts
   std::optional<double> p, p_holm;
   std::string verdict;      ///< a-better, b-better, not-separated; empty without a p; from counts: see count_pairs.hpp
   std::string subset = {};  ///< from counts: the subset of both cells

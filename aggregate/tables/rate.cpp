@@ -13,13 +13,10 @@ namespace {
 // Over scored episodes when `partial`; the caller has seen to it that some are.
 void add_estimates(Rate& rate, const std::vector<TaskScore>& tasks, const TableOptions& options) {
   const auto counts = scored_counts(tasks);
-  rate.rate = weigh(tasks).rate();
+  rate.rate = mean_score(counts);
   rate.interval = options.intervals == RateIntervals::clopper_pearson
                       ? clopper_pearson(mean_score(counts), static_cast<double>(counts.size()), options.confidence)
                       : rate_interval(counts, options.confidence);
-  // A partial row's rate weighs episodes, its interval tasks: keep the one inside the other.
-  rate.interval->low = std::min(rate.interval->low, *rate.rate);
-  rate.interval->high = std::max(rate.interval->high, *rate.rate);
   if (const auto rerun = run_to_run_interval(counts, options.confidence))
     rate.run_to_run = Range{rerun->low, rerun->high};
 }

@@ -15,10 +15,11 @@ namespace nkigrid::aggregate {
 struct Rate {
   std::uint32_t tasks = 0, replicates = 0;  ///< replicates: the most that any of its tasks is planned with
   std::uint64_t episodes = 0, passed = 0, outstanding = 0;  ///< episodes as planned
-  std::optional<double> rate;        ///< none with episodes outstanding, unless partial: then over the scored ones
+  std::optional<double>
+      rate;  ///< none with episodes outstanding, unless partial: then the mean over tasks with any scored one
   std::optional<Interval> interval;  ///< present with the rate
   std::optional<Range> bounds;       ///< [k/n, (k+u)/n]; only with episodes outstanding
-  std::optional<Range> run_to_run;   ///< tasks held fixed; only with two replicates or more
+  std::optional<Range> run_to_run;   ///< true rate of these very tasks; only with two replicates or more
 };
 
 Rate make_rate(const std::vector<TaskScore>& tasks, const TableOptions& options);

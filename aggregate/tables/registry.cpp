@@ -9,16 +9,16 @@
 
 namespace nkigrid::aggregate {
 
-// One a file of this folder.
-Table cells_table(), levels_table(), modes_table(), ablation_table(), pairs_table(), interactions_table(),
-    methods_table(), method_pairs_table(), flips_table(), categories_table(), errors_table(), transitions_table(),
-    turns_table(), replicates_table(), cost_table(), rules_table(), estimates_table(), claims_table();
+#define TABLE(NAME) Table NAME##_table();
+#include "aggregate/tables/tables.def"
+#undef TABLE
 
 const std::vector<Table>& all_tables() {
   static const std::vector<Table> tables{
-      cells_table(),   levels_table(),       modes_table(), ablation_table(),   pairs_table(),     interactions_table(),
-      methods_table(), method_pairs_table(), flips_table(), categories_table(), errors_table(),    transitions_table(),
-      turns_table(),   replicates_table(),   cost_table(),  rules_table(),      estimates_table(), claims_table()};
+#define TABLE(NAME) NAME##_table(),
+#include "aggregate/tables/tables.def"
+#undef TABLE
+  };
   return tables;
 }
 

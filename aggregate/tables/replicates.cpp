@@ -7,7 +7,6 @@
 
 #include "aggregate/tables/cells.hpp"
 #include "aggregate/tables/table.hpp"
-#include "jobs/base/hash.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -28,9 +27,7 @@ ReplicateRow replicate_row(const CellRow& cell, const CellScores& scores, double
   row.variance = variance_split(counts);
   std::uint32_t most = 0;
   for (const auto& task : counts) most = std::max(most, task.replicates);
-  for (const auto k : interesting_counts(most))
-    row.pass_at.push_back(
-        pass_at_all_tasks(counts, k, confidence, keyed_hash({"pass at", cell.cell, std::to_string(k)})));
+  for (const auto k : interesting_counts(most)) row.pass_at.push_back(pass_at_all_tasks(counts, k, confidence));
   auto& one = row.pass_at.front();  // pass@1 and pass^1 are the rate, and say what `cells` says
   one.any = one.all = *cell.total.rate;
   one.any_interval = one.all_interval = *cell.total.interval;
@@ -38,7 +35,7 @@ ReplicateRow replicate_row(const CellRow& cell, const CellScores& scores, double
 }
 
 // What is of the cell and not of k: in its first row only.
-Words cell_words(const ReplicateRow& row) {
+Words words_of_cell(const ReplicateRow& row) {
   const auto share = row.variance ? row.variance->share_of_tasks() : std::nullopt;
   return {row.cell,
           std::to_string(row.replicates),
@@ -50,7 +47,7 @@ Words cell_words(const ReplicateRow& row) {
 
 Words replicate_notes(const std::vector<ReplicateRow>& rows) {
   Words notes{
-      "run to run: these tasks again; sd: of one episode's outcome (0 or 100), within levels; share of tasks: "
+      "of these tasks: their true rate; sd: of one episode's outcome (0 or 100), within levels; share of tasks: "
       "of its variance; near 1 replicates only repeat, and more of them cannot help",
       "pass@k: at least one of k passes; pass^k: all of k do"};
   if (std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.replicates > 1; })) {
@@ -66,7 +63,7 @@ Sheet display_replicates(const Evidence& evidence) {
   Sheet sheet{.caption = caption_of(evidence, "what replicates tell, in percent"),
               .columns = {{"cell"},
                           {"K", Align::right},
-                          {"run to run"},
+                          {"of these tasks"},
                           {"sd between tasks", Align::right},
                           {"between replicates", Align::right},
                           {"share of tasks", Align::right},
@@ -79,7 +76,7 @@ Sheet display_replicates(const Evidence& evidence) {
               .notes = replicate_notes(rows)};
   for (const auto& row : rows) {
     for (const auto& at : row.pass_at) {
-      auto words = &at == &row.pass_at.front() ? cell_words(row) : Words(6);
+      auto words = &at == &row.pass_at.front() ? words_of_cell(row) : Words(6);
       words.insert(words.end(), {std::to_string(at.tasks), std::to_string(at.k), percent(at.any),
                                  interval_word(at.any_interval), percent(at.all), interval_word(at.all_interval)});
       sheet.rows.push_back(std::move(words));
@@ -128,11 +125,7 @@ std::vector<ReplicateRow> make_replicates(const Evidence& evidence) {
 }
 
 Table replicates_table() {
-  return {.name = "replicates",
-          .display = display_replicates,
-          .data = data_replicates,
-          .why_empty = why_no_replicates,
-          .checks = {RowCheck::narrower_than_rerun, RowCheck::small_levels}};
+  return {.name = "replicates", .display = display_replicates, .data = data_replicates, .why_empty = why_no_replicates};
 }
 
 }  // namespace nkigrid::aggregate

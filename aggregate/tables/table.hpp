@@ -20,9 +20,6 @@ enum class InDocument {
   nowhere    ///< in the rows of another table
 };
 
-/// Rows that a reader would stumble over (row_warnings.hpp), in the order of their warnings.
-enum class RowCheck { narrower_than_rerun, small_levels, pair_tests, interaction_tests };
-
 std::string nothing_counted(const Evidence& evidence);
 
 /// All that there is to know about one table: each file of this folder that ends in a function NAME_table() defines
@@ -37,7 +34,6 @@ struct Table {
   bool by_default = false;   ///< printed where no table is named
   bool needs_turns = false;  ///< shows what only turns tell (Evidence::turns)
   bool repeats = true;       ///< same verdicts, same bytes; false: it holds times
-  std::vector<RowCheck> checks = {};
   InDocument in_document = InDocument::if_named;
   nlohmann::ordered_json (*json)(const Evidence&) = nullptr;  ///< its value in a document; null: the rows of `data`
   /// Refuses options that name nothing, whichever table is asked for. @throws Error{usage}

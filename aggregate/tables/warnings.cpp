@@ -90,14 +90,30 @@ void warn_of_outstanding(const Evidence& evidence, Warnings& warnings) {
                                  evidence.options.partial ? "rates and intervals are over the scored ones only"
                                                           : "bounds are printed in place of rates"));
   // Once every episode is scored, damage has cost nothing that is counted: the same seed gives the same bytes again.
-  const auto damaged = evidence.ledger->warnings.size();
+  const auto& ledger = *evidence.ledger;
+  const auto damaged = ledger.warnings.size() - ledger.foreign_files - ledger.copied_files;
   if (damaged > 0) {
     warnings.push_back(fmt::format("the log is damaged in {} place{}; what could not be read is not counted", damaged,
                                    damaged == 1 ? "" : "s"));
   }
 }
 
+// Files that lie in the log's folder and are none of the run's, or are there twice.
+void warn_of_left_out(const log::Ledger& ledger, Warnings& warnings) {
+  if (ledger.foreign_files > 0) {
+    warnings.push_back(fmt::format(
+        "{} file{} in the log's folder {} of another run and not counted; `log check` names them", ledger.foreign_files,
+        ledger.foreign_files == 1 ? "" : "s", ledger.foreign_files == 1 ? "is" : "are"));
+  }
+  if (ledger.copied_files > 0) {
+    warnings.push_back(fmt::format(
+        "{} file{} in the log's folder {} of others and counted once; `log check` names them", ledger.copied_files,
+        ledger.copied_files == 1 ? "" : "s", ledger.copied_files == 1 ? "is a copy" : "are copies"));
+  }
+}
+
 void warn_of_log(const Evidence& evidence, Warnings& warnings) {
+  warn_of_left_out(*evidence.ledger, warnings);
   if (evidence.ledger->ignored_rows > 0) {
     warnings.push_back(fmt::format("{} rows of the log belong to another grid (other keys) and are not counted",
                                    evidence.ledger->ignored_rows));

@@ -8,9 +8,11 @@
 
 #include <fmt/core.h>
 
+#include "jobs/base/key_like.hpp"
+
 namespace nkigrid {
 
-Error::Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+Error::Error(ErrorCode code, std::string message) : code_(code), message_(without_key_like(std::move(message))) {}
 
 Error& Error::add_context(std::string_view context) {
   message_ = fmt::format("{}: {}", context, message_);

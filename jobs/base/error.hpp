@@ -13,7 +13,7 @@ enum class ErrorCode { usage, config, io, corrupt, external, timeout, interrupte
 /// "while sealing 'RUN/log/a.journal': no space left on device".
 ///
 /// Message style: lower case, `<problem> '<value>' (<why, legal range>); <what to do>`, with file:line:col where there
-/// is one.
+/// is one. Words that look like an API key are hidden: a message repeats what somebody wrote or a program said.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -43,6 +44,27 @@ std::size_t sequence_length(std::string_view bytes) noexcept {
   if (lead == 0xf0 && at(1) < 0x90) return 0;
   if (lead == 0xf4 && at(1) > 0x8f) return 0;
   return length;
+}
+
+/// @pre `sequence` is one well-formed sequence
+std::uint32_t code_point(std::string_view sequence) noexcept {
+  const auto lead = static_cast<std::uint8_t>(sequence[0]);
+  std::uint32_t point = sequence.size() == 1 ? lead : lead & (0x7fU >> sequence.size());
+  for (const char c : sequence.substr(1)) point = point << 6U | (static_cast<std::uint8_t>(c) & 0x3fU);
+  return point;
+}
+
+/// Whether a character steers the terminal or hides, instead of standing there: controls (Cc), and those of the format
+/// characters (Cf, Zl, Zp) that turn or join what is around them. @source Unicode 15, UnicodeData; UTR 36, 2.10
+bool acts_on_terminal(std::uint32_t point) noexcept {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  static constexpr Range kRanges[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+                                      {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+                                      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [point](const Range& range) { return point >= range.first && point <= range.last; });
 }
 
 }  // namespace
@@ -109,14 +131,16 @@ std::string strip_terminal_codes(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
+  const auto valid = to_valid_utf8(text);
   std::string result;
-  for (const char c : to_valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto length = sequence_length(rest);
+    const auto point = code_point(rest.substr(0, length));
+    if (point != '\n' && point != '\t' && acts_on_terminal(point))
+      result += point < 0x80 ? fmt::format("\\x{:02x}", point) : fmt::format("\\u{{{:x}}}", point);
+    else
+      result += rest.substr(0, length);
+    rest.remove_prefix(length);
   }
   return result;
 }

@@ -21,7 +21,9 @@ std::string to_valid_utf8(std::string_view bytes);
 /// on character borders. Text that fits is returned as it is. @pre max_bytes >= 64, `text` is valid UTF-8.
 std::string elide_middle(std::string_view text, std::size_t max_bytes);
 
-/// For a terminal: valid UTF-8 in which control bytes but newline and tab stand as \xNN.
+/// For a terminal: valid UTF-8 in which what steers a terminal or hides (control characters but newline and tab, C1,
+/// bidirectional and zero-width ones) stands as \xNN or \u{NNNN}. Everything that somebody else wrote is printed
+/// through it.
 std::string printable(std::string_view text);
 
 /// Removes ANSI escape sequences and carriage returns that overwrite a line (each becomes a newline).

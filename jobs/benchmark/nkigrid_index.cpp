@@ -10,6 +10,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark/formats.hpp"
 
@@ -132,7 +133,7 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
           {text_member(constant, "name", where + ".constants"), text_member(constant, "value", where + ".constants")});
     }
   }
-  task.source = read_file(folder / "tasks" / (task.id + ".py"));
+  task.source = read_foreign_file(folder, fs::path("tasks") / (task.id + ".py"));
   task.index_entry = entry.dump();  // nlohmann::json keeps keys sorted: the canonical text
   finish_task(task);
   return task;
@@ -182,7 +183,7 @@ void read_index(const json& index, const fs::path& folder, Benchmark& benchmark)
 Benchmark read_nkigrid(const fs::path& folder) {
   Benchmark benchmark;
   const auto file = folder / "index.json";
-  const auto index = parse_json(read_file(file), file);
+  const auto index = parse_json(read_foreign_file(folder, file.filename()), file);
   try {
     read_index(index, folder, benchmark);
   } catch (const IndexFault& found) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
+#include "jobs/base/key_like.hpp"
 #include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/folders.hpp"
 #include "jobs/grid/yaml_reader.hpp"
@@ -30,31 +32,60 @@ std::string absolute_key_path(const std::string& path, const Folders& folders) {
   return fs::absolute(folders.base / path).lexically_normal().native();
 }
 
+bool is_variable(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// A word of the section `key`. No message repeats one, for it may be the key itself, which would stand in the frozen
+/// grid as well.
+std::optional<std::string> read_key_word(const YamlNode& node, const std::string& path, Problems& problems) {
+  const bool is_text = node.kind == YamlNode::Kind::scalar;
+  if (is_text && !looks_like_key(node.text)) return read_text(node, path, problems);
+  problems.add(node.place, fmt::format("{} is {} (not shown here); a key itself never stands in a grid", path,
+                                       is_text ? "a key" : "no text"));
+  return std::nullopt;
+}
+
+KeySource read_key_variable(const YamlNode& node, const std::string& path, Problems& problems) {
+  const auto name = read_key_word(node, path, problems);
+  if (name && !is_variable(*name))
+    problems.add(node.place, fmt::format("{} is no name of an environment variable (letters, digits and _ are wanted; "
+                                         "not shown here: a key itself never stands in a grid)",
+                                         path));
+  return {KeySource::Kind::env, name.value_or(""), {}};
+}
+
+KeySource read_key_command(const YamlNode& node, const std::string& path, Problems& problems) {
+  KeySource source{.kind = KeySource::Kind::command, .value = {}, .command = {}};
+  if (node.kind != YamlNode::Kind::list)
+    problems.add(node.place, fmt::format("{} is no list (a list of words is wanted: no shell reads it)", path));
+  else
+    for (const auto& item : node.items) source.command.push_back(read_key_word(item, path, problems).value_or(""));
+  return source;
+}
+
 KeySource read_key(const YamlNode& node, const std::string& path, const Folders& folders, Problems& problems) {
+  if (node.kind != YamlNode::Kind::map) {
+    problems.add(node.place, fmt::format("{} is no map (one of {{env: NAME}}, {{file: PATH}} and {{command: [word, "
+                                         "...]}} is wanted; not shown here: a key itself never stands in a grid)",
+                                         path));
+    return {};
+  }
   KeySource source;
   Fields fields(node, path, problems);
   const auto* env = fields.find("env");
   const auto* file = fields.find("file");
   const auto* command = fields.find("command");
-  if (node.kind == YamlNode::Kind::map && (env != nullptr) + (file != nullptr) + (command != nullptr) != 1) {
+  if ((env != nullptr) + (file != nullptr) + (command != nullptr) != 1)
     problems.add(node.place, fmt::format("{} must have exactly one of env, file and command", path));
-  }
-  if (env != nullptr)
-    source = {KeySource::Kind::env, read_text(*env, fields.path_of("env"), problems).value_or(""), {}};
+  if (env != nullptr) source = read_key_variable(*env, fields.path_of("env"), problems);
   if (file != nullptr) {
-    const auto name = read_text(*file, fields.path_of("file"), problems);
+    const auto name = read_key_word(*file, fields.path_of("file"), problems);
     if (name) source = {KeySource::Kind::file, absolute_key_path(*name, folders), {}};
   }
-  if (command != nullptr) {
-    source.kind = KeySource::Kind::command;
-    if (command->kind != YamlNode::Kind::list) {
-      problems.add(command->place, fmt::format("{} is {} (a list of words is wanted: no shell reads it)",
-                                               fields.path_of("command"), describe(*command)));
-    } else {
-      for (auto& word : read_texts(*command, fields.path_of("command"), problems))
-        source.command.push_back(std::move(word.text));
-    }
-  }
+  if (command != nullptr) source = read_key_command(*command, fields.path_of("command"), problems);
   fields.finish();
   return source;
 }
@@ -85,9 +116,12 @@ Remote read_remote(Fields& fields, const Folders& folders, const std::string& mo
   Remote remote;
   if (const auto* endpoint = fields.require("endpoint")) {
     remote.endpoint = fields.text("endpoint", "");
+    // What stands before an @ or behind a ? is a password or a key.
+    const bool is_open = remote.endpoint.find_first_of("@?") == std::string::npos;
+    const auto shown = is_open ? fmt::format("'{}'", remote.endpoint) : std::string("no base URL");
     const auto why = endpoint->kind == YamlNode::Kind::scalar ? endpoint_fault(remote.endpoint) : std::string_view();
     if (!why.empty())
-      problems.add(endpoint->place, fmt::format("{} is '{}' ({})", fields.path_of("endpoint"), remote.endpoint, why));
+      problems.add(endpoint->place, fmt::format("{} is {} ({})", fields.path_of("endpoint"), shown, why));
   }
   remote.model = fields.text("model", model);
   if (const auto* key = fields.find("key")) remote.key = read_key(*key, fields.path_of("key"), folders, problems);

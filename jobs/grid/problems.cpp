@@ -5,10 +5,12 @@
 
 #include <fmt/core.h>
 
+#include "jobs/base/key_like.hpp"
+
 namespace nkigrid::jobs {
 
 void Problems::add(Place place, std::string message) {
-  problems_.push_back({file_, place.line, place.col, std::move(message)});
+  problems_.push_back({file_, place.line, place.col, without_key_like(std::move(message))});
 }
 
 std::vector<Problem> Problems::sorted() const {

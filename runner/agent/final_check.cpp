@@ -1,5 +1,8 @@
 #include "runner/agent/final_check.hpp"
 
+#include <utility>
+
+#include "runner/agent/findings.hpp"
 #include "runner/agent/kernel_steps.hpp"
 
 namespace nkigrid::agent {
@@ -9,6 +12,8 @@ struct Verdict {
   Outcome outcome = Outcome::compile_fail;
   bool strict = false;
   device::Diagnostic diagnostic;
+  std::string findings;
+  std::uint32_t trials = 0, trials_passed = 0;
   double max_abs_err = kNaN, rel_l2 = kNaN, estimate_us = kNaN;
 };
 
@@ -20,6 +25,7 @@ Verdict check(Session& session, Submission& submission) {
   Verdict verdict;
   if (!compiled.ok()) {
     verdict.diagnostic = compiled.diagnostic;
+    verdict.findings = findings_of(compiled.diagnostic, nullptr);
     verdict.outcome = outcome_of(compiled.diagnostic.code, compiled.diagnostic.stage);
     return verdict;
   }
@@ -27,6 +33,9 @@ Verdict check(Session& session, Submission& submission) {
   const device::VerifyResult result = session.device.final_check(session.job.task, *compiled.artifact);
   verdict.diagnostic = result.diagnostic;
   if (result.diagnostic.code == Code::infra) throw infra_stop(session.device, result.diagnostic);
+  verdict.findings = findings_of(result.diagnostic, &result);
+  verdict.trials = result.trials;
+  verdict.trials_passed = result.trials_passed;
   verdict.max_abs_err = result.max_abs_err;
   verdict.rel_l2 = result.rel_l2;
   const bool cheated = result.diagnostic.code == Code::rule_violation;
@@ -70,7 +79,7 @@ void final_check(Session& session, log::End& end) {
     return;
   }
   share_compile(talk);
-  const Verdict final = check(session, *talk.newest);
+  Verdict final = check(session, *talk.newest);
   Verdict best = final;
   if (talk.best && !same_kernel(*talk.best, *talk.newest)) best = check(session, *talk.best);
   end.outcome = final.outcome;
@@ -81,6 +90,9 @@ void final_check(Session& session, log::End& end) {
   end.stage = final.diagnostic.stage;
   end.code = final.diagnostic.code;
   end.line = final.diagnostic.line;
+  end.findings = std::move(final.findings);
+  end.trials = final.trials;
+  end.trials_passed = final.trials_passed;
   end.max_abs_err = final.max_abs_err;
   end.rel_l2 = final.rel_l2;
   end.estimate_us = final.estimate_us;

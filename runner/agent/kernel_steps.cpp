@@ -12,7 +12,7 @@ void write_failure(log::Turn& turn, const device::Diagnostic& diagnostic) {
 }  // namespace
 
 InfraStop infra_stop(const device::Device& device, const device::Diagnostic& diagnostic) {
-  const bool hardware = diagnostic.stage == Stage::run && device.may_be_at_fault();
+  const bool hardware = diagnostic.stage == Stage::run && device.is_hardware();
   return {hardware ? Outcome::device_error : Outcome::verifier_error, diagnostic.message};
 }
 

@@ -103,6 +103,8 @@ class Backend {
   /// True where a kernel's late end or an output of nothing but zeros may be the device's doing: the canary then has to
   /// pass before it is believed.
   virtual bool may_be_at_fault() const { return false; }
+  /// True where something beside this machine's processors executes.
+  virtual bool is_hardware() const { return false; }
 
   virtual std::string name() const = 0;      ///< "sim"
   virtual std::string compiler() const = 0;  ///< e.g. "2.24+nkisim"

@@ -32,8 +32,8 @@ class Device {
     return {};
   }
 
-  /// True where something beside this machine's processors executes and may be why a run fails.
-  virtual bool may_be_at_fault() const { return false; }
+  /// True where something beside this machine's processors executes: a machinery that fails a run is then that device.
+  virtual bool is_hardware() const { return false; }
 
   virtual std::string backend() const = 0;   ///< "sim"
   virtual std::string compiler() const = 0;  ///< e.g. "2.24+nkisim"

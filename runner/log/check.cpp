@@ -1,18 +1,28 @@
 #include "runner/log/check.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
 #include <system_error>
 
 #include "jobs/base/error.hpp"
 #include "runner/log/derived_columns.hpp"
 #include "runner/log/folder.hpp"
+#include "runner/log/hidden.hpp"
 #include "runner/log/journal_reader.hpp"
+#include "runner/log/put_right.hpp"
 #include "runner/log/segment_reader.hpp"
 
 namespace nkigrid::log {
+namespace fs = std::filesystem;
 namespace {
 
+using LeftOuts = std::map<fs::path, LeftOut>;
+
 template <class Read>
-FileCheck checked(const std::filesystem::path& file, Read read) {
+FileCheck checked(const fs::path& file, const LeftOuts& left_outs, Read read) {
   FileCheck check;
   check.file = file;
   try {
@@ -21,6 +31,9 @@ FileCheck checked(const std::filesystem::path& file, Read read) {
     if (error.code() != ErrorCode::corrupt) throw;
     check.error = error.what();
   }
+  const auto left = left_outs.find(file);
+  if (left == left_outs.end() || !check.error.empty()) return check;
+  (left->second.why == LeftOut::Why::copy ? check.left_out : check.error) = left->second.text();
   return check;
 }
 
@@ -34,29 +47,55 @@ void check_journal(FileCheck& check) {
   check.missing_records = report.missing_records;
 }
 
-void check_segment(FileCheck& check) {
+/// @param before of the parts before it; it is added
+void check_segment(FileCheck& check, Coverage& before) {
   check.is_sealed = true;
-  prove_derived_columns(check.file);
-  const auto report = read_segment(check.file, Selection{}, [&](std::uint64_t, Record&&) { ++check.records; });
+  std::set<std::uint64_t> seen;
+  const auto head = read_segment_header(check.file);
+  const auto report = read_segment(check.file, {}, [&](std::uint64_t sequence, Record&&) {
+    if (!seen.insert(sequence).second)
+      throw Error(ErrorCode::corrupt, fmt::format("segment '{}' holds record {} twice", check.file.native(), sequence));
+    prove_range(check.file, head, before, sequence);
+    ++check.records;
+  });
   check.first_sequence = report.seq_first;
   check.last_sequence = report.seq_last;
   check.damaged_bytes = report.damaged_bytes;
   check.missing_records = report.missing_records;
+  prove_derived_columns(check.file);
+  before.add(head);
+}
+
+/// A part that is not there is missing where one that counts comes after it.
+bool is_missing(const std::vector<fs::path>& parts, std::size_t at, const LeftOuts& left_outs) {
+  return std::any_of(parts.begin() + static_cast<std::ptrdiff_t>(at), parts.end(),
+                     [&](const auto& part) { return why_missing(part).empty() && !left_outs.contains(part); });
 }
 
 }  // namespace
 
-std::vector<FileCheck> check_log(const std::filesystem::path& folder) {
+std::vector<FileCheck> check_log(const RunLog& log) {
+  LeftOuts left_outs;
+  for (auto& left : find_left_out(log)) left_outs.try_emplace(left.file, left);
   std::vector<FileCheck> checks;
-  for (const auto& stem : stems_of(folder)) {
-    for (const auto& part : parts_of(folder, stem)) {
-      const auto missing = why_missing(part);
-      checks.push_back(missing.empty() ? checked(part, check_segment)
-                                       : FileCheck{.file = part, .is_sealed = true, .error = missing});
+  for (const auto& stem : stems_of(log.folder)) {
+    const auto parts = parts_of(log.folder, stem);
+    Coverage before;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto missing = why_missing(parts[i]);
+      if (missing.empty())
+        checks.push_back(checked(parts[i], left_outs, [&](FileCheck& check) { check_segment(check, before); }));
+      else if (is_missing(parts, i, left_outs))
+        checks.push_back({.file = parts[i], .is_sealed = true, .error = missing});
+      if (!missing.empty()) before.lose();
     }
     std::error_code ignored;
-    const auto journal = folder / (stem.name + ".journal");
-    if (std::filesystem::exists(journal, ignored)) checks.push_back(checked(journal, check_journal));
+    const auto journal = log.folder / (stem.name + ".journal");
+    if (fs::exists(journal, ignored))
+      checks.push_back(checked(journal, left_outs, [&](FileCheck& check) {
+        check_journal(check);
+        prove_nothing_hidden(log, stem);
+      }));
   }
   return checks;
 }

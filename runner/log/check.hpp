@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/log/run_log.hpp"
+
 namespace nkigrid::log {
 
 /// What a full reading of one file of the log found.
@@ -14,14 +16,15 @@ struct FileCheck {
   std::uint64_t torn_tail_bytes = 0;  ///< no damage: the writer died, or is writing now
   std::uint64_t damaged_bytes = 0, missing_records = 0;
   bool is_sealed = false;  ///< a segment: what sealing had to skip is counted in it, and known
-  std::string error;       ///< why the file cannot be read at all, or ""
+  std::string left_out;    ///< why it is passed over where that costs nothing (others hold all of it), or ""
+  std::string error;       ///< why it cannot be read or does not count, or ""
 
   bool damaged() const noexcept { return !error.empty() || (!is_sealed && (damaged_bytes > 0 || missing_records > 0)); }
 };
 
-/// Reads every record and text of every file of a log folder, in the order of their names. Damage is in the
-/// result, never thrown.
+/// Reads every record and text of every file of a log's folder, in the order of their names, and holds the files
+/// against each other (left_out.hpp). What is wrong is in the result, never thrown.
 /// @throws Error{io} when the folder or a file cannot be read
-std::vector<FileCheck> check_log(const std::filesystem::path& folder);
+std::vector<FileCheck> check_log(const RunLog& log);
 
 }  // namespace nkigrid::log

@@ -11,11 +11,14 @@
 namespace nkigrid::log {
 namespace {
 
+constexpr int kRunOfBegin = 14;  // beside a begin's own fields
+
 enum Wire : std::uint8_t { kVarint = 0, kDouble = 1, kBytes = 2 };
 
 class Encoder {
  public:
   explicit Encoder(std::uint8_t kind) { out_ += static_cast<char>(kind); }
+  explicit Encoder(std::string payload) : out_(std::move(payload)) {}  ///< goes on with one
 
   template <std::unsigned_integral T>
   void field(int number, T value) {
@@ -181,6 +184,23 @@ std::string encode(const LogHeader& header) { return encode_as(0, header); }
 
 std::string encode(const Record& record) {
   return std::visit([&](const auto& r) { return encode_as(static_cast<std::uint8_t>(record.index() + 1), r); }, record);
+}
+
+std::string encode(const Record& record, const std::string& run_id) {
+  auto payload = encode(record);
+  if (!std::holds_alternative<Begin>(record)) return payload;
+  Encoder run(payload);
+  run.field(kRunOfBegin, run_id);
+  return run.take();
+}
+
+std::optional<std::string> run_of_begin(std::string_view payload) {
+  if (!payload.starts_with('\1')) return std::nullopt;
+  Cursor cursor(payload.substr(1));
+  for (RawField raw; !cursor.done() && cursor.next(raw);) {
+    if (raw.number == kRunOfBegin && raw.wire == kBytes) return std::string(raw.bytes);
+  }
+  return std::nullopt;
 }
 
 std::optional<Payload> decode(std::string_view bytes, bool with_texts) {

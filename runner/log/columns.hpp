@@ -42,6 +42,7 @@ class ColumnWriter {
     ++rows_;
   }
   std::uint64_t rows() const noexcept { return rows_; }
+  static constexpr bool has(std::uint64_t) noexcept { return true; }  ///< the newest version is written
 
   template <Numeric T>
   void column(const char* name, T& value) {
@@ -109,14 +110,18 @@ enum class Damaged : std::uint8_t { refuse, lose_rows };
 /// The columns of one group in memory. load() once by visiting any row, then fill() rows by visiting them.
 class ColumnReader {
  public:
-  ColumnReader(const h5::Group& group, std::uint64_t rows, bool with_texts, Damaged damaged = Damaged::refuse)
+  /// @param version of the file's layout
+  ColumnReader(const h5::Group& group, std::uint64_t version, std::uint64_t rows, bool with_texts,
+               Damaged damaged = Damaged::refuse)
       : group_(group),
+        version_(version),
         rows_(rows),
         with_texts_(with_texts),
         loses_rows_(damaged == Damaged::lose_rows),
         lost_(loses_rows_ ? rows : 0) {}
 
   std::uint64_t rows() const noexcept { return rows_; }
+  bool has(std::uint64_t version) const noexcept { return version_ >= version; }
   bool is_lost(std::uint64_t row) const noexcept { return loses_rows_ && lost_[row]; }
   /// The next visit fills `row`. @pre a visit was made before, which loaded the columns
   void begin_row(std::uint64_t row) noexcept { loaded_ = true, row_ = row, next_ = 0; }
@@ -190,6 +195,7 @@ class ColumnReader {
   [[noreturn]] static void unknown_word(const char* name, std::string_view word);
 
   const h5::Group& group_;
+  std::uint64_t version_;
   std::uint64_t rows_;
   bool with_texts_;
   std::vector<Column> columns_;

@@ -45,6 +45,8 @@ std::string_view of_numbers(const End& end) noexcept {
   const bool ran_nothing = is_scored(end.outcome) && !is_of_a_kernel(end.outcome);
   if (ran_nothing && !(std::isnan(end.max_abs_err) && std::isnan(end.rel_l2))) return "max_abs_err and outcome";
   if (ran_nothing && !std::isnan(end.estimate_us)) return "estimate_us and outcome";
+  if (ran_nothing && end.trials != 0) return "trials and outcome";
+  if (end.trials_passed > end.trials) return "trials_passed and trials";
   return {};
 }
 

@@ -100,7 +100,7 @@ void add_endpoint_share(const jobs::Run& run, std::map<std::string, std::pair<do
   visitor.end = [&](const End& end) {
     if (auto* sum = find(end.id)) sum->second += end.seconds;
   };
-  read_log(run.log_folder(), Texts::skip, visitor);
+  read_log(log_of(run), Texts::skip, visitor);
 }
 
 }  // namespace

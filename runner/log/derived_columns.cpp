@@ -84,7 +84,7 @@ void prove_turns(const h5::File& file) {
 }  // namespace
 
 void prove_derived_columns(const std::filesystem::path& segment) {
-  read_segment_file(segment, [](const h5::File& file) {
+  OpenSegment(segment).read([](const h5::File& file) {
     prove_episodes(file);
     prove_turns(file);
   });

@@ -89,43 +89,33 @@ void Coverage::add(const SegmentReport& part) {
   if (first_ == 0) first_ = part.seq_first;
   last_ = part.seq_last;
   carried_ = part.carried;
+  lost_ = lost_ || part.missing_records > 0;
 }
+
+void Coverage::lose() noexcept { lost_ = true; }
 
 bool Coverage::covers(std::uint64_t sequence) const noexcept {
-  return sequence >= first_ && sequence <= last_ && !std::binary_search(carried_.begin(), carried_.end(), sequence);
+  return sequence >= first_ && sequence <= last_ && !carries(sequence);
 }
 
-StemReport read_stem(const fs::path& folder, const Stem& stem, const Selection& selection,
-                     const std::function<SegmentReport(const fs::path&)>& segment,
-                     const std::function<void(Record&&)>& record) {
-  const auto journal = folder / (stem.name + ".journal");
-  const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd && errno != ENOENT) throw_errno(errno, "open journal", journal.native());
-
-  StemReport report;
-  Coverage coverage;
-  for (const auto& part : parts_of(folder, stem)) {
-    if (const auto why = why_missing(part); !why.empty()) throw Error(ErrorCode::corrupt, why);
-    report.segments.push_back(segment(part));
-    coverage.add(report.segments.back());
-  }
-  if (fd) {
-    report.journal = read_journal(fd, journal, selection, [&](std::uint64_t sequence, Record&& entry) {
-      if (coverage.covers(sequence))
-        ++report.skipped;
-      else
-        record(std::move(entry));
-    });
-  }
-  return report;
+bool Coverage::carries(std::uint64_t sequence) const noexcept {
+  return std::binary_search(carried_.begin(), carried_.end(), sequence);
 }
 
-StemReport read_stem(const fs::path& folder, const Stem& stem, const Selection& selection,
-                     const std::function<void(Record&&)>& visit) {
-  const auto segment = [&](const fs::path& file) {
-    return read_segment(file, selection, [&](std::uint64_t, Record&& record) { visit(std::move(record)); });
-  };
-  return read_stem(folder, stem, selection, segment, visit);
+bool Coverage::may_carry(std::uint64_t sequence) const noexcept { return lost_ || carries(sequence); }
+
+void prove_range(const fs::path& segment, const SegmentReport& head, const Coverage& before, std::uint64_t sequence) {
+  const bool is_early = sequence < head.seq_first;
+  if (is_early ? before.may_carry(sequence) : sequence <= head.seq_last) return;
+  throw Error(ErrorCode::corrupt,
+              fmt::format("segment '{}' holds record {}, and says to hold {} to {}; `nkigrid seal RUN` makes it anew",
+                          segment.native(), sequence, head.seq_first, head.seq_last));
+}
+
+bool Coverage::is_continued_by(const SegmentReport& part) const noexcept {
+  if (last_ == 0 || part.seq_last == 0) return true;  // one of them holds nothing
+  const bool only_carried = part.seq_first == last_ && part.seq_last == last_ && !carried_.empty();
+  return part.seq_first > last_ || only_carried;
 }
 
 }  // namespace nkigrid::log

@@ -41,31 +41,26 @@ class Coverage {
  public:
   /// Parts in their order.
   void add(const SegmentReport& part);
+  /// In the place of a part that is gone.
+  void lose() noexcept;
   bool covers(std::uint64_t sequence) const noexcept;
+  /// True when the part to come has this record of the range of one before.
+  bool carries(std::uint64_t sequence) const noexcept;
+  /// carries(), or nobody knows: what a lost part carried is not told.
+  bool may_carry(std::uint64_t sequence) const noexcept;
+  /// True when `part` can come next: its records are after those of the parts before, or those that they carried.
+  bool is_continued_by(const SegmentReport& part) const noexcept;
   std::uint64_t last() const noexcept { return last_; }
 
  private:
   std::uint64_t first_ = 0, last_ = 0;
   std::vector<std::uint64_t> carried_;  ///< of the last part: they come in one that is not there yet
+  bool lost_ = false;                   ///< records of a part before are gone
 };
 
-/// What reading one stem met; `journal` is absent where there was no such file.
-struct StemReport {
-  std::vector<SegmentReport> segments;
-  std::optional<JournalReport> journal;
-  std::uint64_t skipped = 0;  ///< journal records that segments cover
-};
-
-/// Reads segments and journal of one stem, every record once, whatever a sealer does meanwhile: the journal is
-/// opened before segments are looked for, and keeps its bytes while it is open. @throws Error{io},
-/// Error{corrupt}, also for a part that is gone while later ones are there
-StemReport read_stem(const std::filesystem::path& folder, const Stem& stem, const Selection& selection,
-                     const std::function<void(Record&&)>& visit);
-
-/// The same for readers with an own way to read a segment: `segment` is called for each part, `record` for each journal
-/// record that no part holds.
-StemReport read_stem(const std::filesystem::path& folder, const Stem& stem, const Selection& selection,
-                     const std::function<SegmentReport(const std::filesystem::path&)>& segment,
-                     const std::function<void(Record&&)>& record);
+/// Holds a segment's record against the range that the segment says to hold. @param before of the parts before it
+/// @throws Error{corrupt} where it cannot be of it: what the range says decides what is skipped in the journal
+void prove_range(const std::filesystem::path& segment, const SegmentReport& head, const Coverage& before,
+                 std::uint64_t sequence);
 
 }  // namespace nkigrid::log

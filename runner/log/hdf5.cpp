@@ -55,10 +55,10 @@ void write_column(Hid where, const std::string& name, hid_t type, std::uint64_t 
   dataset.close();
 }
 
-void write_scalar(const File& file, const std::string& name, hid_t type, const void* value) {
+void write_scalar(Hid where, const std::string& name, hid_t type, const void* value) {
   const Space space(made(H5Screate(H5S_SCALAR), "make space of", name));
-  const Attribute attribute(made(H5Acreate2(file.get(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                                 "create attribute", name));
+  const Attribute attribute(
+      made(H5Acreate2(where, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT), "create attribute", name));
   made(H5Awrite(attribute.get(), type, value), "write attribute", name);
 }
 
@@ -111,6 +111,39 @@ void read_rows(const Dataset& dataset, const std::string& name, hid_t type, std:
   }
 }
 
+void write_word(Hid where, const std::string& name, std::string_view word) {
+  const auto type = word_type(word.size());
+  const std::string padded = word.empty() ? std::string(1, '\0') : std::string(word);
+  write_scalar(where, name, type.get(), padded.data());
+}
+
+Attribute open_scalar(Hid where, const std::string& name) {
+  Attribute attribute(had(H5Aopen(where, name.c_str(), H5P_DEFAULT), "open attribute", name));
+  const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
+  if (H5Sget_simple_extent_npoints(space.get()) != 1)
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
+  return attribute;
+}
+
+std::string read_word(Hid where, const std::string& name) {
+  const auto attribute = open_scalar(where, name);
+  const Type type(had(H5Aget_type(attribute.get()), "read type of", name));
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
+  }
+  std::string word(H5Tget_size(type.get()), '\0');
+  had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
+  word.resize(word.find_last_not_of('\0') + 1);
+  return word;
+}
+
+std::uint64_t read_number(Hid where, const std::string& name) {
+  const auto attribute = open_scalar(where, name);
+  std::uint64_t value = 0;
+  had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
+  return value;
+}
+
 }  // namespace
 
 int close_file(Hid id) noexcept {
@@ -142,17 +175,23 @@ Group create_group(const File& file, const std::string& name) {
 
 void write_attribute(const File& file, const std::string& name, std::string_view word) {
   const Call call;
-  const auto type = word_type(word.size());
-  const std::string padded = word.empty() ? std::string(1, '\0') : std::string(word);
-  write_scalar(file, name, type.get(), padded.data());
+  write_word(file.get(), name, word);
 }
 void write_attribute(const File& file, const std::string& name, std::uint64_t value) {
   const Call call;
-  write_scalar(file, name, H5T_NATIVE_UINT64, &value);
+  write_scalar(file.get(), name, H5T_NATIVE_UINT64, &value);
 }
 void write_attribute(const File& file, const std::string& name, std::int32_t value) {
   const Call call;
-  write_scalar(file, name, H5T_NATIVE_INT32, &value);
+  write_scalar(file.get(), name, H5T_NATIVE_INT32, &value);
+}
+void write_attribute(const Group& group, const std::string& name, std::string_view word) {
+  const Call call;
+  write_word(group.get(), name, word);
+}
+void write_attribute(const Group& group, const std::string& name, std::uint64_t value) {
+  const Call call;
+  write_scalar(group.get(), name, H5T_NATIVE_UINT64, &value);
 }
 
 void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values) {
@@ -197,35 +236,22 @@ Dataset open_dataset(const File& file, const std::string& name) {
   had(H5Pset_chunk_cache(access.get(), 521, kTextCache, H5D_CHUNK_CACHE_W0_DEFAULT), "set cache of", name);
   return Dataset(had(H5Dopen2(file.get(), name.c_str(), access.get()), "open dataset", name));
 }
-bool has_dataset(const Group& group, const std::string& name) {
-  const Call call;
-  return had(H5Lexists(group.get(), name.c_str(), H5P_DEFAULT), "look for dataset", name) > 0;
-}
 
 std::string read_word_attribute(const File& file, const std::string& name) {
   const Call call;
-  const Attribute attribute(had(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
-  const Type type(had(H5Aget_type(attribute.get()), "read type of", name));
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
-    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
-  }
-  const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
-  if (H5Sget_simple_extent_npoints(space.get()) != 1)
-    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
-  std::string word(H5Tget_size(type.get()), '\0');
-  had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
-  word.resize(word.find_last_not_of('\0') + 1);
-  return word;
+  return read_word(file.get(), name);
 }
 std::uint64_t read_number_attribute(const File& file, const std::string& name) {
   const Call call;
-  const Attribute attribute(had(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
-  const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
-  if (H5Sget_simple_extent_npoints(space.get()) != 1)
-    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
-  std::uint64_t value = 0;
-  had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
-  return value;
+  return read_number(file.get(), name);
+}
+std::string read_word_attribute(const Group& group, const std::string& name) {
+  const Call call;
+  return read_word(group.get(), name);
+}
+std::uint64_t read_number_attribute(const Group& group, const std::string& name) {
+  const Call call;
+  return read_number(group.get(), name);
 }
 
 std::uint64_t rows_of(const Dataset& dataset) {

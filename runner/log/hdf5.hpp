@@ -86,6 +86,8 @@ Group create_group(const File& file, const std::string& name);
 void write_attribute(const File& file, const std::string& name, std::string_view word);
 void write_attribute(const File& file, const std::string& name, std::uint64_t value);
 void write_attribute(const File& file, const std::string& name, std::int32_t value);
+void write_attribute(const Group& group, const std::string& name, std::string_view word);
+void write_attribute(const Group& group, const std::string& name, std::uint64_t value);
 void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values);
 /// @param packed rows x width bytes, NUL padded
 void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width,
@@ -100,9 +102,10 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
 File open_file(const std::filesystem::path& path);
 Group open_group(const File& file, const std::string& name);
 Dataset open_dataset(const File& file, const std::string& name);
-bool has_dataset(const Group& group, const std::string& name);
 std::string read_word_attribute(const File& file, const std::string& name);
 std::uint64_t read_number_attribute(const File& file, const std::string& name);
+std::string read_word_attribute(const Group& group, const std::string& name);
+std::uint64_t read_number_attribute(const Group& group, const std::string& name);
 std::uint64_t rows_of(const Dataset& dataset);
 std::uint64_t rows_of(const Group& group, const std::string& column);
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "runner/log/folder.hpp"
+#include "runner/log/walk.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -71,15 +71,15 @@ std::vector<LoggedTurn> chain(const Attempts& attempts) {
 
 }  // namespace
 
-std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder,
-                                                    const std::vector<HistoryKey>& wanted) {
+std::vector<std::vector<LoggedTurn>> read_histories(const RunLog& log, const std::vector<HistoryKey>& wanted) {
   std::map<HistoryKey, std::size_t> index;
   for (std::size_t i = 0; i < wanted.size(); ++i) index.emplace(wanted[i], i);
   std::vector<Attempts> found(wanted.size());
   Selection selection;
   selection.wanted = [&](const AttemptId& id) { return index.contains({id.episode, id.key}); };
-  for (const auto& stem : stems_of(folder)) {
-    read_stem(folder, stem, selection, [&](Record&& record) {
+  LogWalk walk(log, refuse_the_unclear);
+  for (const auto& stem : stems_of(log.folder)) {
+    walk.read(stem, selection, [&](Record&& record) {
       const auto& id = attempt_of(record);
       Collector collect{found[index.at({id.episode, id.key})]};
       std::visit([&](auto&& r) { collect(std::move(r)); }, std::move(record));
@@ -90,9 +90,8 @@ std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path&
   return histories;
 }
 
-std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode,
-                                     const std::string& key) {
-  return std::move(read_histories(folder, {{episode, key}}).front());
+std::vector<LoggedTurn> read_history(const RunLog& log, const EpisodeId& episode, const std::string& key) {
+  return std::move(read_histories(log, {{episode, key}}).front());
 }
 
 }  // namespace nkigrid::log

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "jobs/base/ids.hpp"
 #include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::log {
 
@@ -22,8 +22,7 @@ struct LoggedTurn {
 /// anew (inherited_turns 0 and a first reply) hides them. Where damage took a turn, what follows it is left
 /// out.
 /// @throws Error{io}, Error{corrupt}
-std::vector<LoggedTurn> read_history(const std::filesystem::path& folder, const EpisodeId& episode,
-                                     const std::string& key);
+std::vector<LoggedTurn> read_history(const RunLog& log, const EpisodeId& episode, const std::string& key);
 
 struct HistoryKey {
   EpisodeId episode;
@@ -32,7 +31,6 @@ struct HistoryKey {
 };
 
 /// Several histories in one pass over the log, parallel to `wanted` (no episode twice): for a resume of many.
-std::vector<std::vector<LoggedTurn>> read_histories(const std::filesystem::path& folder,
-                                                    const std::vector<HistoryKey>& wanted);
+std::vector<std::vector<LoggedTurn>> read_histories(const RunLog& log, const std::vector<HistoryKey>& wanted);
 
 }  // namespace nkigrid::log

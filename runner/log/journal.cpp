@@ -27,13 +27,13 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A record as bytes. @throws Error{internal} for one that readers would refuse
-std::string payload_of(const Record& record, const fs::path& journal) {
+std::string payload_of(const Record& record, const std::string& run_id, const fs::path& journal) {
   if (const auto found = contradiction(record); !found.empty()) {
     throw Error(ErrorCode::internal,
                 fmt::format("a record of {} contradicts itself ({}); journal '{}' does not take it",
                             to_string(attempt_of(record).episode), found, journal.native()));
   }
-  auto payload = encode(record);
+  auto payload = encode(record, run_id);
   if (payload.size() > kMaxRecordBytes) {
     throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
                                                  payload.size(), journal.native(), kMaxRecordBytes));
@@ -45,6 +45,7 @@ std::string payload_of(const Record& record, const fs::path& journal) {
 
 struct Journal::State {
   fs::path path;
+  std::string run_id;
   Fd fd;
   std::string warning;
 
@@ -62,7 +63,7 @@ struct Journal::State {
   std::size_t last_batch = 1;
   std::chrono::steady_clock::duration last_sync{};
 
-  void create(const fs::path& folder, const std::string& name, const LogHeader& header);
+  void create(const fs::path& folder, const std::string& name, LogHeader header);
   void write_for_all(std::unique_lock<std::mutex>& lock);
   void gather(std::unique_lock<std::mutex>& lock);
   void write_batch(const std::vector<std::string>& batch);
@@ -71,7 +72,9 @@ struct Journal::State {
 
 /// Born under a hidden name and linked in when its header is durable: no reader meets half a header, no two
 /// writers share a file, and no sealer can lock it before its owner does.
-void Journal::State::create(const fs::path& folder, const std::string& name, const LogHeader& header) {
+void Journal::State::create(const fs::path& folder, const std::string& name, LogHeader header) {
+  header.journal = name;
+  run_id = header.run_id;
   path = folder / (name + ".journal");
   std::string hidden = (folder / ("." + name + ".journal.XXXXXX")).native();
   fd = Fd(::mkostemp(hidden.data(), O_CLOEXEC));
@@ -166,7 +169,7 @@ void Journal::append(const Record& record) { append(std::span(&record, 1)); }
 
 void Journal::append(std::span<const Record> records) {
   std::vector<std::string> payloads;
-  for (const auto& record : records) payloads.push_back(payload_of(record, state_->path));
+  for (const auto& record : records) payloads.push_back(payload_of(record, state_->run_id, state_->path));
   std::unique_lock lock(state_->mutex);
   if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
   if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));

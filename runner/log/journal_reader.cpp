@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -25,6 +26,15 @@ void count(JournalReport& report, std::uint64_t sequence) {
   report.last_sequence = sequence;
 }
 
+// A journal has its name only once its head is durable: what has neither head nor record was cut by something else.
+[[noreturn]] void throw_not_born_so(const std::filesystem::path& name) {
+  throw Error(
+      ErrorCode::corrupt,
+      fmt::format("journal '{}' holds neither its head nor a whole record (no journal is born so); `nkigrid seal "
+                  "RUN` sets it aside; what it alone held is run again",
+                  name.native()));
+}
+
 }  // namespace
 
 bool selects(const Selection& selection, const Record& record) {
@@ -43,6 +53,7 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
   std::string payload;
   bool has_head = false;
   while (frames.next(sequence, payload)) {
+    if (!has_head && report.header.run_id.empty()) report.header.run_id = run_of_begin(payload).value_or("");
     auto decoded = decode(payload, selection.with_texts);
     if (!decoded) {
       frames.count_damage(payload.size());
@@ -56,17 +67,32 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
                         }},
                *decoded);
   }
-  // A journal has its name only once its head is durable: what has neither head nor record was cut by something else.
-  if (!has_head && report.records == 0) {
-    throw Error(ErrorCode::corrupt, fmt::format("journal '{}' holds neither its head nor a whole record (no journal is "
-                                                "born so); `nkigrid seal RUN` sets it aside; "
-                                                "what it alone held is run again",
-                                                name.native()));
-  }
+  if (!has_head && report.records == 0) throw_not_born_so(name);
   report.torn_tail_bytes = frames.torn_bytes();
   report.damaged_bytes = frames.damaged_bytes();
   report.missing_records = frames.missing_records();
   return report;
+}
+
+std::optional<LogHeader> read_journal_head(const Fd& fd, const std::filesystem::path& name) {
+  std::optional<LogHeader> head;
+  {
+    FrameReader frames(fd.get(), name);
+    std::uint64_t sequence = 0;
+    std::string payload;
+    bool has_record = false;
+    while (!head && frames.next(sequence, payload)) {
+      auto decoded = decode(payload, false);
+      has_record = has_record || decoded;
+      if (decoded && std::holds_alternative<LogHeader>(*decoded))
+        head = std::get<LogHeader>(std::move(*decoded));
+      else if (auto run = run_of_begin(payload))
+        head = LogHeader{.run_id = std::move(*run)};
+    }
+    if (!head && !has_record) throw_not_born_so(name);
+  }
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", name.native());
+  return head;
 }
 
 JournalReport read_journal(const std::filesystem::path& file,

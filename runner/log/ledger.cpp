@@ -82,7 +82,7 @@ class Folder {
   /// The plan tells them; 10^6 rows that repeat them are half a gigabyte.
   static void forget_names(End& end) {
     end.id.episode = {};
-    end.id.key = end.level = end.category = end.reason = {};
+    end.id.key = end.level = end.category = end.reason = end.findings = {};
   }
 
   void add_failure(std::uint32_t i, const End& end) {
@@ -168,22 +168,25 @@ std::vector<std::string> Ledger::bad_nodes() const {
   return bad.size() < nodes.size() ? bad : std::vector<std::string>{};
 }
 
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
-                bool live) {
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, bool live) {
   Ledger ledger;
   Folder folder(plan, ledger);
   LogVisitor visitor;
   visitor.begin = [&](const Begin& begin) { folder.add(begin); };
   visitor.end = [&](const End& end) { folder.add(end); };
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
-  read_log(log_folder, Texts::skip, visitor);
+  visitor.left_out = [&](const LeftOut& file) {
+    ++(file.why == LeftOut::Why::foreign ? ledger.foreign_files : ledger.copied_files);
+    ledger.warnings.push_back(file.text());
+  };
+  read_log(log, Texts::skip, visitor);
   folder.settle(infra_retries, live);
-  for (auto& [node, reason] : read_refusals(log_folder)) ledger.nodes[node].refused = std::move(reason);
+  for (auto& [node, reason] : read_refusals(log.folder)) ledger.nodes[node].refused = std::move(reason);
   return ledger;
 }
 
 Ledger read_ledger(const jobs::Run& run) {
-  return fold_log(run.plan, run.grid.infra_retries, run.log_folder(), has_living_writer(run.log_folder()));
+  return fold_log(run.plan, run.grid.infra_retries, log_of(run), has_living_writer(run.log_folder()));
 }
 
 }  // namespace nkigrid::log

@@ -10,6 +10,7 @@
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::log {
 
@@ -72,10 +73,12 @@ inline bool is_parked(std::uint32_t infra_failures, std::uint32_t infra_retries)
 /// episode. The highest attempt with a scored outcome counts; rows whose key is not the plan's are ignored.
 struct Ledger {
   std::vector<EpisodeState> states;  ///< parallel to plan.episodes
-  /// The counted row, parallel to plan.episodes; its episode, key, level, category and reason are empty: the plan has
-  /// them.
+  /// The counted row, parallel to plan.episodes; its episode, key, level, category and texts are empty: the plan or
+  /// read_log() has them.
   std::vector<std::optional<End>> ends;
-  std::vector<std::string> warnings;  ///< damage found while reading
+  std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
+  std::uint32_t foreign_files = 0;    ///< of the log folder, that are of another run: not counted, and warned of
+  std::uint32_t copied_files = 0;     ///< whose records others hold: counted once, and warned of
   std::uint64_t ignored_rows = 0;     ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
 
@@ -96,8 +99,7 @@ struct Ledger {
 /// device_error; killed ones do not count.
 /// @param live attempts without an end count as `running` when true (a writer may live), else as `killed`
 /// @throws Error{io}, Error{corrupt} as read_log()
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const std::filesystem::path& log_folder,
-                bool live);
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, bool live);
 
 /// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living
 /// writer.

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runner/log/folder.hpp"
+#include "runner/log/walk.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -16,14 +16,18 @@ void tell(const Fn& visit, const Entry& entry) {
 
 }  // namespace
 
-void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor& visitor) {
+void read_log(const RunLog& log, Texts texts, const LogVisitor& visitor) {
   const Selection selection{.with_texts = texts == Texts::load,
                             .begins = static_cast<bool>(visitor.begin),
                             .replies = static_cast<bool>(visitor.reply),
                             .turns = static_cast<bool>(visitor.turn),
                             .ends = static_cast<bool>(visitor.end)};
-  for (const auto& stem : stems_of(folder)) {
-    const auto report = read_stem(folder, stem, selection, [&](Record&& record) {
+  LogWalk walk(log, [&](const LeftOut& file) {
+    refuse_the_unclear(file);
+    tell(visitor.left_out, file);
+  });
+  for (const auto& stem : stems_of(log.folder)) {
+    const auto report = walk.read(stem, selection, [&](Record&& record) {
       if (const auto* begin = std::get_if<Begin>(&record))
         tell(visitor.begin, *begin);
       else if (const auto* reply = std::get_if<Reply>(&record))
@@ -37,7 +41,8 @@ void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor
     if (!report.journal || !report.journal->damaged() || !visitor.warning) continue;
     visitor.warning(fmt::format(
         "'{}' is damaged: {} bytes skipped, {} records missing; `nkigrid seal RUN` saves the rest and sets it aside",
-        (folder / (stem.name + ".journal")).native(), report.journal->damaged_bytes, report.journal->missing_records));
+        (log.folder / (stem.name + ".journal")).native(), report.journal->damaged_bytes,
+        report.journal->missing_records));
   }
 }
 

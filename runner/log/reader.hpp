@@ -4,7 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "runner/log/left_out.hpp"
 #include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::log {
 
@@ -21,9 +23,11 @@ struct LogVisitor {
   std::function<void(const Turn&)> turn;
   std::function<void(const End&)> end;
   std::function<void(const std::string& warning)> warning;  ///< damage, with file and bytes
+  std::function<void(const LeftOut&)> left_out;             ///< a copy, or a file of another run
 };
 
-/// @param folder RUN/log; absent or empty is no error. @throws Error{io}, Error{corrupt}
-void read_log(const std::filesystem::path& folder, Texts texts, const LogVisitor& visitor);
+/// @param log its folder may be absent or empty
+/// @throws Error{io}, Error{corrupt}, also where two files tell one attempt differently (left_out.hpp)
+void read_log(const RunLog& log, Texts texts, const LogVisitor& visitor);
 
 }  // namespace nkigrid::log

@@ -28,6 +28,7 @@ void fields(Header& h, Visitor& v) {
   v.field(14, h.backend);
   v.field(15, h.compiler);
   v.field(16, h.host);
+  v.field(17, h.journal);
 }
 
 template <class Visitor, class R>
@@ -112,6 +113,9 @@ void fields(R& r, Visitor& v) {
   v.field(35, r.node);
   v.field(36, r.rank);
   v.field(37, r.synthetic);
+  v.text(38, r.findings);
+  v.field(39, r.trials);
+  v.field(40, r.trials_passed);
 }
 
 }  // namespace nkigrid::log

@@ -17,6 +17,7 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 /// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
 struct LogHeader {
   std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
+  std::string journal = {};  ///< the journal's own name, whatever its file is called; "": written before version 1.1
 };
 
 /// Who writes, and of what. Every record carries it; (episode, attempt) fences zombies.
@@ -83,6 +84,8 @@ struct End {
   Stage stage = Stage::none;  ///< of the final kernel's check
   Code code = Code::none;
   std::uint32_t line = 0;
+  std::string findings;                         ///< of that check, JSON (docs/formats/segment.md), or ""
+  std::uint32_t trials = 0, trials_passed = 0;  ///< of that check; 0: nothing was executed
   double max_abs_err = kNotMeasured, rel_l2 = kNotMeasured;
   std::uint32_t turns = 0;  ///< inherited ones included
   double started = 0, seconds = 0;

@@ -6,7 +6,8 @@
 
 /// The rows of a segment and, in one list a group, their columns (docs/formats/segment.md): writer and reader
 /// visit the same list. A visitor has column(name, value&), word_if(name, enum&, present), derived(name,
-/// value) (written, never read: another column tells it) and text(name, TextRef&).
+/// value) (written, never read: another column tells it), text(name, TextRef&) and has(version): whether a file has
+/// what that version brought.
 namespace nkigrid::log {
 
 /// Where a text stands in /text.
@@ -34,7 +35,7 @@ struct EpisodeRow {
   End end;
   std::uint64_t seq = 0;
   bool superseded = false;
-  TextRef reason;
+  TextRef reason, findings;
 };
 
 template <class Visitor>
@@ -130,6 +131,10 @@ void columns(EpisodeRow& row, Visitor& v) {
   v.column("synthetic", r.synthetic);
   v.column("end_seq", row.seq);
   v.text("reason", row.reason);
+  if (!v.has(3)) return;
+  v.column("trials", r.trials);
+  v.column("trials_passed", r.trials_passed);
+  v.text("findings", row.findings);
 }
 
 }  // namespace nkigrid::log

@@ -8,28 +8,32 @@
 #include <utility>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/left_out.hpp"
 #include "runner/log/publish.hpp"
 #include "runner/log/set_aside.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 
-Sealed readable_parts(const fs::path& folder, const Stem& stem, std::string& why) {
+Sealed readable_parts(const RunLog& log, const Stem& stem, std::string& why) {
   Sealed sealed;
-  for (const auto& file : parts_of(folder, stem)) {
+  for (const auto& file : parts_of(log.folder, stem)) {
     why = why_missing(file);
     if (!why.empty()) break;
+    SegmentReport header;
     try {
-      const auto header = read_segment_header(file);
-      sealed.coverage.add(header);
-      sealed.damaged_bytes += header.damaged_bytes;
-      sealed.missing_records += header.missing_records;
-      ++sealed.parts;
+      header = read_segment_header(file);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt || is_other_version(file)) throw;
       why = error.what();
       break;
     }
+    if (const auto left = why_left_out(log, stem, sealed.parts + 1, file, header, sealed.coverage))
+      throw Error(ErrorCode::corrupt, left->text());
+    sealed.coverage.add(header);
+    sealed.damaged_bytes += header.damaged_bytes;
+    sealed.missing_records += header.missing_records;
+    ++sealed.parts;
   }
   return sealed;
 }
@@ -85,7 +89,8 @@ void Sealer::finish_part(bool is_last) {
     about.damaged_bytes = report_.damaged_bytes - std::min(report_.damaged_bytes, sealed_.damaged_bytes);
     about.missing_records = report_.missing_records - std::min(report_.missing_records, sealed_.missing_records);
   }
-  const auto path = part_path(journal_.parent_path(), about.journal, ++sealed_.parts);
+  about.part = ++sealed_.parts;
+  const auto path = part_path(journal_.parent_path(), about.journal, sealed_.parts);
   beaten_ = !publish(path, builder_->finish(about));
   written_.push_back(path);
   builder_.emplace(limits_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/log/folder.hpp"
+#include "runner/log/run_log.hpp"
 #include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {
@@ -19,9 +20,9 @@ struct Sealed {
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what these tell of their journal
 };
 
-/// Reads the parts up to one that cannot be read or is gone. @param why why not, or "" @throws Error{corrupt} for
-/// another version
-Sealed readable_parts(const std::filesystem::path& folder, const Stem& stem, std::string& why);
+/// Reads the parts up to one that cannot be read or is gone. @param why why not, or ""
+/// @throws Error{corrupt} for another version, and for a part that is none of this journal's (left_out.hpp)
+Sealed readable_parts(const RunLog& log, const Stem& stem, std::string& why);
 
 /// Sets parts aside from `first` on, whose journal is still here: they are made anew.
 void set_parts_aside(const std::filesystem::path& folder, const Stem& stem, std::uint32_t first,

@@ -18,8 +18,10 @@
 #include "jobs/base/files.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/log/folder.hpp"
+#include "runner/log/left_out.hpp"
 #include "runner/log/sealer.hpp"
 #include "runner/log/set_aside.hpp"
+#include "runner/log/walk.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
@@ -39,8 +41,8 @@ Claim claim(const fs::path& journal) {
   return result;
 }
 
-/// True when each of `unended` has an end or a later attempt somewhere in the folder.
-bool all_settled(const fs::path& folder, const std::set<AttemptId>& unended) {
+/// True when each of `unended` has an end or a later attempt somewhere in the log.
+bool all_settled(const RunLog& log, const std::set<AttemptId>& unended) {
   if (unended.empty()) return true;
   std::map<std::pair<EpisodeId, std::string>, std::uint32_t> waiting;  // newest unended attempt of each episode
   for (const auto& id : unended) {
@@ -49,8 +51,9 @@ bool all_settled(const fs::path& folder, const std::set<AttemptId>& unended) {
   }
   Selection selection{.with_texts = false, .replies = false, .turns = false};
   selection.wanted = [&](const AttemptId& id) { return waiting.contains({id.episode, id.key}); };
-  for (const auto& stem : stems_of(folder)) {
-    read_stem(folder, stem, selection, [&](Record&& record) {
+  LogWalk walk(log, {});  // what does not count settles nothing
+  for (const auto& stem : stems_of(log.folder)) {
+    walk.read(stem, selection, [&](Record&& record) {
       const auto& id = attempt_of(record);
       const auto it = waiting.find({id.episode, id.key});
       if (it == waiting.end()) return;
@@ -106,7 +109,9 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
   for (;;) {
     const auto stem = stem_of(folder, journal.stem().native());
     std::string damage;
-    auto sealed = readable_parts(folder, stem, damage);
+    const auto head = read_journal_head(claimed.fd, journal);
+    const RunLog log{folder, head ? head->run_id : std::string()};
+    auto sealed = readable_parts(log, stem, damage);
     auto [report, unended, unsealed] = scan(claimed.fd, journal, sealed.coverage);
     if (!damage.empty()) set_parts_aside(folder, stem, sealed.parts + 1, damage);
     std::vector<fs::path> written;
@@ -115,7 +120,7 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
       if (!parts) continue;
       written = std::move(*parts);
     }
-    if (wish.remove && (report.damaged() || all_settled(folder, unended))) remove_journal_file(journal, report);
+    if (wish.remove && (report.damaged() || all_settled(log, unended))) remove_journal_file(journal, report);
     return written;
   }
 }
@@ -140,15 +145,16 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
   return fs::exists(segment, ignored) ? segment : fs::path();
 }
 
-std::vector<fs::path> seal_all(const fs::path& folder) {
+std::vector<fs::path> seal_all(const RunLog& log) {
   std::vector<fs::path> written;
-  for (const auto& stem : stems_of(folder)) {
-    const auto journal = folder / (stem.name + ".journal");
+  for (const auto& stem : stems_of(log.folder)) {
+    const auto journal = log.folder / (stem.name + ".journal");
     const auto claimed = claim(journal);
     if (!claimed.fd || claimed.lock == LockResult::busy) continue;
     // Without locks a writer may live: its journal can be sealed, but must stay, and its replies may yet be answered.
     const bool held = claimed.lock == LockResult::held;
     try {
+      if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal))) continue;
       for (auto& path : seal_claimed(claimed, journal, {held, held, {}})) written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobs/base/clock.hpp"
-#include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 #include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {
@@ -21,9 +21,9 @@ namespace nkigrid::log {
 std::filesystem::path seal_journal(const std::filesystem::path& journal, bool remove_journal,
                                    Seconds wait = Seconds(600), SegmentLimits limits = {});
 
-/// Seals every journal of the folder which no living writer holds (flock), and removes those it may. A
-/// journal that cannot be read is left alone. @returns the segments written
+/// Seals every journal of the run which no living writer holds (flock), and removes those it may. A journal that cannot
+/// be read or does not count (left_out.hpp) is left alone. @returns the segments written
 /// @throws Error{io}
-std::vector<std::filesystem::path> seal_all(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> seal_all(const RunLog& log);
 
 }  // namespace nkigrid::log

@@ -88,6 +88,7 @@ void SegmentBuilder::add_record(std::uint64_t sequence, End&& end) {
   auto& row = episodes_.emplace_back();
   row.seq = sequence;
   row.reason = heap_.add(std::exchange(end.reason, {}));
+  row.findings = heap_.add(std::exchange(end.findings, {}));
   row.end = std::move(end);
 }
 
@@ -133,6 +134,7 @@ void SegmentBuilder::write_header(const SegmentReport& about) {
   h5::write_attribute(file, "compiler", h.compiler);
   h5::write_attribute(file, "host", h.host);
   h5::write_attribute(file, "journal", about.journal);
+  h5::write_attribute(file, "part", about.part);
   h5::write_attribute(file, "seq_first", about.seq_first);
   h5::write_attribute(file, "seq_last", about.seq_last);
   h5::write_attribute(file, "damaged_bytes", about.damaged_bytes);
@@ -147,6 +149,11 @@ std::string_view SegmentBuilder::finish(const SegmentReport& about) {
   write_group(file, "episodes", episodes_);
   turns_.write<TurnRow>(file, "turns");
   write_group(file, "attempts", attempts_);
+  auto attempts = h5::open_group(file, "attempts");  // whose the file is, once more, should the attributes be damaged
+  h5::write_attribute(attempts, "run_id", about.header.run_id);
+  h5::write_attribute(attempts, "journal", about.journal);
+  h5::write_attribute(attempts, "part", about.part);
+  attempts.close();
   auto root = h5::open_group(file, "/");
   h5::write_numbers(root, "carried", h5::Number::uint64, carried_.size(), carried_.data());
   root.close();

@@ -22,16 +22,29 @@
 namespace nkigrid::log {
 namespace {
 
+bool is_read(std::uint64_t version) noexcept { return version >= kFirstSegmentVersion && version <= kSegmentVersion; }
+
+/// The head's second copy, of what a file must say before it counts: for one whose attributes are damaged.
+void read_whose(const h5::File& file, SegmentReport& report) {
+  const auto attempts = h5::open_group(file, "attempts");
+  report.header.run_id = h5::read_word_attribute(attempts, "run_id");
+  report.journal = h5::read_word_attribute(attempts, "journal");
+  report.part = h5::read_number_attribute(attempts, "part");
+}
+
 SegmentReport read_header(const h5::File& file) {
   SegmentReport report;
   const auto format = h5::read_word_attribute(file, "format");
   const auto version = h5::read_number_attribute(file, "version");
-  if (format != "nkigrid-log" || version != kSegmentVersion) {
+  if (format != "nkigrid-log" || !is_read(version)) {
     throw Error(
         ErrorCode::corrupt,
-        fmt::format("is of format '{}' version {} (this nkigrid reads nkigrid-log {}); use the nkigrid that wrote it",
-                    format, version, kSegmentVersion));
+        fmt::format(
+            "is of format '{}' version {} (this nkigrid reads nkigrid-log {} and {}); use the nkigrid that wrote it",
+            format, version, kFirstSegmentVersion, kSegmentVersion));
   }
+  report.version = version;
+  report.part = version < 3 ? 0 : h5::read_number_attribute(file, "part");
   auto& h = report.header;
   h.grid_hash = h5::read_word_attribute(file, "grid_hash");
   h.run_id = h5::read_word_attribute(file, "run_id");
@@ -43,6 +56,9 @@ SegmentReport read_header(const h5::File& file) {
   report.journal = h5::read_word_attribute(file, "journal");
   report.seq_first = h5::read_number_attribute(file, "seq_first");
   report.seq_last = h5::read_number_attribute(file, "seq_last");
+  if (report.seq_first > report.seq_last)
+    throw Error(ErrorCode::corrupt,
+                fmt::format("seq_first {} is above seq_last {}", report.seq_first, report.seq_last));
   report.damaged_bytes = h5::read_number_attribute(file, "damaged_bytes");
   report.missing_records = h5::read_number_attribute(file, "missing_records");
   const auto carried = h5::open_dataset(file, "carried");
@@ -176,6 +192,7 @@ class SegmentWalk {
       if (!fill(table, i, row)) continue;
       if (!wanted(row.end.id)) continue;
       row.end.reason = text(row.reason);
+      row.end.findings = text(row.findings);
       visit_(row.seq, std::move(row.end));
     }
   }
@@ -235,13 +252,23 @@ struct FromVisitor {
 
 }  // namespace
 
-SegmentReport read_segment_file(const std::filesystem::path& file, const std::function<void(const h5::File&)>& read) {
-  return reading(file, [&] {
-    const auto opened = h5::open_file(file);
-    auto report = read_header(opened);
-    read(opened);
-    return report;
+OpenSegment::OpenSegment(const std::filesystem::path& file) : name_(file) {
+  reading(file, [&] {
+    file_ = h5::open_file(file);
+    head_ = read_header(file_);
   });
+}
+
+void OpenSegment::read(const std::function<void(const h5::File&)>& read) const {
+  reading(name_, [&] { read(file_); });
+}
+
+std::uint64_t version_of(const h5::File& file) {
+  try {
+    return h5::read_number_attribute(file, "version");
+  } catch (const Error&) {
+    return kSegmentVersion;
+  }
 }
 
 void throw_contradiction(std::uint64_t row, std::string_view values) {
@@ -253,7 +280,7 @@ void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row) {
               fmt::format("turn row {} names attempt row {}, which is not there", row, attempt_row));
 }
 
-SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
+std::uint64_t read_records(const OpenSegment& segment, const Selection& selection,
                            const std::function<void(std::uint64_t, Record&&)>& visit) {
   std::uint64_t records = 0;
   const SegmentWalk::Visit count_and_visit = [&](std::uint64_t sequence, Record&& record) {
@@ -265,13 +292,19 @@ SegmentReport read_segment(const std::filesystem::path& file, const Selection& s
     }
   };
   try {
-    auto report = read_segment_file(
-        file, [&](const h5::File& opened) { SegmentWalk(opened, selection, count_and_visit, Damaged::refuse).run(); });
-    report.records = records;
-    return report;
+    segment.read([&](const h5::File& file) { SegmentWalk(file, selection, count_and_visit, Damaged::refuse).run(); });
   } catch (const FromVisitor& failure) {
     std::rethrow_exception(failure.error);
   }
+  return records;
+}
+
+SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
+                           const std::function<void(std::uint64_t, Record&&)>& visit) {
+  const OpenSegment segment(file);
+  auto report = segment.head();
+  report.records = read_records(segment, selection, visit);
+  return report;
 }
 
 SegmentReport read_segment_header(const std::filesystem::path& file) {
@@ -284,10 +317,17 @@ Salvage salvage_segment(const std::filesystem::path& file, const std::function<v
     const Selection all;
     SegmentWalk walk(opened, all, visit, Damaged::lose_rows);
     walk.run();
+    auto& lost = walk.lost;
     try {
-      walk.lost.report = read_header(opened);
+      lost.report = read_header(opened);
+      lost.says_whose = true;
     } catch (const Error&) {
-      walk.lost.lost_groups.emplace_back("attributes");
+      lost.lost_groups.emplace_back("attributes");
+    }
+    try {
+      if (!lost.says_whose) read_whose(opened, lost.report), lost.says_whose = true;
+    } catch (const Error&) {
+      // Whoever asks is told that it does not say.
     }
     return std::move(walk.lost);
   });
@@ -297,7 +337,7 @@ bool is_other_version(const std::filesystem::path& file) {
   try {
     const auto opened = h5::open_file(file);
     return h5::read_word_attribute(opened, "format") == "nkigrid-log" &&
-           h5::read_number_attribute(opened, "version") != kSegmentVersion;
+           !is_read(h5::read_number_attribute(opened, "version"));
   } catch (const Error&) {
     return false;
   }

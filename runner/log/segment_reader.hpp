@@ -10,13 +10,16 @@
 
 namespace nkigrid::log {
 
-constexpr std::uint64_t kSegmentVersion = 2;  ///< of the layout; docs/formats/segment.md, Versions
+/// Of the layout; docs/formats/segment.md, Versions. Older ones from the first are read.
+constexpr std::uint64_t kSegmentVersion = 3, kFirstSegmentVersion = 2;
 
 /// What a segment says of itself.
 struct SegmentReport {
+  std::uint64_t version = kSegmentVersion;
   LogHeader header;
-  std::string journal;                                   ///< stem of the journal it was made from
-  std::uint64_t seq_first = 0, seq_last = 0;             ///< records of that journal which it holds; 0: none
+  std::string journal;                        ///< stem of the journal it was made from
+  std::uint64_t part = 1;                     ///< of its journal's segments, from 1; 0: written before version 3
+  std::uint64_t seq_first = 0, seq_last = 0;  ///< records of that journal which it holds; 0: none
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what sealing had to skip
   std::vector<std::uint64_t> carried;                    ///< sequence numbers in between that the next part holds
   std::uint64_t records = 0;                             ///< visited
@@ -34,6 +37,7 @@ SegmentReport read_segment_header(const std::filesystem::path& file);
 /// What could be saved of a damaged segment.
 struct Salvage {
   SegmentReport report;          ///< as far as it can be read
+  bool says_whose = false;       ///< run, journal and part are known
   std::uint64_t lost_rows = 0;   ///< passed over, because some column has no value for them
   std::uint64_t lost_texts = 0;  ///< left empty
   std::vector<std::string> lost_groups;

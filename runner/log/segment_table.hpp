@@ -12,12 +12,16 @@
 /// Segments by their columns, for readers that want few of them.
 namespace nkigrid::log {
 
+/// Of the layout; the newest where the attribute is damaged: no older file says whose it is without it.
+std::uint64_t version_of(const h5::File& file);
+
 /// One group with the columns that `Row` lists, loaded.
 template <class Row>
 class SegmentTable {
  public:
   SegmentTable(const h5::File& file, const char* name, bool with_texts = false, Damaged damaged = Damaged::refuse)
-      : group_(h5::open_group(file, name)), reader_(group_, h5::rows_of(group_, "episode"), with_texts, damaged) {
+      : group_(h5::open_group(file, name)),
+        reader_(group_, version_of(file), h5::rows_of(group_, "episode"), with_texts, damaged) {
     Row any;
     columns(any, reader_);
   }
@@ -34,9 +38,26 @@ class SegmentTable {
   ColumnReader reader_;
 };
 
-/// Opens a segment, checks its header and hands it over; damage met on the way becomes Error{corrupt} that names the
-/// file.
-SegmentReport read_segment_file(const std::filesystem::path& file, const std::function<void(const h5::File&)>& read);
+/// A segment of which the head was read.
+class OpenSegment {
+ public:
+  /// @throws Error{corrupt} naming the file when it is no whole segment of a version we read
+  explicit OpenSegment(const std::filesystem::path& file);
+  const SegmentReport& head() const noexcept { return head_; }
+  const std::filesystem::path& name() const noexcept { return name_; }
+
+  /// Hands the file over; damage that `read` meets becomes Error{corrupt} that names the file.
+  void read(const std::function<void(const h5::File&)>& read) const;
+
+ private:
+  std::filesystem::path name_;
+  h5::File file_;
+  SegmentReport head_;
+};
+
+/// read_segment() of an open one. @returns how many records were visited
+std::uint64_t read_records(const OpenSegment& segment, const Selection& selection,
+                           const std::function<void(std::uint64_t, Record&&)>& visit);
 
 /// @throws Error{corrupt}: a turn's `attempt_row` is none of /attempts
 [[noreturn]] void throw_no_attempt(std::uint64_t row, std::uint64_t attempt_row);

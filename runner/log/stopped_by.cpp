@@ -14,6 +14,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::log {
@@ -40,8 +41,7 @@ void write_in_place(const fs::path& path, const std::string& reason) {
   auto text = elide_middle(to_valid_utf8(reason), kRoom - 1);
   text.resize(kRoom - 1, ' ');
   text += '\n';
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (!file) throw_errno(errno, "write", path.native());
+  Fd file = open_own_file(path, O_WRONLY);
   write_all(file.get(), text, path);
   if (::fdatasync(file.get()) != 0) throw_errno(errno, "sync", path.native());
   file.close();

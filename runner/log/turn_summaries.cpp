@@ -9,6 +9,7 @@
 #include "runner/log/folder.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/segment_table.hpp"
+#include "runner/log/walk.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -48,9 +49,9 @@ class Summaries {
   Summaries(const jobs::Plan& plan, const std::function<void(const TurnSummary&)>& visit)
       : index_(plan), visit_(visit) {}
 
-  SegmentReport read_part(const std::filesystem::path& file) {
-    return read_segment_file(file, [&](const h5::File& opened) {
-      read_attempts(opened);
+  void read_part(const OpenSegment& segment, LogWalk& walk) {
+    segment.read([&](const h5::File& opened) {
+      read_attempts(opened, walk);
       SegmentTable<TurnColumns> table(opened, "turns");
       TurnColumns row;
       for (std::uint64_t i = 0; i < table.rows(); ++i) {
@@ -84,7 +85,7 @@ class Summaries {
   }
 
   void end_journal() {
-    for (const auto& [key, spent] : open_) tell(key.first, key.second, of(spent));
+    for (const auto& [key, reply] : open_) tell(key.first, key.second, of(reply));
     open_.clear();
   }
 
@@ -92,24 +93,26 @@ class Summaries {
   struct Attempt {
     std::uint32_t episode, attempt;
   };
-  struct Spent {
+  struct ReplyCost {
     std::uint32_t tokens_in, tokens_out;
     double cost_usd, llm_s;
   };
-  static TurnSummary of(const Spent& spent) {
+  static TurnSummary of(const ReplyCost& reply) {
     TurnSummary summary;
-    summary.tokens_in = spent.tokens_in, summary.tokens_out = spent.tokens_out;
-    summary.cost_usd = spent.cost_usd, summary.llm_s = spent.llm_s;
+    summary.tokens_in = reply.tokens_in, summary.tokens_out = reply.tokens_out;
+    summary.cost_usd = reply.cost_usd, summary.llm_s = reply.llm_s;
     return summary;
   }
 
-  void read_attempts(const h5::File& file) {
+  void read_attempts(const h5::File& file, LogWalk& walk) {
     SegmentTable<AttemptColumns> table(file, "attempts");
     AttemptColumns row;
     attempts_.clear();
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
       table.read(i, row);
-      attempts_.push_back({index_.find(row.id), row.id.attempt});
+      const auto episode = index_.find(row.id);
+      const bool counts = episode != PlanIndex::kUnplanned && walk.admits(row.id);
+      attempts_.push_back({counts ? episode : PlanIndex::kUnplanned, row.id.attempt});
     }
   }
 
@@ -124,19 +127,20 @@ class Summaries {
   PlanIndex index_;
   const std::function<void(const TurnSummary&)>& visit_;
   std::vector<Attempt> attempts_;
-  std::map<std::pair<AttemptId, std::uint32_t>, Spent> open_;
+  std::map<std::pair<AttemptId, std::uint32_t>, ReplyCost> open_;
 };
 
 }  // namespace
 
-void read_turn_summaries(const jobs::Plan& plan, const std::filesystem::path& folder,
+void read_turn_summaries(const jobs::Plan& plan, const RunLog& log,
                          const std::function<void(const TurnSummary&)>& visit) {
   Summaries summaries(plan, visit);
   const Selection selection{.with_texts = false, .begins = false, .ends = false};
-  for (const auto& stem : stems_of(folder)) {
-    read_stem(
-        folder, stem, selection, [&](const auto& file) { return summaries.read_part(file); },
-        [&](Record&& record) { summaries.add(record); });
+  LogWalk walk(log, refuse_the_unclear);
+  const LogWalk::Visitor visitor{[&](const OpenSegment& segment) { summaries.read_part(segment, walk); },
+                                 [&](Record&& record) { summaries.add(record); }};
+  for (const auto& stem : stems_of(log.folder)) {
+    walk.read(stem, selection, visitor);
     summaries.end_journal();
   }
 }

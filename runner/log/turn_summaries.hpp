@@ -7,6 +7,7 @@
 #include "jobs/base/outcome.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/records.hpp"
+#include "runner/log/run_log.hpp"
 
 namespace nkigrid::log {
 
@@ -23,9 +24,10 @@ struct TurnSummary {
 };
 
 /// Streams the turns of all attempts of planned episodes, sealed and unsealed alike, each once, in no particular order.
-/// Reads these columns alone, part by part: memory does not grow with the log. Turns of other keys are passed over.
+/// Reads these columns alone, part by part: memory grows with the attempts, not with the turns. Turns of other keys are
+/// passed over.
 /// @throws Error{io, corrupt} as read_log()
-void read_turn_summaries(const jobs::Plan& plan, const std::filesystem::path& folder,
+void read_turn_summaries(const jobs::Plan& plan, const RunLog& log,
                          const std::function<void(const TurnSummary&)>& visit);
 
 }  // namespace nkigrid::log

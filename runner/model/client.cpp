@@ -26,6 +26,14 @@ struct ChatClient::Attempts {
 
 namespace {
 
+/// The one door by which what a server sends comes in: behind it nobody can log, print or send on a key.
+HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
+  answer.problem = mask.hide(std::move(answer.problem));
+  for (auto& [name, value] : answer.headers) value = mask.hide(std::move(value));
+  answer.body = mask.hide_in_json(std::move(answer.body));
+  return answer;
+}
+
 /// Sleeps until the time is over or the token fires. @returns false when it fired
 bool sleep_for(Seconds time, const std::stop_token& stop) {
   std::mutex mutex;
@@ -37,7 +45,7 @@ bool sleep_for(Seconds time, const std::stop_token& stop) {
 
 }  // namespace
 
-ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning)
+ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning)
     : spec_(std::move(spec)), wire_(wire), key_(std::move(key)), permits_(permits), tuning_(tuning) {}
 
 void ChatClient::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
@@ -53,13 +61,13 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
   HttpRequest request = attempts.request;
-  wire_.sign(request, spec_, key_, clock_.unix_seconds());
+  wire_.sign(request, spec_, key_.value, clock_.unix_seconds());
   const HttpOptions options = {.timeout = spec_.request_timeout,
                                .idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout),
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = http_.post(request, options, stop);
+  HttpAnswer answer = without_keys(http_.post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
 }

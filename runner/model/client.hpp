@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runner/model/http.hpp"
+#include "runner/model/key.hpp"
 #include "runner/model/model.hpp"
 #include "runner/model/wire/wire.hpp"
 
@@ -28,10 +29,10 @@ struct ClientTuning {
 class ChatClient final : public ChatModel {
  public:
   /// @param spec of an api with an endpoint
-  /// @param key what the wire signs with
+  /// @param key what the wire signs with; its mask hides in all that the server sends
   /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to
   /// retry.
-  ChatClient(jobs::ModelSpec spec, Wire wire, std::string key, Permits* permits, ClientTuning tuning = {});
+  ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning = {});
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 
  private:
@@ -47,7 +48,7 @@ class ChatClient final : public ChatModel {
 
   jobs::ModelSpec spec_;
   Wire wire_;
-  std::string key_;
+  ApiKey key_;
   Permits* permits_;
   ClientTuning tuning_;
   SystemClock clock_;

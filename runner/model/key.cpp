@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -65,18 +64,18 @@ std::string from_command(const std::vector<std::string>& command) {
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status != 0) {
     throw Error(ErrorCode::config,
-                fmt::format("key command '{}' failed; run it by hand to see why", fmt::join(command, " ")));
+                fmt::format("key command '{}' failed; run it by hand to see why", command.empty() ? "" : command[0]));
   }
   return first_line(result.out);
 }
 
 }  // namespace
 
-std::string read_key(const jobs::KeySource& source) {
+ApiKey read_key(const jobs::KeySource& source) {
   std::string key;
   switch (source.kind) {
     case jobs::KeySource::Kind::none:
-      return "";
+      return {};
     case jobs::KeySource::Kind::env:
       key = from_environment(source.value);
       break;
@@ -88,7 +87,7 @@ std::string read_key(const jobs::KeySource& source) {
       break;
   }
   if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
-  return key;
+  return ApiKey(std::move(key));
 }
 
 }  // namespace nkigrid::model

@@ -5,18 +5,41 @@
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
+namespace {
 
-std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
-                                      const std::filesystem::path& profiles, Permits* permits) {
-  return std::visit(
-      [&](const auto& api) -> std::unique_ptr<ChatModel> {
-        if constexpr (requires { api.remote; }) {
-          return std::make_unique<ChatClient>(spec, wire_of(api), read_key(api.remote.key), permits);
-        } else {
-          return make_synthetic(spec, api, benchmark, profiles, permits);
-        }
-      },
-      spec.api);
+/// By model; each with the mask of all.
+std::map<std::string, ApiKey> read_keys(const std::vector<jobs::ModelSpec>& specs) {
+  std::map<std::string, ApiKey> keys;
+  KeyMask all;
+  for (const auto& spec : specs) {
+    const auto* remote = remote_of(spec.api);
+    if (remote == nullptr) continue;
+    keys[spec.name] = read_key(remote->key);
+    all.add(keys[spec.name].mask);
+  }
+  for (auto& [name, key] : keys) key.mask = all;
+  return keys;
+}
+
+}  // namespace
+
+std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
+                                                              const jobs::Benchmark& benchmark,
+                                                              const std::filesystem::path& profiles, Permits& permits) {
+  auto keys = read_keys(specs);
+  std::map<std::string, std::unique_ptr<ChatModel>> models;
+  for (const auto& spec : specs) {
+    auto* limit = spec.concurrency > 0 ? &permits : nullptr;
+    std::visit(
+        [&](const auto& api) {
+          if constexpr (requires { api.remote; })
+            models[spec.name] = std::make_unique<ChatClient>(spec, wire_of(api), std::move(keys[spec.name]), limit);
+          else
+            models[spec.name] = make_synthetic(spec, api, benchmark, profiles, limit);
+        },
+        spec.api);
+  }
+  return models;
 }
 
 }  // namespace nkigrid::model

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
@@ -29,12 +31,15 @@ class Permits {
   virtual void release(const std::string& model) = 0;
 };
 
-/// Builds the model that a grid names. Reads its key now (the fork servers exist already).
+/// Builds the models that a grid names. Reads their keys now (the fork servers exist already); every key is hidden in
+/// what any server sends.
 /// @param benchmark tasks and known kernels, for the synthetic model
 /// @param profiles folder of profile files (RUN/inputs/profiles or configs/profiles)
-/// @param permits outlives the model; null: no limit
+/// @param permits outlives the models, and limits those with a concurrency
+/// @returns by name
 /// @throws Error{config} for an unreadable key, a missing profile or known kernel.
-std::unique_ptr<ChatModel> make_model(const jobs::ModelSpec& spec, const jobs::Benchmark& benchmark,
-                                      const std::filesystem::path& profiles, Permits* permits);
+std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
+                                                              const jobs::Benchmark& benchmark,
+                                                              const std::filesystem::path& profiles, Permits& permits);
 
 }  // namespace nkigrid::model

@@ -8,7 +8,10 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
+#include "runner/nkisim/program/parse.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace {
 

@@ -34,6 +34,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/proc/landlock.hpp"
+#include "runner/proc/must.hpp"
 #include "runner/proc/sandbox.hpp"
 #include "runner/proc/seccomp_filter.hpp"
 #include "runner/proc/spawn.hpp"
@@ -45,6 +46,7 @@ namespace proc = nkigrid::proc;
 using nkigrid::Error;
 using nkigrid::ErrorCode;
 using nkigrid::Fd;
+using proc::must;
 
 constexpr int kWork = 3, kLifeline = 4, kRefused = 127;
 constexpr rlim_t kMostFileBytes = 8ULL << 30;
@@ -105,10 +107,6 @@ bool mount_own_shared_memory() {
   return ours && ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "size=2g") == 0;
 }
 
-void require(bool done, const char* step) {
-  if (!done) throw Error(ErrorCode::external, std::string("nkigrid_confine: cannot ") + step);
-}
-
 /// The last steps before the program: nothing here can be undone. @throws Error when a step of `strict` fails
 void close_walls(const Order& order, bool own_shared_memory) {
   auto writable = order.writable;
@@ -117,16 +115,16 @@ void close_walls(const Order& order, bool own_shared_memory) {
   std::optional<Fd> rules;
   if (proc::landlock_version() > 0) rules = proc::make_landlock_program_rules(order.readable, writable);
   const rlimit none{0, 0}, most{kMostFileBytes, kMostFileBytes};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::setrlimit(RLIMIT_FSIZE, &most);
+  must(::setrlimit(RLIMIT_CORE, &none) == 0, "forbid core files");
+  must(::setrlimit(RLIMIT_FSIZE, &most) == 0, "limit the size of files");
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct nothing[2] = {};
-  require(::syscall(SYS_capset, &header, nothing) == 0, "drop capabilities");
-  require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up new privileges");
-  if (rules) require(proc::apply_landlock(rules->get()) || !order.strict, "bind the file rules");
+  must(::syscall(SYS_capset, &header, nothing) == 0, "drop capabilities");
+  must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up new privileges");
+  if (rules) must(proc::apply_landlock(rules->get()) || !order.strict, "bind the file rules");
   if (proc::has_seccomp())
-    require(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict,
-            "install the system call filter");
+    must(proc::SeccompFilter(proc::SandboxProfile::program).install(::getpid()) || !order.strict,
+         "install the system call filter");
 }
 
 /// We were started with the stop signals blocked.
@@ -144,7 +142,8 @@ void let_signals_through() {
       let_signals_through();  // a compiler ends workers of its own with them
       ::execv(order.program[0], order.program.data());
     } else {
-      ::close_range(kWork, ~0U, 0);  // whatever was left open to us by those who started nkigrid
+      // Whatever was left open to us by those who started nkigrid.
+      must(::close_range(kWork, ~0U, 0) == 0, "close descriptors (close_range, Linux 5.9)");
       ::execvp(order.program[0], order.program.data());
     }
     throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0] + ": " + std::strerror(errno));
@@ -158,6 +157,9 @@ void let_signals_through() {
 /// goes. Where process numbers are its own, everybody left behind goes with it.
 [[noreturn]] void be_first(const Order& order, bool own_shared_memory, int report) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A parent that ended before that sends nothing: nobody holds the other end of our report then.
+  pollfd parent{report, 0, 0};
+  if (::poll(&parent, 1, 0) != 0) ::_exit(1);
   const pid_t program = ::fork();
   if (program == 0) run_program(order, own_shared_memory);
   ::close(kWork);
@@ -198,17 +200,18 @@ void kill_descendants() {
 
 int confine(const Order& order) {
   // Without process numbers of its own the program must be outlived: then the lifeline alone says that we are to go.
-  if (order.walls) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (order.walls) must(::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "be ended with nkigrid");
+  must(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "own every process that the program leaves behind");
   const bool own_numbers = order.walls && enter_namespaces();
-  require(own_numbers || !order.strict, "have process numbers of its own (a PID namespace)");
+  must(own_numbers || !order.strict, "have process numbers of its own (a PID namespace)");
   const bool own_shared_memory = own_numbers && mount_own_shared_memory();
   std::array<int, 2> report{};
-  require(::pipe2(report.data(), O_CLOEXEC) == 0, "make a pipe");
+  must(::pipe2(report.data(), O_CLOEXEC) == 0, "make a pipe");
   const pid_t first = ::fork();
-  require(first >= 0, "fork");
+  must(first >= 0, "fork");
   if (first == 0) {
     ::close(kLifeline);
+    ::close(report[0]);
     be_first(order, own_shared_memory, report[1]);
   }
   ::close(report[1]);

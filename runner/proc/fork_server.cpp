@@ -19,8 +19,6 @@
 
 namespace nkigrid::proc {
 
-void Job::finish() noexcept { ::shutdown(work_.get(), SHUT_WR); }
-
 void Job::cancel() noexcept { ::shutdown(status_.get(), SHUT_WR); }
 
 std::optional<JobEnd> Job::wait(Deadline deadline) {

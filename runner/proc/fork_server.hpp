@@ -25,8 +25,6 @@ class Job {
 
   /// The stream to and from the child.
   int work() const noexcept { return work_.get(); }
-  /// Tells the child that nothing more will come.
-  void finish() noexcept;
   /// Asks the server to kill the child now.
   void cancel() noexcept;
   /// Waits for the end of the child. @returns nothing when the server itself is gone or answers nothing in time.

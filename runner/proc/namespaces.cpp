@@ -22,14 +22,12 @@ bool unshared(int what) noexcept { return ::unshare(what) == 0 || ::unshare(CLON
 /// its server does, and with it the kernel ends everybody in the namespace: by the signal from the moment it has said
 /// so, by the end of the line before that (afterwards every child of the server holds the line's other end too).
 [[noreturn]] void keep_namespace(int line) noexcept {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setsid();
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::setsid() < 0) ::_exit(1);
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
   // Standard streams, sockets of the server: whoever waits for their end must not wait for this process.
-  ::dup2(line, 0);
-  ::close_range(1, UINT_MAX, 0);
+  if (::dup2(line, 0) != 0 || ::close_range(1, UINT_MAX, 0) != 0) ::_exit(1);
   char byte = 'k';
   if (::send(0, &byte, 1, MSG_NOSIGNAL) != 1) ::_exit(1);
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {

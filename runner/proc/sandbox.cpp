@@ -1,7 +1,6 @@
 #include "runner/proc/sandbox.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,27 +12,37 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <system_error>
 
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "runner/proc/landlock.hpp"
+#include "runner/proc/must.hpp"
+#include "runner/proc/own_user.hpp"
 
 namespace nkigrid::proc {
 namespace {
 
-[[noreturn]] void fail(const char* step) {
-  throw Error(ErrorCode::external, fmt::format("sandbox: cannot {}: {}", step, std::generic_category().message(errno)));
-}
-
 void limit(int resource, std::uint64_t most, const char* step) {
   const rlimit both{most, most};
-  if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &both) != 0) fail(step);
+  must(::setrlimit(static_cast<__rlimit_resource_t>(resource), &both) == 0, step);
+}
+
+/// A site's own limit (`ulimit -v`, a batch system's memory limit) is not raised by us: a kernel that met it would fail
+/// for what is not its fault.
+void limit_memory(std::uint64_t bytes) {
+  rlimit site{};
+  must(::getrlimit(RLIMIT_AS, &site) == 0, "read the limit of memory");
+  if (site.rlim_max < bytes)
+    throw Error(ErrorCode::external,
+                fmt::format("sandbox: this session may use {} MiB of address space (ulimit -v), a child of nkigrid "
+                            "needs {} MiB; raise the limit where nkigrid is started, or ask the site to",
+                            site.rlim_max >> 20, bytes >> 20));
+  limit(RLIMIT_AS, bytes, "limit memory");
 }
 
 void set_limits(const SandboxLimits& limits) {
-  if (limits.address_space_bytes > 0) limit(RLIMIT_AS, limits.address_space_bytes, "limit memory");
+  if (limits.address_space_bytes > 0) limit_memory(limits.address_space_bytes);
   if (limits.cpu_seconds > 0) limit(RLIMIT_CPU, limits.cpu_seconds, "limit cpu time");
   limit(RLIMIT_CORE, 0, "forbid core files");
   limit(RLIMIT_FSIZE, 0, "forbid writing files");
@@ -43,7 +52,7 @@ void set_limits(const SandboxLimits& limits) {
 
 /// A child that kept a socket of its server could answer for another's: failing to close is failing.
 void close_from_to(unsigned first, unsigned last) {
-  if (::close_range(first, last, 0) != 0) fail("close the server's descriptors (close_range, Linux 5.9)");
+  must(::close_range(first, last, 0) == 0, "close the server's descriptors (close_range, Linux 5.9)");
 }
 
 /// Closes every descriptor above 2 but the kept ones.
@@ -60,10 +69,8 @@ void close_others(std::span<const int> keep) {
 
 void silence_standard_streams() {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0) fail("open /dev/null");
-  for (int fd = 0; fd < 3; ++fd) {
-    if (::dup2(null, fd) < 0) fail("silence the standard streams");
-  }
+  must(null >= 0, "open /dev/null");
+  for (int fd = 0; fd < 3; ++fd) must(::dup2(null, fd) == fd, "silence the standard streams");
   if (null > 2) ::close(null);
 }
 
@@ -78,22 +85,10 @@ bool is_open_to_all(const std::filesystem::path& folder) {
   }
 }
 
-/// A user number that nobody else on the machine has, where such numbers are mapped; else the nobody of the system.
-/// @source systemd, "Users, Groups, UIDs and GIDs": 0x70000000 to 0x7FFFFFFF are unused
-void become_nobody() {
-  const auto own = static_cast<uid_t>(0x70000000U + static_cast<std::uint32_t>(::getpid()));
-  constexpr uid_t kNobody = 65534;
-  if (::setgroups(0, nullptr) != 0 && errno != EPERM) fail("leave root's groups");
-  for (const uid_t user : {own, kNobody}) {
-    if (::setresgid(user, user, user) == 0 && ::setresuid(user, user, user) == 0) return;
-    if (errno != EINVAL && errno != EPERM) fail("become a user of its own");
-  }
-}
-
 void drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
-  if (::syscall(SYS_capset, &header, none) != 0) fail("drop capabilities");
+  must(::syscall(SYS_capset, &header, none) == 0, "drop capabilities");
 }
 
 }  // namespace
@@ -105,26 +100,26 @@ Sandbox::Sandbox(SandboxProfile profile, SandboxLevel level, std::span<const std
   if (landlock_version() > 0)
     file_rules_ =
         make_landlock_rules(profile == SandboxProfile::python ? readable : std::span<const std::filesystem::path>{});
-  own_user_ = ::geteuid() == 0 && std::ranges::all_of(readable, is_open_to_all);
+  own_user_ = can_become_nobody() && std::ranges::all_of(readable, is_open_to_all);
 }
 
 void Sandbox::enter(const SandboxLimits& limits, std::span<const int> keep) const {
-  ::setsid();
+  must(::setsid() >= 0, "leave the server's session");
   silence_standard_streams();
   std::vector<int> kept(keep.begin(), keep.end());
   if (file_rules_) kept.push_back(file_rules_.get());
   close_others(kept);
-  ::prctl(PR_SET_DUMPABLE, 0);
+  must(::prctl(PR_SET_DUMPABLE, 0) == 0, "be unreadable to others");
   set_limits(limits);
-  if (own_user_) become_nobody();
+  if (own_user_) must(become_nobody(), "become a user of its own");
   // A change of user takes it away, so it comes after that; a server that has ended by now is seen on the socket.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("be ended with the server");
+  must(::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "be ended with the server");
   drop_capabilities();
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("give up new privileges");
+  must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "give up new privileges");
   const bool strict = level_ == SandboxLevel::strict;
-  if (file_rules_ && !apply_landlock(file_rules_.get()) && strict) fail("bind the file rules");
+  if (file_rules_) must(apply_landlock(file_rules_.get()) || !strict, "bind the file rules (Landlock)");
   if (file_rules_) ::close(file_rules_.get());
-  if (filter_ && !filter_->install(::getpid()) && strict) fail("install the system call filter");
+  if (filter_) must(filter_->install(::getpid()) || !strict, "install the system call filter (seccomp)");
 }
 
 }  // namespace nkigrid::proc

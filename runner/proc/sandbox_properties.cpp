@@ -1,7 +1,5 @@
 #include "runner/proc/sandbox_properties.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -10,6 +8,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/proc/landlock.hpp"
 #include "runner/proc/namespaces.hpp"
+#include "runner/proc/own_user.hpp"
 #include "runner/proc/seccomp_filter.hpp"
 
 namespace nkigrid::proc {
@@ -29,7 +28,7 @@ std::vector<std::string> only(std::initializer_list<std::pair<bool, const char*>
 }  // namespace
 
 std::vector<SandboxProperty> sandbox_properties() {
-  const bool filter = has_seccomp(), root = ::geteuid() == 0;
+  const bool filter = has_seccomp(), nobody = can_become_nobody();
   const int rules = landlock_version();
   const Namespaces spaces = namespaces_that_may_be_left();
   return {
@@ -41,10 +40,10 @@ std::vector<SandboxProperty> sandbox_properties() {
        only({{filter, "system call filter"},
              {rules >= kLandlockOfSignals, "Landlock"},
              {spaces.processes, "namespace"},
-             {root, "a user of its own"}}),
+             {nobody, "a user of its own"}}),
        kFilter},
       {"limits", {"resource limits"}, {}},
-      {"metadata", only({{filter, "system call filter"}, {root, "a user of its own"}}), kFilter},
+      {"metadata", only({{filter, "system call filter"}, {nobody, "a user of its own"}}), kFilter},
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
+#include "runner/agent/kernel_steps.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
 #include "runner/model/wire/openai_reply.hpp"
@@ -83,6 +84,23 @@ TEST(SingleShot, FailuresMapToTheirOutcomes) {
     episode.run(model);
     EXPECT_EQ(episode.end().outcome, outcome) << source;
     EXPECT_EQ(episode.end().passed, 0);
+  }
+}
+
+TEST(SingleShot, WhyTheFinalKernelFailedIsInTheEnd) {
+  const std::vector<std::tuple<std::string, std::string, std::uint32_t>> cases = {
+      {"def a(): 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
+      {"def a(): 1  # final: NUMERIC_MISMATCH",
+       R"({"message":"wrong","hints":["look at the tail"],"first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
+       5},
+      {"def a(): 1", "", 5}};
+  for (const auto& [source, findings, trials] : cases) {
+    Episode episode(ModeKind::single_shot);
+    ScriptedModel model({says(fence(source))});
+    episode.run(model);
+    EXPECT_EQ(episode.end().findings, findings);
+    EXPECT_EQ(episode.end().trials, trials);
+    EXPECT_EQ(episode.end().trials_passed, findings.empty() ? trials : 0);
   }
 }
 
@@ -341,6 +359,15 @@ TEST(AnyMode, InfraInATurnLeavesTheReplyUnanswered) {
   episode.run(model);
   EXPECT_EQ(kinds(episode.records), "BRTRE");
   EXPECT_EQ(episode.end().outcome, Outcome::verifier_error);
+}
+
+TEST(AnyMode, ARunThatMachineryLostIsTheDevicesFaultWhereThereIsOne) {
+  test::FakeDevice fake;
+  const device::Diagnostic lost{Code::infra, Stage::run, 0, "lost"}, unready{Code::infra, Stage::infra, 0, "unready"};
+  EXPECT_EQ(infra_stop(fake, lost).outcome, Outcome::verifier_error);
+  fake.hardware = true;
+  EXPECT_EQ(infra_stop(fake, lost).outcome, Outcome::device_error);
+  EXPECT_EQ(infra_stop(fake, unready).outcome, Outcome::verifier_error);
 }
 
 TEST(AnyMode, ADrainStopsBetweenTurnsWithoutAnEnd) {

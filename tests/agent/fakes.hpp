@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -70,9 +71,11 @@ class FakeDevice final : public device::Device {
     return result;
   }
 
+  bool is_hardware() const override { return hardware; }
   std::string backend() const override { return "sim"; }
   std::string compiler() const override { return "fake"; }
 
+  bool hardware = false;
   int compiles = 0, verifies = 0;
   std::function<void()> on_verify;  ///< what time a verify takes
   std::uint32_t last_trials = 0;
@@ -90,7 +93,7 @@ class FakeDevice final : public device::Device {
     result.diagnostic = {code, code == Code::infra ? Stage::infra : Stage::verify, 0, "wrong"};
     result.trials = trials;
     result.max_abs_err = 0.5;
-    result.first = device::Mismatch{0, {1, 2}, 0.0, 0.5};
+    result.first = device::Mismatch{0, {1, 2}, std::numeric_limits<double>::quiet_NaN(), 0.5};
     result.hints = {"look at the tail"};
     return result;
   }

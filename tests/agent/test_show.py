@@ -15,10 +15,12 @@ benchmark: nkigen-bench
 tasks: [L1/001_add, L1/003_hardswish]
 replicates: 1
 seed: 5
-models: {novice: {api: synthetic, profile: novice}}
+models: {novice: {api: synthetic, profile: novice}, expert: {api: synthetic, profile: expert}}
 modes: {ss: {kind: single-shot}, agent: {kind: tool-agent, turns: 10}}
 prompts: {rank-aware: prompts/rank-aware.md}
-cells: [{model: novice, mode: [ss, agent], prompt: rank-aware}]
+cells:
+  - {model: novice, mode: [ss, agent], prompt: rank-aware}
+  - {model: expert, mode: ss, prompt: rank-aware}
 """
 
 
@@ -72,6 +74,18 @@ class Show(unittest.TestCase):
                 self.assertIn(f"Outcome: {end['outcome']}", done.stdout)
                 self.assertIn("no language model", done.stdout)
                 self.assertNotIn("\x1b", done.stdout)
+
+    def test_why_the_final_kernel_failed_is_told_of_every_mode(self):
+        done = subprocess.run([NKIGRID, "export", self.run_folder], capture_output=True, text=True, timeout=120)
+        failed = [row for row in map(json.loads, done.stdout.splitlines()) if row["passed"] == 0 and row["code"] != ""]
+        self.assertTrue(any(row["mode"] == "ss" for row in failed), "some single shot fails")
+        for row in failed:
+            end = json.loads(show(self.run_folder, row["episode"], "--json").stdout)["end"]
+            self.assertEqual((end["code"], end["line"]), (row["code"], row["line"]))
+            self.assertEqual(end["findings"]["message"], row["message"])
+            self.assertEqual((end["trials"], end["trials_passed"]), (row["trials"], row["trials_passed"]))
+            text = show(self.run_folder, row["episode"], NO_COLOR="1").stdout
+            self.assertIn(row["message"].splitlines()[0], text.split("Outcome: ")[1])
 
     def test_wrong_names_get_one_clear_error(self):
         for arguments, words in (

@@ -43,6 +43,7 @@ inline MadeRun made_run(const std::vector<std::string>& cells, std::vector<jobs:
                         std::uint32_t replicates, const Verdict& verdict) {
   MadeRun made;
   made.run.grid.name = "made";
+  made.run.run_id = made_header().run_id;
   made.run.plan = hand_plan(cells, std::move(tasks), replicates);
   made.run.grid.cells = made.run.plan.cells;
   const auto add_once = [](auto& list, const std::string& name) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobs/base/csv.hpp"
+
 namespace nkigrid {
 namespace {
 
@@ -72,6 +74,28 @@ TEST(Text, ElisionNeverSplitsACharacter) {
 
 TEST(Text, ControlBytesAreShownNotObeyed) {
   EXPECT_EQ(printable(std::string_view("a\x1b[2J\0\x7f\n\tb", 9)), "a\\x1b[2J\\x00\\x7f\n\t");
+}
+
+TEST(Text, WhatTurnsOrHidesTextIsShownToo) {
+  EXPECT_EQ(printable("a\u202ecod.exe\u200b\u2066x\ufeff"), "a\\u{202e}cod.exe\\u{200b}\\u{2066}x\\u{feff}");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J\xc2\x85"),
+            "\\u{9b}2J\\u{85}");
+  EXPECT_EQ(printable("\U000e0041"), "\\u{e0041}");
+  EXPECT_EQ(printable("d\u00e9j\u00e0 \u6f22 \U0001f600"), "d\u00e9j\u00e0 \u6f22 \U0001f600");
+}
+
+TEST(Csv, FieldsAreQuotedWhereTheFormatAsks) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
+}
+
+TEST(Csv, NoTextBecomesAFormulaAndNoNumberIsTouched) {
+  EXPECT_EQ(csv_field("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_field("@nki.jit"), "'@nki.jit");
+  EXPECT_EQ(csv_field("-cmd|' /C calc'!A0"), "'-cmd|' /C calc'!A0");
+  EXPECT_EQ(csv_field("+SUM(A1,A2)"), "\"'+SUM(A1,A2)\"");
+  for (const char* number : {"-1", "+3.1", "-0.25", "1e-9", "-", "-inf"}) EXPECT_EQ(csv_field(number), number);
 }
 
 TEST(Text, TerminalCodesGoAndOverwrittenLinesStay) {

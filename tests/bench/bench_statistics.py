@@ -1,4 +1,4 @@
-"""Exact intervals and tests against scipy."""
+"""Intervals and exact tests against scipy."""
 import json
 import subprocess
 
@@ -19,9 +19,9 @@ def bench():
         lambda: stats.bootstrap((scores,), np.mean, n_resamples=9999, method="BCa", random_state=1), 5
     )
     drawn = stats.bootstrap((scores,), np.mean, n_resamples=9999, method="BCa", random_state=1).confidence_interval
-    assert abs(drawn.low - ours["plain"][0]) < 0.003 and abs(drawn.high - ours["plain"][1]) < 0.003
+    assert abs(drawn.low - ours["plain"][0]) < 0.01 and abs(drawn.high - ours["plain"][1]) < 0.01
     report(
-        "interval of a cell, 150 tasks x 10, exact",
+        "interval of a cell, 150 tasks x 10",
         ours["plain_ms"] / 1e3,
         peer,
         "scipy.stats.bootstrap BCa 9999",

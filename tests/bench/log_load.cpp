@@ -193,8 +193,9 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
   std::uint32_t part = 0;
   const auto write = [&] {
     log::SegmentReport about{
-        .header = test::made_header(), .journal = "load", .seq_first = first, .seq_last = sequence};
-    write_file_atomic(log::part_path(run.log_folder(), "load", ++part), builder->finish(about));
+        .header = test::made_header(), .journal = "load", .part = ++part, .seq_first = first, .seq_last = sequence};
+    about.header.run_id = run.run_id;
+    write_file_atomic(log::part_path(run.log_folder(), "load", part), builder->finish(about));
     builder.emplace();
     first = sequence + 1;
   };
@@ -231,7 +232,7 @@ void fold(const fs::path& folder) {
   const auto ledger_peak = peak_bytes();
   start = Clock::now();
   std::uint64_t turns = 0, failed = 0;
-  log::read_turn_summaries(run.plan, run.log_folder(),
+  log::read_turn_summaries(run.plan, log::log_of(run),
                            [&](const log::TurnSummary& turn) { ++turns, failed += turn.code != Code::none; });
   fmt::print(
       "{{\"episodes\": {}, \"scored\": {}, \"load_s\": {}, \"ledger_s\": {}, \"ledger_peak_bytes\": {}, \"turns\": {}, "

@@ -1,4 +1,4 @@
-// Times of the exact statistics on made results, as JSON: milliseconds a call, medians. tests/bench/run holds them
+// Times of the statistics on made results, as JSON: milliseconds a call, medians. tests/bench/run holds them
 // against scipy.
 #include <fmt/core.h>
 

@@ -13,7 +13,8 @@ import torch
 
 ROOT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
 BENCH = ROOT / "configs" / "nkigen-bench"
-CHECK = ROOT / "runner" / "device" / "check" / "check_index.py"
+LIBEXEC = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"]) / "libexec"
+CHECK = LIBEXEC / "check_index.py"
 INDEX = json.loads((BENCH / "index.json").read_text())
 TASKS = {task["id"]: task for task in INDEX["tasks"]}
 PRECISE = {"matmul", "matmul-epilogue", "attention", "mlp", "convolution"}  # bfloat16 inside must show here
@@ -28,6 +29,26 @@ def load(path, name):
     return module
 
 
+def prove(folder):
+    """check_index.py on a folder. @returns (exit code, {task id: problems}, stderr)"""
+    command = [sys.executable, CHECK, folder, LIBEXEC / "libnkigrid_sandbox.so", "relaxed"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    return ran.returncode, {f["id"]: f["problems"] for f in found}, ran.stderr
+
+
+def make_tree(folder, tasks):
+    """A benchmark of variants of the first task. @param tasks {id: (source, index entry or None for the right one)}"""
+    entries = []
+    for task_id, (source, entry) in tasks.items():
+        file = folder / "tasks" / (task_id + ".py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+        entries.append((entry or TASKS["L1/001_add"]) | {"id": task_id})
+    (folder / "index.json").write_text(json.dumps({"tasks": entries}))
+
+
+ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
 check = load(CHECK, "check_index")
 
 
@@ -43,7 +64,7 @@ def arguments(model, given):
 
 def trials(task_id, count=TRIALS):
     """(arguments, references) of `count` trials."""
-    names = check.load_task(BENCH / "tasks" / f"{task_id}.py")
+    names = check.load_task((BENCH / "tasks" / f"{task_id}.py").read_text(), task_id)
     for trial in range(count):
         model, given = check.build(names, 5000 + trial)
         given = check.shift(TASKS[task_id], given, trial)
@@ -98,25 +119,67 @@ class Index(unittest.TestCase):
             self.assertLess(len((BENCH / "kernels" / f"{task_id}.py").read_text().splitlines()), 80, task_id)
 
     def test_a_wrong_index_is_found(self):
+        entry = json.loads(json.dumps(TASKS["L1/001_add"]))
+        entry["inputs"].reverse()
+        with tempfile.TemporaryDirectory() as scratch:
+            make_tree(pathlib.Path(scratch), {"L1/001_add": (ADD, entry)})
+            code, problems, _ = prove(pathlib.Path(scratch))
+        self.assertEqual(code, 1)
+        self.assertIn("the index lists inputs", problems["L1/001_add"][0])
+
+
+class StrangersTasks(unittest.TestCase):
+    """A task is code from anybody: what it does is its own fault and nobody else's."""
+
+    ACTS = {
+        "reads a file": "open('/etc/passwd').read()",
+        "writes a file": "open('MARK', 'w').write('x')",
+        "runs a program": "import subprocess; subprocess.run(['touch', 'MARK'])",
+        "opens a socket": "import socket; socket.socket().connect(('127.0.0.1', 9))",
+        "signals its parent": "import os; os.kill(os.getppid() or 1, 9)",
+        "leaves": "import os; os._exit(0)",
+    }
+
+    def test_each_act_fails_its_own_task_and_no_other(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            mark = pathlib.Path(scratch) / "mark"
+            tasks = {
+                f"L1/{what}": (act.replace("MARK", str(mark)) + "\n" + ADD, None) for what, act in self.ACTS.items()
+            }
+            make_tree(pathlib.Path(scratch), tasks | {"L1/last": (ADD, None)})
+            code, problems, errors = prove(pathlib.Path(scratch))
+            self.assertFalse(mark.exists())
+        self.assertEqual(code, 1, errors)
+        self.assertEqual(list(problems), [*tasks, "L1/last"])
+        self.assertEqual([task for task, found in problems.items() if not found], ["L1/last"])
+
+    def test_no_task_changes_how_the_next_is_judged(self):
+        spoils = "import sys\nsys.modules['__main__'].passes = lambda *_: False\n" + ADD
+        zero = ADD.replace("x + self.alpha * y", "1e-5 * (x + y)")
+        with tempfile.TemporaryDirectory() as scratch:
+            make_tree(pathlib.Path(scratch), {"L1/spoils": (spoils, None), "L1/zero": (zero, None)})
+            _, problems, _ = prove(pathlib.Path(scratch))
+        self.assertIn("trial 0: zeros passes", problems["L1/zero"])
+
+    def test_a_task_that_is_no_regular_file_is_not_read(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
-            (folder / "tasks" / "L1").mkdir(parents=True)
-            (folder / "tasks" / "L1" / "001_add.py").write_text((BENCH / "tasks" / "L1" / "001_add.py").read_text())
-            entry = json.loads(json.dumps(TASKS["L1/001_add"]))
-            entry["inputs"].reverse()
-            (folder / "index.json").write_text(json.dumps({"tasks": [entry]}))
-            ran = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True)
-        self.assertEqual(ran.returncode, 1)
-        self.assertIn("the index lists inputs", json.loads(ran.stdout)["problems"][0])
+            make_tree(folder, {"L1/link": (ADD, None), "L1/fifo": (ADD, None)})
+            for name in ("link", "fifo"):
+                (folder / "tasks" / "L1" / f"{name}.py").unlink()
+            (folder / "tasks" / "L1" / "link.py").symlink_to("/dev/zero")
+            os.mkfifo(folder / "tasks" / "L1" / "fifo.py")
+            code, problems, _ = prove(folder)
+        self.assertEqual(code, 1)
+        for task in ("L1/link", "L1/fifo"):
+            self.assertIn("is no regular file", problems[task][0])
 
 
 class TrivialAnswers(unittest.TestCase):
     def test_zeros_a_copy_and_a_constant_fail_in_each_trial_of_each_task(self):
-        ran = subprocess.run([sys.executable, CHECK, BENCH], capture_output=True, text=True)
-        found = [json.loads(line) for line in ran.stdout.splitlines()]
-        self.assertEqual([f["id"] for f in found], sorted(TASKS))
-        self.assertEqual([f for f in found if not f["ok"]], [])
-        self.assertEqual(ran.returncode, 0, ran.stderr)
+        code, problems, errors = prove(BENCH)
+        self.assertEqual(problems, {task_id: [] for task_id in sorted(TASKS)})
+        self.assertEqual(code, 0, errors)
 
     def test_a_task_whose_answer_is_nearly_zero_is_found(self):
         source = (BENCH / "tasks" / "L1" / "001_add.py").read_text().replace("x + self.alpha * y", "1e-5 * (x + y)")
@@ -125,7 +188,7 @@ class TrivialAnswers(unittest.TestCase):
 
     def test_bfloat16_inside_fails_where_products_are_summed(self):
         for task_id in [t for t in TASKS if TASKS[t]["category"] in PRECISE]:
-            names = check.load_task(BENCH / "tasks" / f"{task_id}.py")
+            names = check.load_task((BENCH / "tasks" / f"{task_id}.py").read_text(), task_id)
             model, given = check.build(names, 1)
             wanted = [r.numpy() for r in check.outputs_of(model, given)]
             rounded = [g.bfloat16().float() for g in given]

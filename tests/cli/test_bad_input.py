@@ -132,6 +132,13 @@ class BadInput(Case):
             self.assertIn(why, said[what]["text"])
         self.assertTrue(said["device"]["ok"] and said["device"]["needed"], said["device"])
 
+    def test_doctor_names_who_keeps_a_kernel_from_what(self):
+        findings = json.loads(nkigrid("doctor", "--json").stdout)["findings"]
+        text = next(finding["text"] for finding in findings if finding["what"] == "sandbox")
+        for property in ("files: ", "network: ", "processes and signals: ", "limits: ", "metadata: "):
+            self.assertRegex(text, f"{property}[A-Za-z]")
+        self.assertNotIn("nobody", text)
+
     def test_doctor_without_a_grid_calls_optional_what_some_grids_use(self):
         done = nkigrid("doctor", env=harness.environment(SLURM_CONF=str(self.folder / "none")))
         self.assertEqual(done.returncode, 0, done.stdout)

@@ -51,6 +51,15 @@ class KillAndResume(Case):
         self.assertEqual(harness.tables_json(run), self.reference)
         self.assertEqual(sorted(harness.scored_rows(run).values()), [1] * 48)
 
+    def test_a_session_with_nothing_to_do_leaves_no_file(self):
+        run = self.folder / "run"
+        shutil.copytree(self.whole_run, run)
+        before = sorted(path.name for path in (run / "log").iterdir())
+        for arguments in (("resume", run, "--local"), ("run", harness.SMALL, "-o", run)):
+            done = nkigrid(*arguments, "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(path.name for path in (run / "log").iterdir()), before)
+
     def test_kill_9_of_the_only_process(self):
         run, process = self.start_until(scored=10)
         process.kill()

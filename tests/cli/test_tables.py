@@ -173,7 +173,7 @@ class Tables(Case):
     def test_adjustment_and_interval_on_request(self):
         plain = self.tables("one")
         asked = self.tables("one", options=["--adjust", "bh", "--interval", "clopper-pearson"])
-        self.assertEqual(plain["cells"][0]["interval"]["method"], "wilson")
+        self.assertEqual(plain["cells"][0]["interval"]["method"], "wilson-eff")
         self.assertEqual(asked["cells"][0]["interval"]["method"], "clopper-pearson")
         self.assertEqual(asked["adjust"], "bh")
         self.assertIn("p_bh", asked["pairs"][0])

@@ -346,6 +346,8 @@ TEST(CommandDevice, GivesTheVerdictsOfTheSimulatorItWraps) {
   TestDevice simulator;
   const auto device = make(example());
   EXPECT_EQ(device->backend(), "command");
+  EXPECT_TRUE(device->is_hardware());
+  EXPECT_FALSE(simulator.device->is_hardware());
   EXPECT_EQ(device->compiler(), "example 1");
   for (const char* file : {"good.py", "wrong_sign.py", "half_stored.py", "wrong_shape.py", "invented_name.py"}) {
     SCOPED_TRACE(file);

@@ -12,9 +12,9 @@
 namespace nkigrid::device {
 namespace {
 
-CompileResult good() {
+CompileResult good(std::size_t bytes = 0) {
   CompileResult result;
-  result.artifact = std::make_shared<const Artifact>();
+  result.artifact = std::make_shared<const Artifact>(Artifact{std::string(bytes, 'x'), "kernel", "", 0});
   return result;
 }
 
@@ -25,7 +25,7 @@ CompileResult bad(Code code) {
 }
 
 TEST(CompileCache, SecondAskIsNotCompiled) {
-  CompileCache cache(8);
+  CompileCache cache(1 << 20);
   int compiles = 0;
   const auto compile = [&] { return ++compiles, good(); };
   const auto first = cache.get("a", compile);
@@ -35,7 +35,7 @@ TEST(CompileCache, SecondAskIsNotCompiled) {
 }
 
 TEST(CompileCache, CompilerErrorsLastAndPassingTroubleDoesNot) {
-  CompileCache cache(8);
+  CompileCache cache(1 << 20);
   for (const auto& [code, lasts] :
        {std::pair{Code::partition_limit, true}, std::pair{Code::rule_violation, true}, std::pair{Code::infra, false},
         std::pair{Code::compile_timeout, false}, std::pair{Code::compiler_internal, false}}) {
@@ -49,7 +49,7 @@ TEST(CompileCache, CompilerErrorsLastAndPassingTroubleDoesNot) {
 }
 
 TEST(CompileCache, LanesThatAskTogetherCompileOnce) {
-  CompileCache cache(8);
+  CompileCache cache(1 << 20);
   std::atomic<int> compiles{0};
   std::latch all_here(4);
   std::vector<std::thread> lanes;
@@ -63,10 +63,10 @@ TEST(CompileCache, LanesThatAskTogetherCompileOnce) {
   EXPECT_EQ(compiles, 1);
 }
 
-TEST(CompileCache, OldestIsDroppedWhenFull) {
-  CompileCache cache(2);
+TEST(CompileCache, OldestIsDroppedWhenItsBytesAreTooMany) {
+  CompileCache cache(2'500'000);
   int compiles = 0;
-  const auto compile = [&] { return ++compiles, good(); };
+  const auto compile = [&] { return ++compiles, good(1'000'000); };
   for (const char* key : {"a", "b", "a", "c"}) cache.get(key, compile);
   EXPECT_EQ(compiles, 3);
   cache.get("a", compile);
@@ -75,10 +75,31 @@ TEST(CompileCache, OldestIsDroppedWhenFull) {
   EXPECT_EQ(compiles, 4);
 }
 
+TEST(CompileCache, LongMessagesCountToo) {
+  CompileCache cache(1'500'000);
+  int compiles = 0;
+  const auto compile = [&] {
+    auto result = bad(Code::rule_violation);
+    result.diagnostic.message.assign(1'000'000, 'm');
+    return ++compiles, result;
+  };
+  for (const char* key : {"a", "b", "a"}) cache.get(key, compile);
+  EXPECT_EQ(compiles, 3) << "b's words pushed a out";
+}
+
+TEST(CompileCache, WhatAloneIsTooLargeIsGivenAndNotKept) {
+  CompileCache cache(1000);
+  int compiles = 0;
+  const auto compile = [&] { return ++compiles, good(5000); };
+  EXPECT_TRUE(cache.get("a", compile).ok());
+  EXPECT_TRUE(cache.get("a", compile).ok());
+  EXPECT_EQ(compiles, 2);
+}
+
 TEST(CompileCache, ExceptionLeavesNothingBehind) {
-  CompileCache cache(2);
+  CompileCache cache(1 << 20);
   EXPECT_THROW(cache.get("a", []() -> CompileResult { throw std::runtime_error("gone"); }), std::runtime_error);
-  EXPECT_TRUE(cache.get("a", good).ok());
+  EXPECT_TRUE(cache.get("a", [] { return good(); }).ok());
 }
 
 }  // namespace

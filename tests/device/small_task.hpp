@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -42,11 +43,13 @@ inline jobs::Task small_task(const std::string& scale = "1.0") {
   return task;
 }
 
-/// Paths of the build tree, with a cache that the tests of this room share: torch takes seconds to import.
+/// Paths of the build tree, with a cache that the tests of this room share: torch takes seconds to import. A user who
+/// may not write there (tests/as_user.py) has one of its own.
 inline DevicePaths test_paths() {
   const auto build = std::filesystem::path(NKIGRID_BUILD_DIR);
+  const char* cache = std::getenv("NKIGRID_TEST_CACHE");
   return {build / "libexec", build / "nkisim", build / "nkisim" / "neuronxcc" / "nki" / "_entry.py",
-          build / "tests" / "reference-cache"};
+          cache != nullptr ? std::filesystem::path(cache) : build / "tests" / "reference-cache"};
 }
 
 /// A device with servers of its own.

@@ -200,6 +200,26 @@ TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
   EXPECT_EQ(model.budget.wall, Seconds(7200));
 }
 
+TEST(Grid, NoMessageRepeatsAKeyThatStandsWhereItsSourceBelongs) {
+  const std::string canary = "aPlainCanary0123456789";
+  for (const std::string& key :
+       {canary, "[" + canary + "]", "{env: " + canary + "-x}", "{env: [" + canary + "]}", "{command: " + canary + "}",
+        "{env: sk-proj-" + canary + "}", "{file: sk-proj-" + canary + "}", "{command: [echo, sk-proj-" + canary + "]}",
+        "{sk-proj-" + canary + ": x}", "{value: " + canary + "}"}) {
+    const Sandbox box;
+    const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                        "strong: {api: openai, endpoint: \"http://h:1/v1\", key: " + key + "}");
+    EXPECT_FALSE(result.grid) << key;
+    EXPECT_EQ(to_text(result.problems).find("Canary"), std::string::npos) << to_text(result.problems);
+  }
+  for (const std::string& url : {"http://user:" + canary + "@h/v1", "http://h/v1?key=" + canary}) {
+    const Sandbox box;
+    const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                        "strong: {api: openai, endpoint: \"" + url + "\"}");
+    EXPECT_EQ(to_text(result.problems).find("Canary"), std::string::npos) << to_text(result.problems);
+  }
+}
+
 TEST(Grid, KeysAndPricesAreWholeOrRefused) {
   const Sandbox box;
   const auto result =

@@ -2,6 +2,7 @@
 
 usage: check_segment.py SEGMENT [--columns-only]
 """
+import json
 import math
 import sys
 
@@ -9,12 +10,13 @@ import h5py
 import numpy as np
 
 ATTRIBUTES = (
-    "format version grid_hash run_id nkigrid_version sdk backend compiler host journal seq_first seq_last"
+    "format version grid_hash run_id nkigrid_version sdk backend compiler host journal part seq_first seq_last"
 ).split()
 EPISODES = (
     "episode key cell task level category replicate attempt inherited_turns superseded outcome ended_by nudged passed "
     "strict_passed best_passed best_strict_passed stage code group line max_abs_err rel_l2 turns started seconds "
-    "tokens_in tokens_out tokens_cached cost_usd api_retries estimate_us node rank"
+    "tokens_in tokens_out tokens_cached cost_usd api_retries estimate_us node rank trials trials_passed "
+    "findings_offset findings_length"
 ).split()
 TEXTS = ("request", "reply", "kernel", "tool_output")
 TURNS = (
@@ -59,8 +61,8 @@ def check_lengths(file):
             assert len({len(column) for column in group.values()}) == 1, group.name
 
 
-def text_of(file, row, name):
-    at, size = (int(file[f"turns/{name}_{part}"][row]) for part in ("offset", "length"))
+def text_of(file, row, name, group="turns"):
+    at, size = (int(file[f"{group}/{name}_{part}"][row]) for part in ("offset", "length"))
     return file["text"][at : at + size].tobytes()
 
 
@@ -74,6 +76,9 @@ def check_values(file):
     assert list(episodes["tokens_in"]) == [5_000_000_000] * 2 and list(episodes["best_strict_passed"]) == [1, 1]
     assert math.isnan(episodes["max_abs_err"][0]) and episodes["rel_l2"][0] == 0.125
     assert episodes["started"][0] == 1_750_000_000.25
+    assert list(episodes["trials"]) == [5, 5] and list(episodes["trials_passed"]) == [3, 3]
+    findings = json.loads(text_of(file, 1, "findings", "episodes"))
+    assert findings == {"message": "it does not match", "hints": ["never written"]}
 
     assert list(turns["turn"]) == [3, 3, 7, 1] and list(turns["answered"]) == [1, 1, 1, 0]
     assert list(turns["event"]) == [b"bad_tool_args", b"bad_tool_args", b"ok", b""]
@@ -85,6 +90,8 @@ def check_values(file):
     assert len(text_of(file, 1, "kernel")) == len(b"kernel ") + 200_000
     assert text_of(file, 2, "tool_output") == b""
 
+    assert int(file.attrs["part"]) == int(file["attempts"].attrs["part"]) == 1
+    assert bytes(file["attempts"].attrs["run_id"]) == bytes(file.attrs["run_id"])
     assert int(file.attrs["seq_first"]) == 1 and int(file.attrs["seq_last"]) == 12
     assert bytes(file.attrs["journal"]) == b"a" and bytes(file.attrs["grid_hash"]) == b"made-grid-hash"
     attempts = file["attempts"]

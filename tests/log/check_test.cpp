@@ -16,9 +16,9 @@ namespace {
 
 class Check : public testing::Test {
  protected:
-  std::filesystem::path write(const std::string& name) {
+  std::filesystem::path write(const std::string& name, std::uint32_t replicate = 1) {
     Journal journal(folder_.path(), name, test::made_header());
-    journal.append(test::some_records(50));
+    journal.append(test::some_records(50, replicate));
     journal.close();
     return journal.path();
   }
@@ -27,8 +27,8 @@ class Check : public testing::Test {
 
 TEST_F(Check, ASoundLogIsCountedAndNotDamaged) {
   seal_journal(write("a"), true);
-  write("b");
-  const auto checks = check_log(folder_.path());
+  write("b", 2);
+  const auto checks = check_log(test::made_log(folder_.path()));
   ASSERT_EQ(checks.size(), 2u);
   for (const auto& check : checks) {
     EXPECT_FALSE(check.damaged());
@@ -48,7 +48,7 @@ TEST_F(Check, TornTailsAreNoDamageButFlippedBytesAndForeignFilesAre) {
   std::ofstream(folder_.path() / "flipped.journal", std::ios::binary) << flipped;
   std::ofstream(folder_.path() / "foreign.journal") << "not a journal at all";
   std::ofstream(folder_.path() / "foreign.h5") << "not a segment at all";
-  const auto checks = check_log(folder_.path());
+  const auto checks = check_log(test::made_log(folder_.path()));
   ASSERT_EQ(checks.size(), 4u);
   EXPECT_TRUE(checks[0].damaged() && checks[0].error.empty()) << checks[0].file;
   EXPECT_THAT(checks[1].error, testing::HasSubstr("foreign.h5"));

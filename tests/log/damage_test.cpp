@@ -122,7 +122,7 @@ class Damage : public testing::Test {
   static Record without_texts(Record record) {
     if (auto* reply = std::get_if<Reply>(&record)) reply->request = reply->reply = reply->raw = {};
     if (auto* turn = std::get_if<Turn>(&record)) turn->kernel = turn->tool_output = {};
-    if (auto* end = std::get_if<End>(&record)) end->reason = {};
+    if (auto* end = std::get_if<End>(&record)) end->reason = end->findings = {};
     return record;
   }
   /// Texts may be lost; every other value of a record that is given back is the one that was logged.
@@ -147,7 +147,7 @@ TEST_F(Damage, OfASegmentIsSeenAndWhatIsSavedOfItIsTrue) {
       auto changed = bytes;
       SCOPED_TRACE(damage(changed, draws));
       const auto folder = folder_with("a.h5", changed);
-      const auto before = check_log(folder);
+      const auto before = check_log(test::made_log(folder));
       ASSERT_EQ(before.size(), 1U);
       if (!before[0].damaged()) {
         const auto got = in_segment(folder / "a.h5");
@@ -155,10 +155,10 @@ TEST_F(Damage, OfASegmentIsSeenAndWhatIsSavedOfItIsTrue) {
         continue;
       }
       ++seen;
-      const auto salvaged = salvage(folder);
+      const auto salvaged = salvage(test::made_log(folder));
       ASSERT_EQ(salvaged.size(), 1U);
-      ASSERT_TRUE(seal_all(folder).empty());
-      const auto after = check_log(folder);
+      ASSERT_TRUE(seal_all(test::made_log(folder)).empty());
+      const auto after = check_log(test::made_log(folder));
       ASSERT_TRUE(after.size() == 1 && !after[0].damaged());
       const auto got = in_segment(folder / "a.h5");
       ASSERT_TRUE(tells_no_lie(got, all));
@@ -167,7 +167,7 @@ TEST_F(Damage, OfASegmentIsSeenAndWhatIsSavedOfItIsTrue) {
       ASSERT_EQ(notes.size(), 1U);
       ASSERT_EQ(notes[0].records, got.size());
       const bool counted = notes[0].reason.find("attributes lost") == std::string::npos &&
-                           notes[0].reason.find("everything lost") == std::string::npos;
+                           notes[0].reason.find("everything") == std::string::npos;
       ASSERT_TRUE(!counted || notes[0].records + notes[0].missing_records == all.size()) << notes[0].reason;
       saved += got.empty() ? 0 : 1;
     }
@@ -187,7 +187,7 @@ TEST_F(Damage, OfAJournalCostsWhatItTouchedAndIsCounted) {
     auto changed = bytes;
     SCOPED_TRACE(damage(changed, draws));
     const auto folder = folder_with("a.journal", changed);
-    const auto before = check_log(folder);
+    const auto before = check_log(test::made_log(folder));
     ASSERT_EQ(before.size(), 1U);
     const auto& found = before[0];
     seen += found.damaged() ? 1 : 0;
@@ -201,9 +201,10 @@ TEST_F(Damage, OfAJournalCostsWhatItTouchedAndIsCounted) {
       const auto last = got.empty() ? 0 : got.rbegin()->first;
       ASSERT_EQ(got.size() + found.missing_records, last) << found.damaged_bytes;
     }
-    salvage(folder);
-    seal_all(folder);
-    for (const auto& check : check_log(folder)) ASSERT_FALSE(check.damaged()) << check.file << check.error;
+    salvage(test::made_log(folder));
+    seal_all(test::made_log(folder));
+    for (const auto& check : check_log(test::made_log(folder)))
+      ASSERT_FALSE(check.damaged()) << check.file << check.error;
     if (fs::exists(folder / "a.h5")) {
       const auto sealed = in_segment(folder / "a.h5");
       ASSERT_TRUE(sealed.size() == got.size() && same_as(sealed, all));
@@ -224,8 +225,8 @@ TEST_F(Damage, OfASegmentThatHasItsJournalLosesNothing) {
     SCOPED_TRACE(damage(changed, draws));
     const auto folder = folder_with("a.h5", changed);
     write_file_atomic(folder / "a.journal", journal_bytes);
-    salvage(folder);
-    seal_all(folder);
+    salvage(test::made_log(folder));
+    seal_all(test::made_log(folder));
     const auto got = in_segment(folder / "a.h5");
     ASSERT_TRUE(got.size() == all.size() && same_as(got, all));
   }
@@ -242,7 +243,7 @@ TEST_F(Damage, OfEveryByteOfATinySegmentIsSeen) {
     auto changed = bytes;
     changed[at] ^= 1;
     const auto folder = folder_with("a.h5", changed);
-    if (check_log(folder).at(0).damaged()) continue;
+    if (check_log(test::made_log(folder)).at(0).damaged()) continue;
     const auto got = in_segment(folder / "a.h5");
     ASSERT_TRUE(got.size() == all.size() && same_as(got, all)) << at;
   }

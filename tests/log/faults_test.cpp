@@ -144,11 +144,11 @@ TEST_F(SmallDisk, AFullDiskIsOneClearErrorAndLosesNothing) {
   Journal next(folder_.path(), "b", test::made_header());
   next.append(numbered(2, 1));
   next.close();
-  EXPECT_EQ(seal_all(folder_.path()).size(), 2u);
+  EXPECT_EQ(seal_all(test::made_log(folder_.path())).size(), 2u);
   std::size_t turns = 0;
   LogVisitor visitor;
   visitor.turn = [&](const Turn&) { ++turns; };
-  read_log(folder_.path(), Texts::skip, visitor);
+  read_log(test::made_log(folder_.path()), Texts::skip, visitor);
   EXPECT_EQ(turns, acknowledged.size() + 1);
 }
 
@@ -166,7 +166,7 @@ TEST_F(SmallDisk, AReadOnlyDiskIsReadableAndRefusesAWriterByName) {
     EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("b.journal"), testing::HasSubstr("Read-only")));
   }
   expect_exactly(folder_.path() / "a.journal", {numbered(1, 1)});
-  EXPECT_THROW(seal_all(folder_.path()), Error);
+  EXPECT_THROW(seal_all(test::made_log(folder_.path())), Error);
 }
 
 struct Acknowledged {
@@ -228,11 +228,11 @@ TEST(Faults, Kill9LosesNothingThatWasAcknowledged) {
     });
     EXPECT_FALSE(report.damaged());
     for (const auto& [lane, number] : acknowledged) ASSERT_LE(number, newest[lane]);
-    EXPECT_EQ(seal_all(folder.path()).size(), 1u) << "a dead writer's lock is gone";
+    EXPECT_EQ(seal_all(test::made_log(folder.path())).size(), 1u) << "a dead writer's lock is gone";
     std::size_t sealed = 0;
     LogVisitor visitor;
     visitor.turn = [&](const Turn&) { ++sealed; };
-    read_log(folder.path(), Texts::load, visitor);
+    read_log(test::made_log(folder.path()), Texts::load, visitor);
     EXPECT_EQ(sealed, report.records);
   }
 }

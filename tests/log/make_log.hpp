@@ -12,6 +12,7 @@
 #include "jobs/base/hash.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/journal.hpp"
+#include "runner/log/run_log.hpp"
 
 /// Logs made by hand, for the tests of whoever reads logs.
 ///
@@ -137,15 +138,19 @@ inline log::LogHeader made_header() {
           .host = "made-host"};
 }
 
+/// The log whose files made_header() heads.
+inline log::RunLog made_log(const std::filesystem::path& folder) { return {folder, made_header().run_id}; }
+
 /// Writes `folder`/<name>.journal with one attempt for each planned episode that `how` gives an end; the
 /// others stay pending.
 /// @param how called with the episode's id; nothing: not begun
 /// @returns the journal's path
 inline std::filesystem::path write_log(const std::filesystem::path& folder, const std::string& name,
                                        const jobs::Plan& plan,
-                                       const std::function<std::optional<Ended>(const EpisodeId&)>& how) {
+                                       const std::function<std::optional<Ended>(const EpisodeId&)>& how,
+                                       const log::LogHeader& header = made_header()) {
   std::filesystem::create_directories(folder);
-  log::Journal journal(folder, name, made_header());
+  log::Journal journal(folder, name, header);
   std::vector<log::Record> all;
   for (const auto& planned : plan.episodes) {
     const auto id = plan.id_of(planned);

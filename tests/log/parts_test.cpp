@@ -15,6 +15,7 @@
 #include "runner/log/segment.hpp"
 #include "runner/log/set_aside.hpp"
 #include "runner/log/turn_summaries.hpp"
+#include "runner/log/walk.hpp"
 #include "tests/log/make_log.hpp"
 #include "tests/log/records_equal.hpp"
 
@@ -62,8 +63,9 @@ class Parts : public testing::Test {
   }
   std::vector<Record> read() const {
     std::vector<Record> records;
+    LogWalk walk(test::made_log(folder_.path()), refuse_the_unclear);
     for (const auto& stem : stems_of(folder_.path()))
-      read_stem(folder_.path(), stem, {}, [&](Record&& record) { records.push_back(std::move(record)); });
+      walk.read(stem, {}, [&](Record&& record) { records.push_back(std::move(record)); });
     return records;
   }
   static bool all_same(const std::vector<Record>& a, const std::vector<Record>& b) {
@@ -112,13 +114,13 @@ TEST_F(Parts, AreMadeAnewFromTheFirstThatCannotBeRead) {
   seal_journal(journal, false, Seconds(0), kSmall);
   const auto first = read_file(part(1));
   std::ofstream(part(2), std::ios::binary) << "no segment any more";
-  ASSERT_EQ(salvage(folder_.path()).size(), 1u);
+  ASSERT_EQ(salvage(test::made_log(folder_.path())).size(), 1u);
   EXPECT_FALSE(fs::exists(part(2)));
   seal_journal(journal, true, Seconds(0), kSmall);
   EXPECT_EQ(read_file(part(1)), first) << "it was whole, and stays";
   EXPECT_TRUE(all_same(read(), records));
   EXPECT_TRUE(fs::exists(folder_.path() / "damaged/a.part2.h5"));
-  for (const auto& check : check_log(folder_.path())) EXPECT_FALSE(check.damaged()) << check.file;
+  for (const auto& check : check_log(test::made_log(folder_.path()))) EXPECT_FALSE(check.damaged()) << check.file;
 }
 
 TEST_F(Parts, OneThatIsGoneIsNamedAndCostsWhatItAloneHeld) {
@@ -130,18 +132,18 @@ TEST_F(Parts, OneThatIsGoneIsNamedAndCostsWhatItAloneHeld) {
     const auto carried_to_it = gone > 1 ? read_segment_header(part(gone - 1)).carried.size() : 0;
     const auto held = header.seq_last - header.seq_first + 1;
     fs::remove(part(gone));
-    const auto checks = check_log(folder_.path());
+    const auto checks = check_log(test::made_log(folder_.path()));
     ASSERT_GE(checks.size(), 5U);
     EXPECT_THAT(checks[gone - 1].error,
                 testing::AllOf(testing::HasSubstr(part(gone).filename().native()), testing::HasSubstr("is missing")));
     EXPECT_THROW(read(), Error);
-    const auto salvaged = salvage(folder_.path());
+    const auto salvaged = salvage(test::made_log(folder_.path()));
     ASSERT_EQ(salvaged.size(), 1U);
     EXPECT_TRUE(salvaged[0].lost);
     // What was open when it was sealed is held by the part after it.
     EXPECT_EQ(read().size(), records.size() - held + header.carried.size() - carried_to_it) << gone;
     EXPECT_EQ(read_segment_header(part(gone)).missing_records, held);
-    for (const auto& check : check_log(folder_.path())) EXPECT_FALSE(check.damaged()) << check.error;
+    for (const auto& check : check_log(test::made_log(folder_.path()))) EXPECT_FALSE(check.damaged()) << check.error;
   }
 }
 
@@ -162,8 +164,8 @@ TEST_F(Parts, NamesThatAreNoFilesAreNotOurs) {
   ASSERT_EQ(::mkfifo((folder_.path() / "d.h5").c_str(), 0600), 0);
   ASSERT_EQ(::mkfifo((folder_.path() / "e.journal").c_str(), 0600), 0);
   EXPECT_TRUE(all_same(read(), records));
-  EXPECT_TRUE(salvage(folder_.path()).empty());
-  EXPECT_EQ(seal_all(folder_.path()).size(), 1U);
+  EXPECT_TRUE(salvage(test::made_log(folder_.path())).empty());
+  EXPECT_EQ(seal_all(test::made_log(folder_.path())).size(), 1U);
 }
 
 TEST_F(Parts, ASealedJournalsDamageIsCountedOnceOverAllParts) {
@@ -226,7 +228,7 @@ TEST(TurnSummaries, TellOfEveryPlannedTurnOnceSealedOrNot) {
     std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> seen;
     double usd = 0;
     int rows = 0;
-    read_turn_summaries(plan, folder.path(), [&](const TurnSummary& turn) {
+    read_turn_summaries(plan, test::made_log(folder.path()), [&](const TurnSummary& turn) {
       ++rows;
       usd += turn.cost_usd;
       EXPECT_EQ(turn.tokens_in, turn.episode + 1);

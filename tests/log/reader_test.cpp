@@ -31,7 +31,7 @@ Everything read_everything(const fs::path& folder, Texts texts = Texts::load) {
   visitor.turn = [&](const Turn& r) { all.records.emplace_back(r); };
   visitor.end = [&](const End& r) { all.records.emplace_back(r); };
   visitor.warning = [&](const std::string& warning) { all.warnings.push_back(warning); };
-  read_log(folder, texts, visitor);
+  read_log(test::made_log(folder), texts, visitor);
   return all;
 }
 
@@ -61,7 +61,7 @@ TEST_F(Reader, SealedAndUnsealedRecordsAreSeenOnceAndAlike) {
   expected.insert(expected.end(), b.begin(), b.end());
   const auto got = read_everything(folder_.path());
   EXPECT_TRUE(std::equal(got.records.begin(), got.records.end(), expected.begin(), expected.end(), same));
-  seal_all(folder_.path());
+  seal_all(test::made_log(folder_.path()));
   const auto sealed = read_everything(folder_.path());
   EXPECT_TRUE(std::equal(sealed.records.begin(), sealed.records.end(), expected.begin(), expected.end(), same));
   EXPECT_TRUE(sealed.warnings.empty());
@@ -145,7 +145,7 @@ class History : public Reader {
   /// "1:1+ 1:2+ 2:3-": attempt:turn, + answered, - not.
   std::string history() const {
     std::string text;
-    for (const auto& logged : read_history(folder_.path(), some_id(1).episode, some_id(1).key)) {
+    for (const auto& logged : read_history(test::made_log(folder_.path()), some_id(1).episode, some_id(1).key)) {
       text += std::to_string(logged.reply.id.attempt) + ":" + std::to_string(logged.reply.turn) +
               (logged.turn ? "+ " : "- ");
     }
@@ -156,10 +156,10 @@ class History : public Reader {
 TEST_F(History, OfAKilledAttemptEndsWithTheUnansweredReply) {
   write("a", {begin(1, 0), reply(1, 1), turn(1, 1), reply(1, 2), turn(1, 2), reply(1, 3, "paid for")});
   EXPECT_EQ(history(), "1:1+ 1:2+ 1:3- ");
-  const auto before = read_history(folder_.path(), some_id(1).episode, some_id(1).key);
+  const auto before = read_history(test::made_log(folder_.path()), some_id(1).episode, some_id(1).key);
   EXPECT_EQ(before.back().reply.reply, "paid for");
   EXPECT_EQ(before.front().turn->tool_output, "answer 1");
-  seal_all(folder_.path());
+  seal_all(test::made_log(folder_.path()));
   EXPECT_EQ(history(), "1:1+ 1:2+ 1:3- ");
 }
 
@@ -205,8 +205,8 @@ TEST_F(History, OtherEpisodesAndOtherKeysDoNotMix) {
   other.id.key = "ffffffffffffffff";
   write("a", {other, Reply{.id = some_id(2), .turn = 1}});
   EXPECT_EQ(history(), "");
-  const auto both =
-      read_histories(folder_.path(), {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
+  const auto both = read_histories(test::made_log(folder_.path()),
+                                   {{some_id(2).episode, some_id(2).key}, {some_id(1).episode, other.id.key}});
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].at(0).reply.id.episode.replicate, 2u);
   EXPECT_EQ(both[1].at(0).reply.id.key, "ffffffffffffffff");

@@ -140,15 +140,15 @@ TEST_F(Segment, JournalGoesOnlyWhenEachAttemptHasEnded) {
 TEST_F(Segment, JournalGoesOnceTheAttemptIsTakenOverElsewhere) {
   const auto first =
       write("first", {Begin{.id = some_id(2, 1)}, Reply{.id = some_id(2, 1), .turn = 1, .reply = "kept"}});
-  seal_all(folder_.path());
+  seal_all(test::made_log(folder_.path()));
   EXPECT_TRUE(fs::exists(first));
   auto other_key = some_id(2, 2);
   other_key.key = "ffffffffffffffff";
   write("unrelated", {Begin{.id = other_key}, Begin{.id = some_id(3, 2)}});
-  seal_all(folder_.path());
+  seal_all(test::made_log(folder_.path()));
   EXPECT_TRUE(fs::exists(first));
   write("second", {Begin{.id = some_id(2, 2)}});
-  seal_all(folder_.path());
+  seal_all(test::made_log(folder_.path()));
   EXPECT_FALSE(fs::exists(first));
   EXPECT_EQ(std::get<Reply>(read(folder_.path() / "first.h5").at(1)).reply, "kept");
 }
@@ -174,7 +174,7 @@ TEST_F(Segment, ADamagedJournalIsSealedAndSetAsideWithANote) {
 TEST_F(Segment, ALivingWritersJournalIsLeftAlone) {
   Journal journal(folder_.path(), "a", test::made_header());
   for (const auto& record : some_records(10)) journal.append(record);
-  EXPECT_TRUE(seal_all(folder_.path()).empty());
+  EXPECT_TRUE(seal_all(test::made_log(folder_.path())).empty());
   try {
     seal_journal(journal.path(), true, Seconds(0));
     FAIL() << "sealed a living writer's journal";
@@ -183,16 +183,17 @@ TEST_F(Segment, ALivingWritersJournalIsLeftAlone) {
     EXPECT_THAT(error.what(), testing::HasSubstr("a.journal"));
   }
   journal.close();
-  EXPECT_EQ(seal_all(folder_.path()).size(), 1u);
+  EXPECT_EQ(seal_all(test::made_log(folder_.path())).size(), 1u);
   EXPECT_FALSE(fs::exists(journal.path()));
 }
 
 TEST_F(Segment, SealersThatMeetDoNotFailEachOther) {
   std::vector<fs::path> journals;
-  for (int i = 0; i < 6; ++i) journals.push_back(write("j" + std::to_string(i), some_records(50'000)));
+  for (int i = 0; i < 6; ++i)
+    journals.push_back(write("j" + std::to_string(i), some_records(50'000, static_cast<std::uint32_t>(i + 1))));
   {
     std::vector<std::jthread> sealers;
-    for (int i = 0; i < 3; ++i) sealers.emplace_back([&] { seal_all(folder_.path()); });
+    for (int i = 0; i < 3; ++i) sealers.emplace_back([&] { seal_all(test::made_log(folder_.path())); });
     for (const auto& journal : journals) EXPECT_NO_THROW(seal_journal(journal, true));
   }
   for (const auto& journal : journals) {
@@ -205,7 +206,7 @@ TEST_F(Segment, SealingAgainChangesNothing) {
   const auto journal = write("a", {Begin{.id = some_id(2)}});
   const auto segment = seal_journal(journal, true);
   const auto written = fs::last_write_time(segment);
-  EXPECT_TRUE(seal_all(folder_.path()).empty());
+  EXPECT_TRUE(seal_all(test::made_log(folder_.path())).empty());
   EXPECT_EQ(fs::last_write_time(segment), written);
   fs::remove(journal);
   EXPECT_EQ(seal_journal(journal, true), segment) << "somebody else removed it";

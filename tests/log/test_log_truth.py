@@ -3,11 +3,14 @@ changed with stock h5py, and sums are made with numpy."""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import h5py
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"]) / "tests/cli"))
 from harness import SMALL, Case, nkigrid  # noqa: E402
@@ -22,9 +25,9 @@ class LogTruth(Case):
         self.run_folder = self.make_run("run")
         self.log = self.run_folder / "log"
 
-    def make_run(self, name):
+    def make_run(self, name, grid=SMALL):
         folder = self.folder / name
-        made = subprocess.run([MAKE_RUN, str(SMALL), str(folder)], capture_output=True, text=True, check=False)
+        made = subprocess.run([MAKE_RUN, str(grid), str(folder)], capture_output=True, text=True, check=False)
         self.assertEqual(made.returncode, 0, made.stderr)
         return folder
 
@@ -136,6 +139,202 @@ class Contradictions(LogTruth):
             self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 0)
             self.assertEqual(self.rows("--turns"), before)
             (self.log / "made.h5").write_bytes(whole)
+
+
+class CountedOnce(LogTruth):
+    """Copies and files of another run: what the tables, the exports and h5py count stays what it was."""
+
+    def totals(self):
+        """Rows, tokens and USD of `export --turns`, and the cost table, with the warnings that are told."""
+        export = nkigrid("export", self.run_folder, "--turns")
+        self.assertEqual(export.returncode, 0, export.stderr)
+        rows = [json.loads(line) for line in export.stdout.splitlines()]
+        tables = nkigrid("tables", self.run_folder, "--table", "all", "--format", "json")
+        self.assertEqual(tables.returncode, 1, tables.stderr)  # some are outstanding
+        printed = json.loads(tables.stdout)
+        sums = tuple(float(np.sum([row[name] for row in rows])) for name in ("tokens_in", "tokens_out", "cost_usd"))
+        warnings = printed.pop("warnings")
+        return (len(rows), sums, printed), warnings, export.stderr + tables.stderr
+
+    def totals_by_h5py(self, file):
+        with h5py.File(file) as segment:
+            turns = segment["turns"]
+            return (
+                len(turns["turn"]),
+                tuple(float(np.sum(turns[name][:])) for name in ("tokens_in", "tokens_out", "cost_usd")),
+            )
+
+    def check_unchanged(self, before, name, warning, told):
+        totals, warnings, stderr = self.totals()
+        self.assertEqual(totals, before)
+        self.assertEqual(
+            [w for w in warnings if warning in w], [f"1 file in the log's folder {warning}; `log check` names them"]
+        )
+        self.assertIn(name, stderr)
+        self.assertIn(told, stderr)
+        status = json.loads(nkigrid("status", self.run_folder, "--json").stdout)
+        self.assertEqual(len(status["log_warnings"]), 1)
+        self.assertIn(name, status["log_warnings"][0])
+
+    def check_set_aside(self, before, name):
+        sealed = nkigrid("seal", self.run_folder)
+        self.assertEqual(sealed.returncode, 0, sealed.stderr)
+        self.assertIn(name, sealed.stderr)
+        self.assertTrue((self.log / "damaged" / name).exists())
+        self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 0)
+        totals, warnings, _ = self.totals()
+        self.assertEqual(totals, before)
+        self.assertFalse([w for w in warnings if "folder" in w])
+
+    def test_a_copy_is_counted_once_and_told(self):
+        journal = (self.log / "made.journal").read_bytes()
+        (self.log / "killed.journal").unlink()
+        self.seal()
+        before, warnings, stderr = self.totals()
+        self.assertEqual(before[:2], self.totals_by_h5py(self.log / "made.h5"))
+        self.assertNotIn("copy", " ".join(warnings) + stderr)
+        segment = (self.log / "made.h5").read_bytes()
+        for name, data in (
+            ("backup.h5", segment),
+            ("made.part2.h5", segment),
+            ("made.part3.h5", segment),
+            ("a copy of made.h5", segment),
+            ("another.journal", journal),
+            ("another.journal", journal[: len(journal) // 2]),
+        ):
+            (self.log / name).write_bytes(data)
+            self.check_unchanged(before, name, "is a copy of others and counted once", "is a copy")
+            check = nkigrid("log", "check", self.run_folder, "--json")
+            self.assertEqual(check.returncode, 0, check.stderr)
+            self.assertIn("is a copy", check.stderr)
+            left_out = {f["file"]: f["left_out"] for f in json.loads(check.stdout)["files"]}
+            self.assertEqual([file for file, why in left_out.items() if why], [name])
+            self.check_set_aside(before, name)
+            shutil.rmtree(self.log / "damaged")
+
+    def test_a_changed_copy_is_corrupt(self):
+        self.seal()
+        before = self.totals()[0]
+        shutil.copy(self.log / "made.h5", self.log / "zz.h5")
+        with h5py.File(self.log / "zz.h5", "r+") as segment:
+            segment["turns/cost_usd"][3] = 99.0
+        self.refused_by_all("zz.h5", "tell 1 records differently")
+        self.check_refused(nkigrid("seal", self.run_folder), 3, "could not be saved")
+        self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 0)
+        self.assertEqual(self.totals()[0], before)
+
+    def test_a_range_that_is_not_the_records_is_corrupt(self):
+        """What a segment says to hold is skipped in its journal: too little counts twice, too much hides."""
+        self.log.joinpath("made.journal").unlink()
+        journal = (self.log / "killed.journal").read_bytes()
+        self.seal()
+        self.assertTrue((self.log / "killed.journal").exists(), "its attempts have not ended")
+        before = self.totals()[0]
+        segment = (self.log / "killed.h5").read_bytes()
+        for changes in ({"seq_first": 3}, {"seq_last": 9}, {"seq_first": 0, "seq_last": 0}):
+            with self.subTest(changes):
+                with h5py.File(self.log / "killed.h5", "r+") as file:
+                    for name, value in changes.items():
+                        file.attrs.modify(name, np.uint64(value))
+                self.refused_by_all("killed.h5", "holds record", "and says to hold")
+                self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+                self.assertEqual(self.totals()[0], before)
+                self.assertEqual((self.log / "killed.journal").read_bytes(), journal)
+                (self.log / "killed.h5").write_bytes(segment)
+        with h5py.File(self.log / "killed.h5", "r+") as file:
+            for group in ("turns", "attempts"):
+                for column in list(file[group]):
+                    rows = file[group][column][:-1]
+                    del file[group][column]
+                    file[group].create_dataset(
+                        column, data=rows, chunks=True, compression="gzip", shuffle=True, maxshape=(None,)
+                    )
+        self.check_refused(nkigrid("log", "check", self.run_folder), 3, "1 of 2")
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 0)
+        self.assertEqual(self.totals()[0], before)
+
+    def test_a_renamed_segment_is_corrupt_until_it_has_its_name(self):
+        self.seal()
+        before = self.totals()[0]
+        (self.log / "made.h5").rename(self.log / "other.h5")
+        self.refused_by_all("other.h5", "it is of journal 'made'", "names it 'made.h5'")
+        self.seal()
+        self.assertTrue((self.log / "made.h5").exists() and not (self.log / "other.h5").exists())
+        self.assertEqual(self.totals()[0], before)
+
+    def test_a_file_of_another_seed_is_never_counted(self):
+        grid = self.folder / "seed8.yaml"
+        grid.write_text(SMALL.read_text().replace("seed: 7", "seed: 8"))
+        other = self.make_run("other", grid)
+        keys = [{row["key"] for row in self.rows(run=run)} for run in (self.run_folder, other)]
+        self.assertEqual(*keys, "the keys do not know the seed: they would let it in")
+        foreign = other / "log/made.journal"
+        before = self.totals()[0]
+        for own_head in (True, False):
+            data = bytearray(foreign.read_bytes())
+            if not own_head:
+                data[50] ^= 1
+            (self.log / "foreign.journal").write_bytes(data)
+            self.check_unchanged(before, "foreign.journal", "is of another run and not counted", "belongs to run")
+            check = nkigrid("log", "check", self.run_folder, "--json")
+            self.check_refused(check, 3, "1 of 3 log files")
+            (self.log / "foreign.journal").unlink()
+        self.assertEqual(nkigrid("seal", other).returncode, 0)
+        shutil.copy(other / "log/made.h5", self.log / "foreign.h5")
+        self.check_unchanged(before, "foreign.h5", "is of another run and not counted", "belongs to run")
+        self.assertNotIn(self.run_id(other), self.run_id(self.run_folder))
+        self.check_set_aside(before, "foreign.h5")
+
+    def test_a_log_of_nothing_but_another_seed_is_an_empty_log(self):
+        grid = self.folder / "seed8.yaml"
+        grid.write_text(SMALL.read_text().replace("seed: 7", "seed: 8"))
+        other = self.make_run("other", grid)
+        for journal in self.log.glob("*.journal"):
+            journal.unlink()
+        shutil.copy(other / "log/made.journal", self.log)
+        self.assertEqual({row["outstanding"] for row in self.rows()}, {"pending"})
+        self.assertEqual(self.rows("--turns"), [])
+
+    @staticmethod
+    def run_id(folder):
+        return next(line for line in (folder / "grid.yaml").read_text().splitlines() if "run_id" in line)
+
+
+class Before(unittest.TestCase):
+    """A run made before segments were of version 3 and journals of 1.1: its log, and what its program printed."""
+
+    OLD = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"]) / "tests/data/log/run_0_1_0"
+
+    def rows(self, run, *options):
+        done = nkigrid("export", run, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def check_same(self, rows, file):
+        expected = [json.loads(line) for line in (self.OLD / file).read_text().splitlines()]
+        self.assertEqual([{name: row[name] for name in old} for row, old in zip(rows, expected)], expected)
+        self.assertEqual(len(rows), len(expected))
+
+    def test_is_read_and_sealed_beside_the_new_form(self):
+        self.check_same(self.rows(self.OLD), "episodes.jsonl")
+        self.check_same(self.rows(self.OLD, "--turns"), "turns.jsonl")
+        self.assertEqual(nkigrid("log", "check", self.OLD).returncode, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            run = pathlib.Path(folder) / "run"
+            shutil.copytree(self.OLD, run)
+            self.assertEqual(nkigrid("seal", run).returncode, 0)
+            self.check_same(self.rows(run), "episodes.jsonl")
+            versions = {int(h5py.File(file).attrs["version"]) for file in (run / "log").glob("*.h5")}
+            self.assertEqual(versions, {2, 3})
+            self.check_copies_are_told(run)
+
+    def check_copies_are_told(self, run):
+        """A journal of before does not know its name: its copy is known by what is in it."""
+        journal = next((self.OLD / "log").glob("*.journal"))
+        shutil.copy(journal, run / "log/zz.journal")
+        done = nkigrid("export", run, "--turns")
+        self.assertIn("zz.journal' is a copy", done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), len((self.OLD / "turns.jsonl").read_text().splitlines()))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "jobs/base/error.hpp"
+#include "jobs/run_directory.hpp"
 #include "runner/log/folder.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/segment.hpp"
@@ -62,7 +63,7 @@ std::map<std::uint32_t, Past> read_past(const fs::path& folder) {
   visitor.end = [&](const log::End& r) {
     if (r.outcome == Outcome::pass) past[r.id.episode.replicate].ended = true;
   };
-  log::read_log(folder, log::Texts::skip, visitor);
+  log::read_log(test::made_log(folder), log::Texts::skip, visitor);
   return past;
 }
 
@@ -96,6 +97,13 @@ void seal_dead(const fs::path& folder, std::uint64_t rows) {
   }
 }
 
+/// Of the run whose log folder it is, or of none.
+log::LogHeader header_for(const fs::path& folder) {
+  auto header = test::made_header();
+  if (jobs::is_run(folder.parent_path())) header.run_id = jobs::load_run(folder.parent_path()).run_id;
+  return header;
+}
+
 void run(const fs::path& folder, const std::string& name, unsigned lanes, std::uint64_t rows, bool finish) {
   say("start");
   seal_dead(folder, rows);
@@ -105,7 +113,7 @@ void run(const fs::path& folder, const std::string& name, unsigned lanes, std::u
     if (!p.ended) work.emplace_back(episode, p);
   }
   const auto fresh = past.empty() ? 1 : past.rbegin()->first + 1;
-  log::Journal journal(folder, name, test::made_header());
+  log::Journal journal(folder, name, header_for(folder));
   say("play");
   std::atomic<std::uint32_t> next{0};
   std::vector<std::jthread> threads;

@@ -51,7 +51,7 @@ Failure failure_of(ChatClient& model, std::stop_token stop = {}) {
 
 TEST(ChatClient, PostsAndReadsAReplyOnOneKeptConnection) {
   ScriptedServer server({{http(200, kGood)}});
-  ChatClient model(spec(server.url() + "/"), wire_of(jobs::OpenAi{}), "sk-1", nullptr, kQuick);
+  ChatClient model(spec(server.url() + "/"), wire_of(jobs::OpenAi{}), ApiKey("sk-1"), nullptr, kQuick);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   EXPECT_EQ(server.connections(), 1u);
   const std::string request = server.requests().front();
@@ -69,7 +69,7 @@ TEST(ChatClient, RetriesLoadFaultsCutBodiesGarbageAndResets) {
                          {"", Step::After::close},
                          {http(200, R"({"error":{"message":"overloaded"}})")},
                          {http(200, kGood)}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
   EXPECT_EQ(reply.api_retries, 6u);
@@ -97,7 +97,7 @@ const std::string kDeflate(
 TEST(ChatClient, ReadsWhatAGatewayCompressedUnasked) {
   ScriptedServer server(
       {{http(200, kGzip, "content-encoding: gzip\r\n")}, {http(200, kDeflate, "content-encoding: deflate\r\n")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   for (int i = 0; i < 2; ++i) {
     const ChatReply reply = model.complete(hello(), {});
     EXPECT_EQ(reply.message.content, "hi");
@@ -112,7 +112,7 @@ TEST(ChatClient, LearnsADialectOnceAndKeepsIt) {
   ScriptedServer server({{http(400, refusal)}, {http(200, kGood)}, {http(200, kGood)}, {http(400, refusal)}});
   jobs::ModelSpec limited = spec(server.url());
   limited.max_tokens = 100;
-  ChatClient model(limited, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(limited, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 0u);
   model.complete(hello(), {});
   const auto requests = server.requests();
@@ -125,7 +125,7 @@ TEST(ChatClient, LearnsADialectOnceAndKeepsIt) {
 
 TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   ScriptedServer server({{"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", Step::After::hang}, {http(200, kGood)}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
 }
 
@@ -134,7 +134,7 @@ TEST(ChatClient, ASilentServerIsTransientAfterTheRetryLimit) {
   jobs::ModelSpec slow = spec(server.url());
   slow.request_timeout = Seconds(0.05);
   slow.retry_limit = Seconds(0.2);
-  ChatClient model(slow, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(slow, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::transient);
   EXPECT_NE(failure.text.find("retry_limit"), std::string::npos);
@@ -144,7 +144,7 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
                          {http(404, R"({"message":"no such model"})")},
                          {http(400, R"({"error":{"message":"bad"}})")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "sk-secret", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-secret"), nullptr, kQuick);
   Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find("HTTP 401: bad key; check models.qwen.key"), std::string::npos);
@@ -157,21 +157,21 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
 
 TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
   ScriptedServer server({{http(413, "")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::context_full);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
 TEST(ChatClient, AContentFilterIsARefusal) {
   ScriptedServer server({{http(400, R"({"error":{"message":"filtered","code":"content_filter"}})")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).finish, Finish::refused);
 }
 
 TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   std::string dead;
   { dead = ScriptedServer({{""}}).url(); }  // a port that was just closed
-  ChatClient model(spec(dead), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(dead), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const Failure failure = failure_of(model);
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find(dead), std::string::npos);
@@ -180,7 +180,7 @@ TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
 
 TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {
   for (const std::string endpoint : {"http://h:99999/v1", "gopher://127.0.0.1/v1"}) {
-    ChatClient model(spec(endpoint), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+    ChatClient model(spec(endpoint), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
     EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal) << endpoint;
   }
 }
@@ -189,7 +189,7 @@ TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
   auto server = std::make_unique<ScriptedServer>(std::vector<Step>{{http(200, kGood), Step::After::close}});
   jobs::ModelSpec model_spec = spec(server->url());
   model_spec.retry_limit = Seconds(0.4);
-  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   server.reset();
   EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
@@ -197,7 +197,7 @@ TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
 
 TEST(ChatClient, AStopInterruptsARequestInFlight) {
   ScriptedServer server({{"", Step::After::hang}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -208,7 +208,7 @@ TEST(ChatClient, AStopInterruptsARequestInFlight) {
 
 TEST(ChatClient, AStopInterruptsALongWait) {
   ScriptedServer server({{http(429, "", "retry-after: 15\r\n")}});
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", nullptr, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   std::stop_source stop;
   std::jthread stopper([&] {
     while (server.requests().empty()) std::this_thread::yield();
@@ -231,7 +231,7 @@ class CountingPermits final : public Permits {
 TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
   ScriptedServer server({{http(503, "")}, {http(200, kGood)}, {http(401, "")}});
   CountingPermits permits;
-  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), "", &permits, kQuick);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, &permits, kQuick);
   model.complete(hello(), {});
   EXPECT_EQ(permits.acquired, 2);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
@@ -256,7 +256,7 @@ const Wire kToyWire = {
 
 TEST(ChatClient, AsksRetriesAndSignsOverAnyWire) {
   ScriptedServer server({{http(529, "overloaded")}, {http(200, "sorry, too busy")}, {http(200, "hi")}});
-  ChatClient model(spec(server.url()), kToyWire, "k", nullptr, kQuick);
+  ChatClient model(spec(server.url()), kToyWire, ApiKey("k"), nullptr, kQuick);
   const ChatReply reply = model.complete(hello(), {});
   EXPECT_EQ(reply.message.content, "hi");
   EXPECT_EQ(reply.message.opaque, "[7]");
@@ -268,14 +268,28 @@ TEST(ChatClient, AsksRetriesAndSignsOverAnyWire) {
   }
 }
 
+TEST(ChatClient, WhatTheServerEchoesOfAKeyGoesNowhere) {
+  const std::string key = "sk-proj-CANARY0123456789abcdef", spelled = R"(\u0073k-proj-CANARY0123456789abcdef)";
+  const std::string reply = R"({"choices":[{"message":{"role":"assistant","content":"it is )" + spelled +
+                            R"("},"finish_reason":"stop"}],"system_fingerprint":")" + key + "\"}";
+  ScriptedServer server({{http(200, reply)}, {http(401, R"({"error":{"message":"wrong key )" + spelled + "\"}}")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey(key), nullptr, kQuick);
+  const auto got = model.complete(hello(), {});
+  EXPECT_EQ(got.message.content, "it is [key]");
+  EXPECT_EQ(got.system_fingerprint, "[key]");
+  EXPECT_EQ(got.raw.find("CANARY"), std::string::npos);
+  EXPECT_NE(failure_of(model).text.find("HTTP 401: wrong key [key]"), std::string::npos);
+}
+
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";
   model.api = jobs::Synthetic{.profile = "novice"};
-  const auto made = make_model(model, test::seed_benchmark(), test::profiles_folder(), nullptr);
+  CountingPermits permits;
+  const auto made = make_models({model}, test::seed_benchmark(), test::profiles_folder(), permits);
   ChatRequest request;
   request.messages = {{Role::user, "Task: L1/001_add", {}, "", false}};
-  EXPECT_EQ(made->complete(request, {}).system_fingerprint, kSyntheticFingerprint);
+  EXPECT_EQ(made.at("novice")->complete(request, {}).system_fingerprint, kSyntheticFingerprint);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 """The verb `serve` through the real binary: endpoints, errors in OpenAI's form, ports, a clean stop."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -47,6 +48,46 @@ def ask(model="novice", task="L1/001_add", **more):
         "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": f"Task: {task}\n\nx"}],
         **more,
     }
+
+
+class Crowd(unittest.TestCase):
+    """What strangers can make a server hold is bounded."""
+
+    def setUp(self):
+        self.server = Server("--threads", "32")
+        self.addCleanup(self.server.stop)
+        host, port = re.match(r"http://(.*):(\d+)/", self.server.url).groups()
+        self.address = (host, int(port))
+
+    def connect(self):
+        connection = socket.create_connection(self.address, timeout=20)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_a_thousand_connections_wait_to_be_accepted(self):
+        os.kill(self.server.process.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.server.process.pid, signal.SIGCONT)
+        most = int(pathlib.Path("/proc/sys/net/core/somaxconn").read_text())
+        for _ in range(min(1000, most)):
+            self.connect()  # with a short queue the handshake would not end
+
+    def test_idle_connections_hold_nobody_up(self):
+        for _ in range(100):
+            self.connect()
+        self.assertEqual(self.server.post(ask())[0], 200)  # within the client's 30 s
+
+    def test_memory_of_a_flood_is_given_back(self):
+        flood = json.dumps(ask() | {"pad": "x" * (7 << 20)}).encode()
+        with concurrent.futures.ThreadPoolExecutor(16) as crowd:
+            answers = list(crowd.map(lambda _: self.server.post(flood)[0], range(48)))
+        self.assertEqual(set(answers), {200})
+        status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
+        self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)), 200 << 10)
+
+    def test_a_body_that_is_too_large_is_refused_in_words(self):
+        status, body = self.server.post(b"x" * (9 << 20))
+        self.assertEqual(status, 413)
+        self.assertIn("8 MiB", body["error"]["message"])
 
 
 class Serve(unittest.TestCase):

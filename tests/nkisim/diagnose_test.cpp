@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/nkisim/diagnose/orders.hpp"
+#include "runner/nkisim/diagnose/overwrites.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

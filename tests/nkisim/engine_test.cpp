@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/sample.hpp"
 
 namespace nkigrid::nkisim {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

@@ -3,7 +3,9 @@
 #include <string_view>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/write.hpp"
 
 /// libFuzzer's entry: any bytes give a program that writes back equal, or Error{corrupt}. Built with -fsanitize=fuzzer

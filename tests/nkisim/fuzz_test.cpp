@@ -2,7 +2,10 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
+#include "runner/nkisim/program/parse.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/sample.hpp"
 #include "tests/nkisim/write.hpp"
 

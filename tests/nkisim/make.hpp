@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 /// Short ways to write programs and to run them, for tests only.
 namespace nkigrid::nkisim::make {

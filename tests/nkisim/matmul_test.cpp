@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

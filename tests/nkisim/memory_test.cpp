@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "runner/nkisim/engine/liveness.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {
@@ -90,7 +91,7 @@ TEST(Memory, WhatIsTouchedBeyondTheLimitIsAFaultOfTheKernel) {
   const std::span<std::byte> memory = std::as_writable_bytes(std::span<float>(out));
   RunLimits limits;
   limits.memory_bytes = 8 << 20;
-  const auto report = run_program(program, std::span(&in, 1), std::span(&memory, 1), {}, limits);
+  const auto report = run_program(program, std::span(&in, 1), std::span(&memory, 1), {}, {limits});
   EXPECT_EQ(report.code, Code::capacity);
   EXPECT_EQ(report.line, 2u);
 }

@@ -1,4 +1,4 @@
-#include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/parse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 
 namespace nkigrid::nkisim {

@@ -63,10 +63,101 @@ class Shapes(unittest.TestCase):
         np.testing.assert_array_equal(column, x.reshape(-1)[128:256])
         np.testing.assert_array_equal(row, x.reshape(-1)[256:384])
 
+    def test_dma_copy_does_not_mind_axes_of_size_1(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 6), dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.ndarray((64, 1, 6, 1), dtype=nl.float32, buffer=nl.sbuf)
+            u = nl.ndarray((64, 6), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.dma_copy(dst=t, src=x)
+            nisa.dma_copy(dst=u, src=t)
+            nisa.dma_copy(dst=out, src=u.expand_dims(1))
+            return out
+
+        x = draw(64, 6)
+        np.testing.assert_array_equal(kernel(x), x)
+
+    def test_a_size_that_was_divided_is_a_size(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.load(x).reshape((64, x.shape[1] / 2, 2))
+            nl.store(out, value=t.reshape(x.shape))
+            return out
+
+        x = draw(64, 6)
+        np.testing.assert_array_equal(kernel(x), x)
+        warned = compile_body("t = nl.load(x[0:128, :]).reshape((128, 512 / 2, 2))\n" + OUT + END)["warnings"]
+        self.assertIn("float", "".join(warned))
+        self.assertEqual(compile_body("t = nl.load(x[0:128, :]).reshape((128, 1.5))")["code"], "RANK_LAYOUT")
+
     def test_other_vectors_stay_refused(self):
         for src in ("x.reshape((131072,))[0:64]", "x.reshape((131072,))[0:256]"):
             body = f"t = nl.ndarray((128, 1), dtype=nl.float32)\nnisa.dma_copy(dst=t, src={src})"
             self.assertEqual(compile_body(body)["code"], "SHAPE_BROADCAST")
+
+
+class Reductions(unittest.TestCase):
+    def test_tensor_reduce_takes_any_free_axes(self):
+        """As pooling kernels that were graded on chips do; the manual of 2.24 has the last axes alone."""
+        for axes, shape in (([2, 4], (64, 3, 2, 5, 2)), (2, (64, 3, 2, 5)), ((1, 3), (64, 2, 7, 2)), ([1], (64, 4, 9))):
+            expected = tuple(axes) if isinstance(axes, (list, tuple)) else (axes,)
+            kept = [n for k, n in enumerate(shape) if k not in expected]
+
+            @nki.jit
+            def kernel(x):
+                out = nl.ndarray(kept, dtype=nl.float32, buffer=nl.shared_hbm)
+                nl.store(out, value=nisa.tensor_reduce(np.max, nl.load(x), axis=axes))
+                return out
+
+            x = draw(*shape)
+            np.testing.assert_array_equal(kernel(x), x.max(axis=expected))
+
+    def test_those_are_told(self):
+        body = OUT + "s = nisa.tensor_reduce(np.add, t.reshape((128, 8, 64)), axis={})\n" + END
+        self.assertIn("not its last ones", "".join(compile_body(body.format(1))["warnings"]))
+        self.assertEqual(compile_body(body.format(2))["warnings"], [])
+
+    def test_loop_reduce_has_a_name(self):
+        body = (
+            OUT + "p = nl.ndarray((4, nl.par_dim(128), 512), dtype=nl.float32)\nfor i in nl.affine_range(4):\n"
+            "    p[i] = nl.multiply(t, 2.0)\n    s = nl.loop_reduce(p[i], np.add, loop_indices=[i], name='sum')\n" + END
+        )
+        self.assertTrue(compile_body(body)["ok"], compile_body(body).get("message"))
+
+
+class Loops(unittest.TestCase):
+    def test_bounds_that_move_together_are_counted(self):
+        """A window that an outer loop shifts: the trips are known, only where they start moves."""
+        for inner in ("nl.affine_range(i, i + 3)", "nl.sequential_range(i, i + 3)", "range(i, i + 3)"):
+            for outer in ("nl.affine_range(4)", "nl.sequential_range(4)"):
+                body = (
+                    "out = nl.ndarray((128, 4), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+                    f"t = nl.load(x[0:128, :])\nfor i in {outer}:\n    s = nl.zeros((128, 1), dtype=nl.float32)\n"
+                    f"    for j in {inner}:\n        s[...] += t[:, j:j + 1]\n    nl.store(out[:, i:i + 1], value=s)\n"
+                    "return out"
+                )
+                self.assertTrue(compile_body(body)["ok"], compile_body(body).get("message"))
+
+    def test_they_give_the_window(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 4), dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            for i in nl.affine_range(4):
+                s = nl.zeros((64, 1), dtype=nl.float32)
+                for j in nl.sequential_range(i, i + 6, 2):
+                    s[...] += t[:, j : j + 1]
+                nl.store(out[:, i : i + 1], value=s)
+            return out
+
+        x = np.round(draw(64, 16) * 8)
+        np.testing.assert_array_equal(kernel(x), np.stack([x[:, i : i + 6 : 2].sum(1) for i in range(4)], axis=1))
+
+    def test_others_stay_refused(self):
+        for bounds in ("i", "0, i", "i, 8", "i, 2 * i"):
+            body = f"for i in nl.affine_range(4):\n    for j in nl.affine_range({bounds}):\n        pass"
+            self.assertEqual(compile_body(body)["code"], "CONTROL_FLOW", bounds)
 
 
 class Views(unittest.TestCase):

@@ -36,6 +36,36 @@ class NumpyTakesThem(unittest.TestCase):
         self.assertEqual(nl.bfloat16(1 / 3), 0.333984375)  # 0x3eab, by the definition of the format
         self.assertEqual(nl.bfloat16(1 / 3).dtype, nl.bfloat16)
 
+    def test_arrays_on_the_host_keep_a_type_that_numpy_has_not(self):
+        """Codes of all values of the small formats, and bfloat16 by the definition: the upper half of a float32."""
+        for name in ("float8_e4m3", "float8_e5m2"):
+            every = np.array([formats.decode(code, name) for code in range(256)], dtype=np.float32)
+            back = nl.static_cast(every, getattr(nl, name))
+            np.testing.assert_array_equal(np.asarray(back), every)
+            middle = np.concatenate([every * np.float32(k) for k in (1.03, 1.0625, 1.4, 0.97)])
+            wanted = [formats.rounded(float(v), name) for v in middle]
+            np.testing.assert_array_equal(np.asarray(nl.static_cast(middle, getattr(nl, name))), np.float32(wanted))
+        values = np.random.default_rng(1).standard_normal(2000, dtype=np.float32)
+        wanted = [formats.rounded(float(v), "bfloat16") for v in values]
+        cast = nl.static_cast(values, nl.bfloat16)
+        np.testing.assert_array_equal(np.asarray(cast), np.float32(wanted))
+        self.assertEqual(cast[3:9].nki_dtype, nl.bfloat16)
+        self.assertFalse(hasattr(cast * 2, "nki_dtype"))
+
+    def test_they_are_arguments_and_results(self):
+        @nki.jit
+        def kernel(x):
+            assert x.dtype == nl.bfloat16
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, value=nl.load(x) * 3)
+            return out
+
+        x = nl.static_cast(np.random.default_rng(2).standard_normal((128, 8), dtype=np.float32), nl.bfloat16)
+        once = kernel(x)
+        wanted = [formats.rounded(float(v) * 3, "bfloat16") for v in np.asarray(x).ravel()]
+        np.testing.assert_array_equal(np.asarray(once).ravel(), np.float32(wanted))
+        self.assertEqual(kernel(once).nki_dtype, nl.bfloat16)
+
     def test_in_a_kernel(self):
         """As the allocated attention of the vendor's samples sizes its buffers, with numbers and arrays beside it."""
 

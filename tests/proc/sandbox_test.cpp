@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,10 +20,16 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <variant>
 
 #include "jobs/base/error.hpp"
@@ -231,6 +240,68 @@ TEST(Sandbox, ChildOfRootIsAUserThatOwnsNothing) {
   const auto end =
       inside(kEngine, [] { return ::getuid() != 0 && ::getgid() != 0 && ::geteuid() == ::getuid() ? 0 : 1; });
   EXPECT_EQ(std::get<Exited>(end).status, 0);
+}
+
+/// Makes one system call fail with ENOSYS from now on, as on a kernel or in a container that lacks it.
+void take_away(long call) {
+  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog whole{4, program};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &whole) != 0) ::_exit(98);
+}
+
+/// What a child says that cannot build a wall; "" when it went on without.
+std::string words_without(const std::function<void()>& lose, const SandboxLimits& limits = {}) {
+  const std::array<std::filesystem::path, 1> readable = {"/usr/lib"};
+  const Sandbox sandbox(kPython, SandboxLevel::strict, readable);
+  int said[2];
+  if (::pipe(said) != 0) return "no pipe";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    lose();
+    const std::array<int, 1> keep = {said[1]};
+    try {
+      sandbox.enter(limits, keep);
+    } catch (const Error& error) {
+      const std::string_view words = error.what();
+      ::_exit(::write(said[1], words.data(), words.size()) < 0 ? 1 : 0);
+    }
+    ::_exit(0);
+  }
+  ::close(said[1]);
+  std::string words(4096, '\0');
+  const auto got = ::read(said[0], words.data(), words.size());
+  ::close(said[0]);
+  ::waitpid(pid, nullptr, 0);
+  return words.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+}
+
+TEST(Sandbox, NoWallIsMissedInSilence) {
+  const std::map<long, std::string> walls = {{SYS_setsid, "session"},
+                                             {SYS_dup2, "streams"},
+                                             {SYS_close_range, "close_range"},
+                                             {SYS_prctl, "unreadable"},
+                                             {SYS_prlimit64, "limit of memory"},
+                                             {SYS_capset, "capabilities"},
+                                             {SYS_seccomp, "seccomp"},
+                                             {SYS_landlock_restrict_self, "Landlock"}};
+  for (const auto& [call, part] : walls) {
+    EXPECT_THAT(words_without([call = call] { take_away(call); }, {1ULL << 32, 0}), testing::HasSubstr(part));
+  }
+}
+
+TEST(Sandbox, LimitOfASiteIsToldAsThat) {
+  const auto words = words_without(
+      [] {
+        const rlimit site{1ULL << 32, 1ULL << 32};
+        ::setrlimit(RLIMIT_AS, &site);
+      },
+      {1ULL << 34, 0});
+  EXPECT_THAT(words, testing::AllOf(testing::HasSubstr("4096 MiB"), testing::HasSubstr("16384 MiB"),
+                                    testing::HasSubstr("ulimit -v")));
 }
 
 TEST(Sandbox, EveryPropertyHasANamedProvider) {

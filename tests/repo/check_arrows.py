@@ -31,15 +31,24 @@ OWNERS = {
 }
 ONLY_IN_SOURCES = ("yaml-cpp/", "nlohmann/json.hpp")  # slow headers: in a .hpp everyone would pay for them
 
+
+def under(*parts):
+    """Parts of the simulator, as folders."""
+    return [f"runner/nkisim/{part}" for part in parts]
+
+
 # Part of a room -> folders that it may not include, though its room may.
 PARTS = {
     "jobs/grid": ["jobs/forecast"],
     "aggregate/statistics": ["aggregate/evidence", "aggregate/layout", "aggregate/tables", "jobs", "runner/log"],
+    "aggregate/evidence": ["aggregate/layout", "aggregate/tables"],
     "aggregate/layout": ["aggregate/evidence", "aggregate/tables", "jobs", "runner/log"],
-    "runner/nkisim/engine": ["runner/nkisim/diagnose"],
-    "runner/nkisim/program": ["runner/nkisim/engine", "runner/nkisim/diagnose"],
-    "runner/nkisim/specials": ["runner/nkisim/program", "runner/nkisim/engine", "runner/nkisim/diagnose"],
-    "runner/nkisim/numbers": [f"runner/nkisim/{part}" for part in ("specials", "program", "engine", "diagnose")],
+    "runner/device/shared": ["runner/device/check"],
+    "runner/nkisim/engine": under("estimate", "diagnose"),
+    "runner/nkisim/estimate": under("specials", "engine", "diagnose"),
+    "runner/nkisim/program": under("engine", "estimate", "diagnose"),
+    "runner/nkisim/specials": under("program", "engine", "estimate", "diagnose"),
+    "runner/nkisim/numbers": under("specials", "program", "engine", "estimate", "diagnose"),
 }
 FOR_ALL = "jobs/base"
 
@@ -140,10 +149,10 @@ def prove():
         ("jobs/x.hpp", "<", "nlohmann/json.hpp"),
         ("jobs/x.cpp", "<", "gtest/gtest.h"),
         ("jobs/grid/x.cpp", '"', "jobs/forecast/costs.hpp"),
-        ("runner/nkisim/program/x.hpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/nkisim/program/x.hpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/neuron/x.cpp", '"', "runner/device/sim/session.hpp"),
-        ("runner/device/neuron/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
-        ("runner/device/backend.hpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/neuron/x.cpp", '"', "runner/nkisim/engine/run.hpp"),
+        ("runner/device/backend.hpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/check/x.cpp", '"', "runner/device/sim/backend.hpp"),
         ("cli/x.cpp", '"', "runner/device/neuron/backend.hpp"),
     ]
@@ -156,7 +165,7 @@ def prove():
         ("jobs/grid/x.cpp", '"', "jobs/base/error.hpp"),
         ("runner/nkisim/engine/x.cpp", '"', "runner/nkisim/program/program.hpp"),
         ("runner/device/backends.cpp", '"', "runner/device/neuron/backend.hpp"),
-        ("runner/device/sim/x.cpp", '"', "runner/nkisim/engine/engine.hpp"),
+        ("runner/device/sim/x.cpp", '"', "runner/nkisim/engine/run.hpp"),
         ("runner/device/neuron/x.cpp", '"', "runner/device/shared/limits.hpp"),
     ]
     faults = [f"not noticed: {case}" for case in bad if not include_fault(*case)] + [

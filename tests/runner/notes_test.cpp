@@ -68,12 +68,12 @@ TEST(StoppedBy, AFailureThatCannotBeNotedIsNoSecondFailure) {
 
 /// A log in which `node` ran `scored` episodes to a score, and failed others.
 void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const std::string& node, std::uint32_t scored,
-            std::uint32_t failed) {
+            std::uint32_t failed, std::uint32_t attempt = 1) {
   log::Journal journal(folder, node, test::made_header());
   for (std::uint32_t i = 0; i < scored + failed; ++i) {
     const auto& planned = plan.episodes.at(i);
     log::End end{
-        .id = {plan.id_of(planned), plan.key(planned.cell, planned.task), 1}, .level = "L1", .category = "unary"};
+        .id = {plan.id_of(planned), plan.key(planned.cell, planned.task), attempt}, .level = "L1", .category = "unary"};
     end.outcome = i < scored ? Outcome::no_code : Outcome::device_error;
     end.ended_by = EndedBy::turns;
     end.node = node;
@@ -86,9 +86,9 @@ TEST(Nodes, OneThatFailsMoreThanItScoresIsNamed) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
   run_on(log.path(), plan, "good", 6, 5);
-  run_on(log.path(), plan, "bad", 1, 5);
-  run_on(log.path(), plan, "unlucky", 0, 4);
-  const auto ledger = log::fold_log(plan, 5, log.path(), false);
+  run_on(log.path(), plan, "bad", 1, 5, 2);
+  run_on(log.path(), plan, "unlucky", 0, 4, 3);
+  const auto ledger = log::fold_log(plan, 5, test::made_log(log.path()), false);
   EXPECT_EQ(ledger.bad_nodes(), std::vector<std::string>{"bad"});
   EXPECT_EQ(ledger.nodes.at("bad").failures, 5u);
 }
@@ -97,8 +97,8 @@ TEST(Nodes, WhereNoneDoesBetterNoneIsNamed) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
   run_on(log.path(), plan, "n1", 0, 9);
-  run_on(log.path(), plan, "n2", 0, 9);
-  EXPECT_TRUE(log::fold_log(plan, 5, log.path(), false).bad_nodes().empty());
+  run_on(log.path(), plan, "n2", 0, 9, 2);
+  EXPECT_TRUE(log::fold_log(plan, 5, test::made_log(log.path()), false).bad_nodes().empty());
 }
 
 }  // namespace

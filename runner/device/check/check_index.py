@@ -1,25 +1,31 @@
 #!/usr/bin/python3
 """Proves a benchmark folder against torch: its index says what the tasks are, and trivial answers fail on each task.
 
-usage: check_index.py FOLDER [--trials N] [TASK_ID...]
+usage: check_index.py FOLDER SANDBOX_LIBRARY strict|relaxed [--trials N] [TASK_ID...]
 
 One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...]}. Exit 1 when a task has a problem, 2
 when the folder cannot be read. What is checked: docs/decisions/benchmark.md. The index is not read to build what it is
-compared with.
+compared with. A task is code from anybody: each is looked at in a child behind the walls of a kernel's.
 """
 import argparse
 import inspect
 import json
+import os
 import pathlib
+import stat
 import sys
 
 import numpy as np
 import torch
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import reference_task  # its shift of late trials is part of what a task must survive
+sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
+from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
+import reference_task  # noqa: E402, its shift of late trials is part of what a task must survive
 
+ADDRESS_SPACE_BYTES = 16 << 30  # of a task's child, torch included
+CPU_SECONDS = 600  # of a task's child
+MOST_BYTES = 1 << 20  # of its findings
 ATOL = RTOL = 1e-3  # the paper's rule
 KERNEL_DTYPES = {
     "torch.float32": "float32",
@@ -33,9 +39,17 @@ OUTPUT_DTYPES = {"float32", "int32", "uint8"}
 INPUT_KEYS = ["name", "shape", "dtype", "role", "domain", "bound"]
 
 
-def load_task(path):
-    names = {"__name__": "task", "__file__": str(path)}
-    exec(compile(path.read_text(), str(path), "exec"), names)
+def read_task(path):
+    """@raises OSError for anything but a regular file: a stranger's link or pipe is not followed"""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise OSError(f"'{path}' is no regular file")
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8") as file:
+        return file.read()
+
+
+def load_task(text, name):
+    names = {"__name__": "task", "__file__": name}
+    exec(compile(text, name, "exec"), names)
     return names
 
 
@@ -159,30 +173,46 @@ def trial_problems(entry, names, trials):
     return problems
 
 
-def check_task(folder, entry, trials):
+def problems_of(text, entry, trials):
+    """What is wrong with a task, in words."""
     try:
-        names = load_task(folder / "tasks" / (entry["id"] + ".py"))
+        names = load_task(text, entry["id"] + ".py")
         return index_problems(entry, names) + trial_problems(entry, names, trials)
     except Exception as error:  # a broken task is a finding, not the end of the check
         return [f"{type(error).__name__}: {error}"]
 
 
+def check_task(walls, folder, entry, trials):
+    """problems_of() a task of the folder, in a child."""
+    try:
+        text = read_task(folder / "tasks" / (entry["id"] + ".py"))
+        words = walls.run(
+            lambda: json.dumps(problems_of(text, entry, trials)).encode(), ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_BYTES
+        )
+        return [str(problem) for problem in json.loads(words)]
+    except (OSError, ValueError, TypeError, ChildEnded) as error:
+        return [f"{type(error).__name__}: {error}" if not isinstance(error, ChildEnded) else str(error)]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Proves a benchmark folder against torch.")
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("library", help="libnkigrid_sandbox.so")
+    parser.add_argument("walls", choices=["strict", "relaxed"])
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--trials", type=int, default=5)
     options = parser.parse_args()
-    torch.set_num_threads(1)
     try:
         entries = json.loads((options.folder / "index.json").read_text())["tasks"]
     except (OSError, ValueError, KeyError) as error:
         parser.exit(2, f"cannot read the index of '{options.folder}': {error}\n")
+    torch.set_num_threads(1)
+    walls = Sandbox(options.library, options.walls == "strict", readable_folders())
     failed = False
     for entry in entries:
         if options.tasks and entry["id"] not in options.tasks:
             continue
-        problems = check_task(options.folder, entry, options.trials)
+        problems = check_task(walls, options.folder, entry, options.trials)
         failed |= bool(problems)
         print(json.dumps({"id": entry["id"], "ok": not problems, "problems": problems}), flush=True)
     sys.exit(1 if failed else 0)

@@ -17,7 +17,7 @@
 namespace nkigrid::device {
 namespace {
 
-constexpr std::size_t kCompileResultsKept = 4096;
+constexpr std::size_t kMostCompileBytes = std::size_t{512} << 20;  // of kept results, a rank
 
 double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -32,7 +32,7 @@ class CheckedDevice final : public Device {
         check_(check),
         references_(paths.libexec / "reference_worker.py", paths.cache, draws, check),
         canary_(*backend_),
-        compiled_(kCompileResultsKept) {
+        compiled_(kMostCompileBytes) {
     if (const auto why = canary_.failure(); !why.empty()) {
       throw Error(ErrorCode::external,
                   fmt::format("the canary kernel of the {} backend fails on this machine: {}", backend_->name(), why));
@@ -67,7 +67,7 @@ class CheckedDevice final : public Device {
     return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
   }
 
-  bool may_be_at_fault() const override { return backend_->may_be_at_fault(); }
+  bool is_hardware() const override { return backend_->is_hardware(); }
   std::string backend() const override { return backend_->name(); }
   std::string compiler() const override { return backend_->compiler(); }
 

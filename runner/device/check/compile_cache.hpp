@@ -12,10 +12,11 @@
 namespace nkigrid::device {
 
 /// Results of compiles by (source, entry, task): the same source has the same artifact, and is compiled once even when
-/// two lanes ask at the same time. @threads safe
+/// two lanes ask at the same time. What it keeps is bounded in bytes: a model decides how large a kernel becomes.
+/// @threads safe
 class CompileCache {
  public:
-  explicit CompileCache(std::size_t capacity) : capacity_(capacity) {}
+  explicit CompileCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// The known result, or that of `compile`. A result that may come out otherwise next time (see is_lasting) is not
   /// kept.
@@ -27,7 +28,9 @@ class CompileCache {
     CompileResult result;
     std::list<std::string>::iterator age;
   };
-  std::size_t capacity_;
+  void drop_oldest();
+
+  std::size_t most_bytes_, bytes_ = 0;  // of ready slots
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, Slot> slots_;

@@ -20,15 +20,13 @@ import json
 import math
 import mmap
 import os
-import select
-import signal
 import struct
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from child_frame import read_frame, write_frame  # noqa: E402
-from child_sandbox import Sandbox, readable_folders  # noqa: E402
+from child_sandbox import ChildEnded, Gone, Sandbox, readable_folders  # noqa: E402
 from reference_task import TaskError, compute_trial  # noqa: E402
 
 CONTROL = 3
@@ -155,70 +153,25 @@ class SharedTensors:
         return [(spec["dtype"], spec["shape"], whole[start:end]) for spec, start, end in places]
 
 
-def child_main(workshop, pipe, request, item, arguments, expected):
-    """Everything a child does: walls, one draw, one word. Never returns."""
-    try:
-        workshop.walls.enter([pipe], ADDRESS_SPACE_BYTES, CPU_SECONDS)
+def compute_in_child(workshop, request, item):
+    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]. @raises TaskError, Gone"""
+    arguments, expected = SharedTensors(request["inputs"]), SharedTensors(request["outputs"])
+
+    def draw():
         try:
             given, made = compute_trial(workshop.torch, request, item["trial"], int(item["seed"]))
             arguments.fill(given)
             expected.fill(made)
-            words = "done"
+            return b"done"
         except TaskError as error:
-            words = f"error {error}"
+            return f"error {error}".encode(errors="replace")
         except Exception as error:  # the task's own code: anything may come
-            words = f"error {type(error).__name__}: {error}"
-        os.write(pipe, words.encode(errors="replace")[:MOST_WORDS])
-    finally:
-        os._exit(0)
+            return f"error {type(error).__name__}: {error}".encode(errors="replace")
 
-
-class Gone(Exception):
-    """nkigrid has closed the socket: nobody waits for an answer."""
-
-
-def words_of(pid, pipe):
-    """What a child says, and its end. A child works as long as nkigrid waits for it and no longer.
-    @raises Gone, TaskError for a child that ended without a word"""
-    words, over = b"", False
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    poll.register(CONTROL, select.POLLRDHUP)  # one request at a time: nothing else can come
-    try:
-        while not over:
-            ready = dict(poll.poll())
-            if CONTROL in ready:
-                raise Gone
-            part = os.read(pipe, MOST_WORDS)
-            words += part[: MOST_WORDS - len(words)]
-            over = not part or words == b"done"
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)  # a task that goes on after its word is not waited for
-        _, status = os.waitpid(pid, 0)
-    if words:
-        return words.decode(errors="replace")
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS:
-        raise TaskError(
-            "its code was stopped at an act that no reference may do (files, programs, network, other processes)"
-        )
-    raise TaskError("its code ended without a result")
-
-
-def compute_in_child(workshop, request, item):
-    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]. @raises TaskError, Gone"""
-    arguments, expected = SharedTensors(request["inputs"]), SharedTensors(request["outputs"])
-    ours, theirs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        child_main(workshop, theirs, request, item, arguments, expected)
-    os.close(theirs)
-    try:
-        words = words_of(pid, ours)
-    finally:
-        os.close(ours)
-    if words != "done":
-        raise TaskError(words.removeprefix("error "))
+    # One request at a time: nothing can come on the socket but its end.
+    words = workshop.walls.run(draw, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_WORDS, owner=CONTROL)
+    if words != b"done":
+        raise TaskError(words.decode(errors="replace").removeprefix("error "))
     return arguments.take(), expected.take()
 
 
@@ -274,7 +227,7 @@ def main():
             reply = serve_request(folder, workshop, request)
         except Gone:
             return
-        except TaskError as error:
+        except (TaskError, ChildEnded) as error:
             reply = {"ok": False, "error": str(error)}
         except Exception as error:  # a full disk, a torch that does not load
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}

@@ -120,6 +120,7 @@ class CommandBackend final : public Backend {
   }
 
   bool may_be_at_fault() const override { return true; }
+  bool is_hardware() const override { return true; }
   std::string name() const override { return "command"; }
   std::string compiler() const override { return spec_.name; }
 

@@ -81,18 +81,27 @@ RunOutcome CommandSession::run(const TensorFile& arguments, std::size_t slot, co
   return outcome;
 }
 
+/// What its first line says, or its absence. @returns why it cannot be asked, "" when it is ready
+std::string CommandSession::wait_ready() {
+  const auto ready = process_->ask("", Then::more, proc::deadline_after(kReadySeconds));
+  switch (ready.got) {
+    case Got::late:
+      return fmt::format("did not get ready within {:.0f} s", kReadySeconds);
+    case Got::flood:
+      return "said too much before it was ready";
+    case Got::ended:
+      return fmt::format("{} before it was ready", proc::describe(process_->stop()));
+    case Got::line:
+      break;
+  }
+  const auto said = parse_command_reply(ready.line, CommandStep::run);
+  return said.ok ? std::string() : fmt::format("says that it is not ready: {}", said.diagnostic.message);
+}
+
 RunOutcome CommandSession::execute(const TensorFile& arguments, std::size_t slot, const Poison& poison,
                                    Seconds timeout) {
   if (runs_++ == 0) {
-    const auto ready = process_->ask("", Then::more, proc::deadline_after(kReadySeconds));
-    if (ready.got == Got::late)
-      return machinery(in_words(fmt::format("did not get ready within {:.0f} s", kReadySeconds)));
-    if (ready.got == Got::flood) return machinery(in_words("said too much before it was ready"));
-    if (ready.got == Got::ended)
-      return machinery(in_words(fmt::format("{} before it was ready", proc::describe(process_->stop()))));
-    if (const auto said = parse_command_reply(ready.line, CommandStep::run); !said.ok) {
-      return machinery(in_words(fmt::format("says that it is not ready: {}", said.diagnostic.message)));
-    }
+    if (const auto why = wait_ready(); !why.empty()) return machinery(in_words(why));
   }
   std::vector<fs::path> outputs;
   for (std::size_t i = 0; i < task_.outputs.size(); ++i)

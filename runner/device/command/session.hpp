@@ -27,6 +27,7 @@ class CommandSession final : public Session {
  private:
   using Names = std::vector<std::filesystem::path>;
 
+  std::string wait_ready();
   RunOutcome execute(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout);
   std::string request(const TensorFile& arguments, const Poison& poison, Seconds timeout, const Names& outputs);
   RunOutcome believed(const std::string& line, std::size_t slot, const Poison& poison, const Names& outputs);

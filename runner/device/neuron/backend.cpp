@@ -93,6 +93,7 @@ class NeuronBackend final : public Backend {
   }
 
   bool may_be_at_fault() const override { return true; }
+  bool is_hardware() const override { return true; }
   std::string name() const override { return "neuron"; }
   std::string compiler() const override { return compiler_name_; }
 

@@ -106,11 +106,6 @@ std::optional<CoreLease> CorePool::try_lease(std::uint32_t core) {
   return std::nullopt;
 }
 
-std::size_t CorePool::retired() const {
-  const std::lock_guard lock(mutex_);
-  return retired_.size();
-}
-
 void CorePool::give_up() const {
   std::string reasons;
   for (const auto& [core, why] : retired_) reasons += fmt::format("; core {}: {}", core, why);

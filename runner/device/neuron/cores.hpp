@@ -51,8 +51,6 @@ class CorePool {
   /// none is left
   CoreLease lease();
 
-  std::size_t retired() const;
-
  private:
   std::optional<CoreLease> try_lease(std::uint32_t core);
   [[noreturn]] void give_up() const;

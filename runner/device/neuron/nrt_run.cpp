@@ -29,6 +29,7 @@ namespace {
 using namespace nkigrid::device;
 using nkigrid::Error;
 using nkigrid::ErrorCode;
+using nkigrid::ExitCode;
 using nlohmann::json;
 namespace proc = nkigrid::proc;
 
@@ -164,15 +165,14 @@ void serve(const char* library) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  auto code = ExitCode::external;
   try {
-    serve(argv[1]);
-    return 0;
+    if (argc == 2) serve(argv[1]);
+    code = argc == 2 ? ExitCode::done : ExitCode::usage;
   } catch (const NrtFailure& failure) {
     say({{"call", failure.call}, {"status", failure.status}});
-    return 4;
   } catch (const std::exception& error) {
     say({{"error", error.what()}});
-    return 4;
   }
+  return static_cast<int>(code);
 }

@@ -1,7 +1,20 @@
 """The walls of a Python server's children: libnkigrid_sandbox.so by ctypes (docs/decisions/sandbox.md)."""
 
+import contextlib
 import ctypes
 import os
+import select
+import signal
+
+PART_BYTES = 4096  # of one read of a child's words
+
+
+class Gone(Exception):
+    """Whoever waited for a child's answer has left."""
+
+
+class ChildEnded(Exception):
+    """A child ended without a word: why, in words."""
 
 
 def readable_folders(*packages):
@@ -44,3 +57,48 @@ class Sandbox:
         )
         if failed:
             raise OSError(self._error.value.decode(errors="replace"))
+
+    def run(self, act, address_space_bytes, cpu_seconds, most_bytes, owner=None):
+        """Runs `act` in a single-use child behind the walls. @param act gives the child's words (bytes), the only thing
+        that comes back @param most_bytes the rest of its words is dropped @param owner a socket: the child works as
+        long as its other end is open and no longer @returns the words @raises ChildEnded, Gone"""
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self.enter([theirs], address_space_bytes, cpu_seconds)
+                os.write(theirs, act()[:most_bytes])
+            finally:
+                os._exit(0)
+        os.close(theirs)
+        try:
+            words = _words_of(ours, most_bytes, owner)
+        finally:
+            os.close(ours)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)  # what goes on after its word is not waited for
+            _, status = os.waitpid(pid, 0)
+        if words:
+            return words
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS:
+            raise ChildEnded(
+                "its code was stopped at an act that no reference may do (files, programs, network, other processes)"
+            )
+        raise ChildEnded("its code ended without a result")
+
+
+def _words_of(pipe, most_bytes, owner):
+    """What comes out of a pipe until its end. @raises Gone"""
+    words = b""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    if owner is not None:
+        poll.register(owner, select.POLLRDHUP)
+    while True:
+        ready = dict(poll.poll())
+        if owner in ready:
+            raise Gone
+        part = os.read(pipe, PART_BYTES)
+        if not part:
+            return words
+        words += part[: most_bytes - len(words)]

@@ -10,6 +10,7 @@
 #include "runner/device/sim/compiler.hpp"
 #include "runner/device/sim/fork_servers.hpp"
 #include "runner/device/sim/session.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
 
 namespace nkigrid::device {

@@ -6,8 +6,10 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "runner/device/sim/tracer_client.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/estimate/estimate.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace nkigrid::device {
 namespace {

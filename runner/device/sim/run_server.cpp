@@ -21,7 +21,10 @@
 #include "runner/device/shared/output_layout.hpp"
 #include "runner/device/shared/run_frames.hpp"
 #include "runner/nkisim/diagnose/diagnose.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/diagnose/orders.hpp"
+#include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/parse.hpp"
+#include "runner/nkisim/program/validate.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/namespaces.hpp"
 #include "runner/proc/sandbox.hpp"
@@ -30,6 +33,7 @@
 
 namespace {
 
+using nkigrid::ExitCode;
 using nkigrid::Fd;
 using nlohmann::json;
 namespace device = nkigrid::device;
@@ -99,7 +103,7 @@ int say_error(const Fd& work, std::string_view words) {
   const json reply = {{"error", words}};
   proc::write_frame(work.get(), reply.dump(-1, ' ', false, json::error_handler_t::replace), {}, {},
                     proc::deadline_after(10));
-  return 4;
+  return static_cast<int>(ExitCode::external);
 }
 
 /// Serves frames until the parent closes. @returns the exit status
@@ -129,17 +133,17 @@ int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limi
 
 // usage: nkigrid_run_server strict|relaxed MEMORY_BYTES
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3) return static_cast<int>(ExitCode::usage);
   try {
     const auto level = std::string_view(argv[1]) == "strict" ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed;
     const proc::SandboxLimits limits{std::strtoull(argv[2], nullptr, 10), 0};
     proc::leave_namespaces();
     const proc::Sandbox sandbox(proc::SandboxProfile::engine, level, {});
-    if (!proc::send_packet(kControl, "ready", {})) return 1;
+    if (!proc::send_packet(kControl, "ready", {})) return static_cast<int>(ExitCode::external);
     return proc::serve_forks(kControl, [&](Fd work) { return check_in_child(sandbox, limits, std::move(work)); });
   } catch (const std::exception& error) {
     const std::string text = std::string(error.what()) + "\n";
     static_cast<void>(!::write(2, text.data(), text.size()));
-    return 1;
+    return static_cast<int>(ExitCode::external);
   }
 }

@@ -9,7 +9,7 @@
 
 namespace nkigrid::model {
 
-/// The synthetic model as any other: its permit is held while it thinks. Parameters: make_model().
+/// The synthetic model as any other: its permit is held while it thinks. Parameters: make_models().
 /// @throws Error{config} for a missing profile, or a benchmark without known kernels
 std::unique_ptr<ChatModel> make_synthetic(const jobs::ModelSpec& spec, const jobs::Synthetic& api,
                                           const jobs::Benchmark& benchmark, const std::filesystem::path& profiles,

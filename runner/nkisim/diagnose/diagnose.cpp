@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "runner/nkisim/diagnose/orders.hpp"
+#include "runner/nkisim/diagnose/overwrites.hpp"
 #include "runner/nkisim/diagnose/rerun.hpp"
 #include "runner/nkisim/diagnose/watch.hpp"
 #include "runner/nkisim/program/words.hpp"

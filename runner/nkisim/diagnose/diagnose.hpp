@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
 
 namespace nkigrid::nkisim {
 
@@ -23,22 +23,5 @@ struct Diagnosis {
 /// shows, so the words never depend on the machine. Deterministic. @throws as run_program()
 Diagnosis diagnose(const Program& program, std::span<const std::span<const std::byte>> inputs, const Poison& poison,
                    const RunLimits& limits = {});
-
-/// What another order of the trips of affine_range loops changes.
-struct OrderFinding {
-  std::uint32_t line = 0;    ///< of the loop; 0: no loop alone
-  std::string loop;          ///< its variable
-  bool is_rounding = false;  ///< no more than a sum in another order may change
-  std::string text;
-};
-
-/// Runs the program with all affine_range loops reversed and shuffled by `seed`, and, where an output byte changes,
-/// with each loop alone. sequential_range loops keep their order. Empty: every order gave the same bytes. @throws as
-/// run_program()
-std::vector<OrderFinding> compare_orders(const Program& program, std::span<const std::span<const std::byte>> inputs,
-                                         const Poison& poison, std::uint64_t seed, const RunLimits& limits = {});
-
-/// Stores that every trip of a loop repeats on the same elements, so that only the last trip stays.
-std::vector<std::string> overwritten_in_loops(const Program& program);
 
 }  // namespace nkigrid::nkisim

@@ -1,3 +1,5 @@
+#include "runner/nkisim/diagnose/overwrites.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -5,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "runner/nkisim/diagnose/diagnose.hpp"
 #include "runner/nkisim/program/ranges.hpp"
 #include "runner/nkisim/program/walk.hpp"
 #include "runner/nkisim/program/words.hpp"

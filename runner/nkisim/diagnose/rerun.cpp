@@ -70,7 +70,7 @@ std::optional<Outputs> Reruns::run(RunOptions options) {
         static_cast<std::size_t>(checked_product(buffer.shape, static_cast<std::int64_t>(size_of(buffer.dtype)))));
     memory.emplace_back(result.bytes.back());
   }
-  result.report = run_with(program_, inputs_, memory, poison_, options);
+  result.report = run_program(program_, inputs_, memory, poison_, options);
   return result;
 }
 

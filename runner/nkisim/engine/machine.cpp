@@ -8,10 +8,10 @@
 
 namespace nkigrid::nkisim {
 
-Machine::Machine(const Program& p, const Poison& poisoned, const RunLimits& limits)
+Machine::Machine(const Program& p, const Poison& poisoned, std::uint64_t memory_bytes)
     : atoms(p.atoms.size(), 0),
       storages(p.buffers.size()),
-      budget(limits.memory_bytes),
+      budget(memory_bytes),
       program(p),
       poison(poisoned),
       rows(row_kernels()),

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "runner/nkisim/engine/rows.hpp"
-#include "runner/nkisim/engine/run.hpp"
 #include "runner/nkisim/engine/space.hpp"
 #include "runner/nkisim/engine/storage.hpp"
+#include "runner/nkisim/engine/trip_order.hpp"
 
 /// The state of a run. Internal to the room.
 namespace nkigrid::nkisim {
@@ -27,7 +27,8 @@ class Observer;
 /// All that changes while a program runs.
 class Machine {
  public:
-  Machine(const Program& program, const Poison& poison, const RunLimits& limits);
+  /// @param memory_bytes of touched on-chip and private HBM storage, at most
+  Machine(const Program& program, const Poison& poison, std::uint64_t memory_bytes);
 
   std::vector<std::int64_t> atoms;   ///< by atom id
   std::vector<std::int64_t> trips;   ///< by dense loop number

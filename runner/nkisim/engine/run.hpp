@@ -1,38 +1,36 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "jobs/base/outcome.hpp"
+#include "runner/nkisim/engine/poison.hpp"
+#include "runner/nkisim/engine/trip_order.hpp"
+#include "runner/nkisim/program/program.hpp"
 
-/// run_program() with the handles that diagnosis needs. Internal to the room.
 namespace nkigrid::nkisim {
 
 class Observer;
 
-/// The order in which the trips of affine_range loops run; the language leaves it open.
-struct TripOrder {
-  enum class Kind : std::uint8_t { forward, reversed, shuffled } kind = Kind::forward;
-  std::uint64_t seed = 0;             ///< shuffled
-  std::optional<std::uint32_t> only;  ///< this loop alone (its id); none: all affine loops
-
-  bool moves(std::uint32_t loop) const { return kind != Kind::forward && (!only || *only == loop); }
-
-  /// The trip that runs as the k-th of n: n - 1 - k, or (a k + b) mod n with a prime to n, so no table is kept. @pre 0
-  /// <= k < n
-  std::int64_t trip(std::int64_t k, std::int64_t n) const {
-    if (kind == Kind::reversed) return n - 1 - k;
-    auto a = static_cast<std::int64_t>((seed | 1) % static_cast<std::uint64_t>(n));
-    while (std::gcd(a, n) != 1) ++a;
-    const auto b = static_cast<std::int64_t>((seed >> 32) % static_cast<std::uint64_t>(n));
-    return static_cast<std::int64_t>(
-        (static_cast<__uint128_t>(a) * static_cast<__uint128_t>(k) + static_cast<__uint128_t>(b)) %
-        static_cast<__uint128_t>(n));
-  }
+/// What is found out while a program runs, apart from its numbers.
+struct RunReport {
+  Code code = Code::none;  ///< OOB (dynamic), CAPACITY (touched memory), RUNTIME_DEVICE; none: it ran to its end
+  std::uint32_t line = 0;
+  std::string message;
+  std::vector<std::string> hints;        ///< "output 0: 300 of 16384 elements were never written, first at [128, 0]"
+  std::vector<std::uint64_t> unwritten;  ///< elements never stored, one an output
 };
 
+struct RunLimits {
+  std::uint64_t memory_bytes = 4ULL << 30;  ///< touched pages of on-chip and private HBM storage
+  bool leave_out_copies = true;  ///< read loads in place and compute into stores' destinations; same bytes, less time
+};
+
+/// The limits, and the handles that only diagnosis sets.
 struct RunOptions {
   RunLimits limits;
   TripOrder order;
@@ -40,8 +38,12 @@ struct RunOptions {
   std::optional<std::uint32_t> zeroed;  ///< root buffer whose undefined memory is zero in place of poison
 };
 
-/// As run_program().
-RunReport run_with(const Program& program, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, const Poison& poison, const RunOptions& options);
+/// Runs a validated program once on one thread. Deterministic: the same program, inputs and poison give the same bytes.
+/// @param inputs one a parameter, exact byte size; read only
+/// @param outputs one an output, exact byte size; the engine poisons them first
+/// @throws Error{internal} on sizes that do not fit: the caller's bug, not the kernel's.
+RunReport run_program(const Program& program, std::span<const std::span<const std::byte>> inputs,
+                      std::span<const std::span<std::byte>> outputs, const Poison& poison,
+                      const RunOptions& options = {});
 
 }  // namespace nkigrid::nkisim

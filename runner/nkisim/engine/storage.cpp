@@ -72,18 +72,6 @@ std::uint64_t count_bits(const std::vector<std::uint64_t>& bits, std::uint64_t f
   return total;
 }
 
-void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) noexcept {
-  if (!is_float(dtype) || poison.nan_bits == 0) {
-    std::memset(bytes.data(), poison.int_byte, bytes.size());
-  } else if (size_of(dtype) == 4) {
-    fill_with(bytes, poison.nan_bits);
-  } else if (size_of(dtype) == 2) {
-    fill_with(bytes, static_cast<std::uint16_t>(poison.nan_bits >> 16));
-  } else {
-    std::memset(bytes.data(), static_cast<int>(poison.nan_bits >> 24) | 0x7f, bytes.size());
-  }
-}
-
 std::int32_t integer_of(double value) noexcept {
   const double whole = value == value ? std::clamp(std::nearbyint(value), -2147483648.0, 4294967295.0) : 0.0;
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(whole)));

@@ -2,12 +2,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "jobs/base/outcome.hpp"
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/poison.hpp"
 #include "runner/nkisim/program/program.hpp"
 
 /// Where buffers live while a program runs. Internal to the room.
@@ -76,8 +77,5 @@ class Storage {
 
 /// A constant of a program in integer memory or work: to nearest even, within -2^31 to 2^32 - 1, as 32 bits; NaN is 0.
 std::int32_t integer_of(double value) noexcept;
-
-/// Writes poison of a dtype over bytes.
-void fill_poison(Dtype dtype, std::span<std::byte> bytes, const Poison& poison) noexcept;
 
 }  // namespace nkigrid::nkisim

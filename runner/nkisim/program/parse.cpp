@@ -1,80 +1,12 @@
-#include <bit>
-#include <cstring>
+#include "runner/nkisim/program/parse.hpp"
 
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
-#include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/reader.hpp"
 
 namespace nkigrid::nkisim {
 namespace {
-
-/// Takes primitives off hostile bytes; every count is capped before anything is reserved.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ErrorCode::corrupt, fmt::format("program is corrupt at byte {}: {}", at_, what));
-  }
-  bool at_end() const { return at_ == bytes_.size(); }
-
-  std::uint8_t u8() {
-    if (at_end()) fail("it ends too early");
-    return static_cast<std::uint8_t>(bytes_[at_++]);
-  }
-  std::uint8_t u8_below(int bound, std::string_view what) {
-    const std::uint8_t value = u8();
-    if (value >= bound) fail(fmt::format("{} {} (legal: 0 to {})", what, value, bound - 1));
-    return value;
-  }
-  std::uint64_t u() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      const std::uint64_t byte = u8();
-      if (shift == 63 && byte > 1) fail("an integer does not fit 64 bits");
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) {
-        if (byte == 0 && shift > 0) fail("an integer is not in its shortest form");
-        return value;
-      }
-    }
-    fail("an integer is longer than 10 bytes");
-  }
-  std::int64_t i() {
-    const std::uint64_t value = u();
-    return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
-  }
-  std::uint64_t u_at_most(std::uint64_t most, std::string_view what) {
-    const std::uint64_t value = u();
-    if (value > most) fail(fmt::format("{} {} (at most {})", what, value, most));
-    return value;
-  }
-  std::uint32_t u32(std::string_view what) { return static_cast<std::uint32_t>(u_at_most(0xffffffffU, what)); }
-  std::int64_t natural(std::string_view what) { return static_cast<std::int64_t>(u_at_most(INT64_MAX, what)); }
-  /// A count of items of at least one byte each.
-  std::size_t count(std::size_t most, std::string_view what) {
-    const std::uint64_t value = u_at_most(most, what);
-    if (value > bytes_.size() - at_) fail(fmt::format("{} {} is more than the bytes that are left", what, value));
-    return value;
-  }
-  double f64() {
-    if (bytes_.size() - at_ < 8) fail("it ends too early");
-    std::uint64_t bits = 0;
-    for (int k = 0; k < 8; ++k) bits |= static_cast<std::uint64_t>(u8()) << (8 * k);
-    return std::bit_cast<double>(bits);
-  }
-  std::string blob(std::size_t most, std::string_view what) {
-    const std::size_t size = count(most, what);
-    std::string data(bytes_.substr(at_, size));
-    at_ += size;
-    return data;
-  }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-};
 
 class Parser {
  public:
@@ -367,7 +299,7 @@ class Parser {
     return result;
   }
 
-  Reader in_;
+  ByteReader in_;
   Program out_;
   std::size_t nodes_ = 0, sources_ = 0;
 };

@@ -173,13 +173,6 @@ struct Program {
   Block body;
 };
 
-/// Reads a program. @throws Error{corrupt} naming the offset and what is wrong; never anything else, for any bytes.
-Program parse_program(std::string_view bytes);
-
-/// Proves that a program obeys the format's rules and NKI law (docs/formats/program.md, Limits). @throws Error{corrupt}
-/// naming the line.
-void validate(const Program& program);
-
 /// Bytes of numbers that are written down in a program: those of its constant buffers, and four for each different
 /// number in its instructions where those are more than 256 (an unrolled loop repeats its numbers, answers do not).
 std::size_t constant_bytes(const Program& program);

@@ -38,7 +38,7 @@ std::vector<double> least_mcnemar_p() {
   std::vector<double> p;
   for (const auto& row : family()) {
     const auto more = std::abs(row["passed"][0].get<int>() - row["passed"][1].get<int>());
-    p.push_back(six_decimals(mcnemar_exact(static_cast<std::uint64_t>(more), 0)));
+    p.push_back(six_decimals(mcnemar(static_cast<std::uint64_t>(more), 0, PValue::exact)));
   }
   return p;
 }

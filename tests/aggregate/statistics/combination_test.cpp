@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "aggregate/statistics/paired.hpp"
+#include "aggregate/statistics/intervals.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -21,34 +21,44 @@ std::vector<std::vector<TaskCount>> square_of_cells() {
   return cells;
 }
 
-TEST(Combination, InteractionIsNearScipysBootstrapAndPermutationTest) {
-  // scipy.stats.bootstrap(BCa, 199999 draws): [-0.1, 0.333333], one lattice step is 1/60; permutation_test: p
-  // = 0.37
+// numpy and scipy: ../independent_values.py.
+TEST(Combination, InteractionMeetsAnIndependentComputation) {
   const auto cells = square_of_cells();
-  const Combination interaction{cells, {1, -1, -1, 1}};
-  EXPECT_NEAR(value_of(interaction), 0.11666666666666667, 1e-15);
-  const auto interval = combination_interval(interaction, 0.95);
-  EXPECT_EQ(interval.method, "bca");
-  EXPECT_NEAR(interval.low, -0.1, 1.0 / 60 + 1e-9);
-  EXPECT_NEAR(interval.high, 0.333333, 1.0 / 60 + 1e-6);
-  EXPECT_NEAR(sign_flip(sample_of(interaction)), 0.37, 0.01);
+  const auto found = compare({cells, {1, -1, -1, 1}}, 0.95, PValue::mid);
+  EXPECT_NEAR(found.value, 0.11666666666666667, 1e-15);
+  EXPECT_EQ(found.interval.method, "bonett-price");
+  EXPECT_NEAR(found.interval.low, -0.10514665656771484, 1e-9);
+  EXPECT_NEAR(found.interval.high, 0.330953108180618, 1e-9);
+  EXPECT_NEAR(found.p, 0.30342576510156505, 1e-9);
+}
+
+TEST(Combination, LevelsOfThirdsMeetAnIndependentComputation) {
+  LevelValues levels(2);
+  Sample sample{3, {{}, {}}};
+  for (int j = 0; j < 11; ++j) sample.strata[0].push_back((j * 7) % 5 - 2);
+  for (int j = 0; j < 9; ++j) sample.strata[1].push_back((j * j) % 4 - 1);
+  for (std::size_t s = 0; s < 2; ++s) {
+    for (const auto value : sample.strata[s]) levels[s].push_back(static_cast<double>(value) / 3);
+  }
+  const auto interval = bonett_price(levels, 0.95);
+  EXPECT_NEAR(interval.low, -0.28040401483383665, 1e-9);
+  EXPECT_NEAR(interval.high, 0.06828280271262445, 1e-9);
+  EXPECT_NEAR(sign_flip(sample, PValue::mid), 0.204345703125, 1e-12);
 }
 
 TEST(Combination, DifferenceOfTwoIsTheRuleForDifferences) {
   const auto cells = square_of_cells();
   const auto two = std::span(cells).first(2);
-  const auto by_rule = difference_interval(cells[0], cells[1], 0.95),
-             combined = combination_interval({two, {1, -1}}, 0.95);
-  EXPECT_EQ(by_rule.low, combined.low);
-  EXPECT_EQ(by_rule.high, combined.high);
+  const auto by_rule = compare(cells[0], cells[1], 0.95, PValue::mid),
+             combined = compare({two, {1, -1}}, 0.95, PValue::mid);
+  EXPECT_EQ(by_rule.interval.low, combined.interval.low);
+  EXPECT_EQ(by_rule.interval.high, combined.interval.high);
 }
 
-TEST(Combination, FewTasksThatDifferAreSquareAndAdd) {
-  std::vector<std::vector<TaskCount>> cells(4, std::vector<TaskCount>(20, TaskCount{0, 1, 0}));
-  cells[0][0].passed = 1;
-  const auto interval = combination_interval({cells, {1, -1, -1, 1}}, 0.95);
+TEST(Combination, RatesThatPairNothingAreSquareAndAdd) {
+  const WeighedRate rates[] = {{0.05, 20, 1}, {0, 20, -1}, {0, 20, -1}, {0, 20, 1}};
+  const auto interval = square_and_add(rates, 0.95);
   EXPECT_EQ(interval.method, "newcombe");
-  // Four Wilson intervals: 1/20 once, 0/20 three times.
   const auto one = wilson(0.05, 20, 0.95), none = wilson(0, 20, 0.95);
   EXPECT_NEAR(interval.low, 0.05 - std::sqrt(std::pow(0.05 - one.low, 2) + 2 * std::pow(none.high, 2)), 1e-12);
   EXPECT_NEAR(interval.high, 0.05 + std::sqrt(std::pow(one.high - 0.05, 2) + std::pow(none.high, 2)), 1e-12);
@@ -59,7 +69,7 @@ TEST(Combination, MeanOfTwoEffectsHasTheirMean) {
   const Combination mean{cells, {1, -1, 1, -1}, 2};
   EXPECT_NEAR(value_of(mean),
               (mean_score(cells[0]) - mean_score(cells[1]) + mean_score(cells[2]) - mean_score(cells[3])) / 2, 1e-15);
-  const auto interval = combination_interval(mean, 0.95);
+  const auto interval = compare(mean, 0.95, PValue::mid).interval;
   EXPECT_LT(interval.low, value_of(mean));
   EXPECT_GT(interval.high, value_of(mean));
 }

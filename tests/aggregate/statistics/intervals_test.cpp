@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregate/statistics/bootstrap.hpp"
 #include "aggregate/statistics/combination.hpp"
-#include "tests/aggregate/statistics/percentile.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -45,35 +44,6 @@ TEST(Intervals, WilsonAndClopperPearsonMeetTheReference) {
   }
 }
 
-TEST(Intervals, ExactBootstrapMeetsTheReference) {
-  int bca_values = 0;
-  for (const auto& row : reference()["rates"]) {
-    const auto sample = sample_of(binary_tasks(row["passed"], row["n"]));
-    const auto percentile = test::percentile_ends(sample, kLevel);
-    expect_ends(percentile.low, percentile.high, row["percentile"], row["name"]);
-    const auto bca = bca_ends(sample, kLevel);
-    ASSERT_EQ(bca.has_value(), !row["bca"][0].is_null()) << row["name"];
-    if (!bca) continue;
-    expect_ends(bca->low, bca->high, row["bca"], row["name"]);
-    ++bca_values;
-  }
-  EXPECT_EQ(bca_values, 21);
-}
-
-TEST(Intervals, StratifiedBootstrapMeetsTheReferenceWithinOneLatticeStep) {
-  // The reference was drawn; a drawn end may be one step of 1/150 off.
-  for (const auto& row : reference()["stratified"]) {
-    std::vector<TaskCount> tasks;
-    for (std::uint32_t level = 0; level < 3; ++level) {
-      const auto more = binary_tasks(row["levels"][level], row["tasks_per_level"], level);
-      tasks.insert(tasks.end(), more.begin(), more.end());
-    }
-    const auto ends = test::percentile_ends(sample_of(tasks), kLevel);
-    EXPECT_NEAR(ends.low, row["percentile"][0].get<double>(), 1.0 / 150 + 1e-6) << row["name"];
-    EXPECT_NEAR(ends.high, row["percentile"][1].get<double>(), 1.0 / 150 + 1e-6) << row["name"];
-  }
-}
-
 TEST(Intervals, NewcombeMeetsTheReference) {
   ASSERT_EQ(reference()["differences"].size(), 18u);
   for (const auto& row : reference()["differences"]) {
@@ -89,36 +59,66 @@ TEST(Intervals, OneReplicateIsWilson) {
   EXPECT_NEAR(interval.low, 0.138119, 1e-6);
 }
 
-TEST(Intervals, SeveralReplicatesAreBcaFromSixTasksWithAPassAndSixWithAFailureOn) {
-  std::vector<TaskCount> tasks(20, TaskCount{0, 3, 0});
-  for (int i = 0; i < 5; ++i) tasks[static_cast<std::size_t>(i)].passed = 1;
-  auto interval = rate_interval(tasks, kLevel);
-  const auto expected = wilson(5.0 / 60, 20, kLevel);
-  EXPECT_EQ(interval.method, "wilson");
-  EXPECT_DOUBLE_EQ(interval.low, expected.low);
-  EXPECT_DOUBLE_EQ(interval.high, expected.high);
-  tasks[5].passed = 3;
-  EXPECT_EQ(rate_interval(tasks, kLevel).method, "bca");
-  for (auto& task : tasks) task.passed = task.replicates - task.passed;
-  EXPECT_EQ(rate_interval(tasks, kLevel).method, "bca");
-  tasks[5].passed = 3;  // five tasks are left with any failure
-  EXPECT_EQ(rate_interval(tasks, kLevel).method, "wilson");
+// Right values of these: ../independent_values.py.
+void expect_interval(const Interval& interval, const char* method, double low, double high) {
+  EXPECT_EQ(interval.method, method);
+  EXPECT_NEAR(interval.low, low, 1e-9);
+  EXPECT_NEAR(interval.high, high, 1e-9);
+}
+
+std::vector<TaskCount> spread_level() {
+  std::vector<TaskCount> tasks;
+  for (std::uint32_t i = 0; i < 12; ++i) tasks.push_back({i % 4, 3, 0});
+  return tasks;
+}
+
+TEST(Intervals, SeveralReplicatesAreWilsonWithAsManyTasksAsTheScatterIsWorth) {
+  auto tasks = spread_level();
+  expect_interval(mean_interval(scores_by_level(tasks), kLevel), "wilson-eff", 0.2972874438171323, 0.7027125561828677);
+  for (std::uint32_t i = 0; i < 8; ++i) tasks.push_back({i == 0 ? 3u : 0u, 3, 1});
+  expect_interval(mean_interval(scores_by_level(tasks), kLevel), "wilson-eff", 0.20889093093699304, 0.5233692547434385);
+}
+
+TEST(Intervals, OneReplicateInLevelsCountsWhatTheLevelsExplain) {
+  std::vector<TaskCount> tasks;
+  for (const std::uint32_t passed : {40u, 9u, 1u}) {
+    const auto more = binary_tasks(passed, 50, passed);
+    tasks.insert(tasks.end(), more.begin(), more.end());
+  }
+  const auto interval = rate_interval(tasks, kLevel), simple = wilson(50.0 / 150, 150, kLevel);
+  expect_interval(interval, "wilson-eff", 0.2821595838937414, 0.3887618070084278);
+  EXPECT_LT(interval.high - interval.low, 0.75 * (simple.high - simple.low));
+}
+
+TEST(Intervals, LevelsOfFewTasksAreTakenTogether) {
+  const LevelValues levels{{1, 0}, {1.0 / 3}, {1, 1, 2.0 / 3}, {0, 0, 0, 1.0 / 3, 0}, {0}};
+  expect_interval(mean_interval(levels, kLevel), "wilson-eff", 0.2037733571971975, 0.555220276515199);
+  EXPECT_EQ(scatter_within_levels({{1}}), 0);
+}
+
+TEST(Intervals, AreNoNarrowerThanTheTrueRateOfTheirOwnTasks) {
+  for (std::uint32_t seed = 1; seed < 40; ++seed) {
+    std::vector<TaskCount> tasks;  // three levels of four, all of one chance
+    for (std::uint32_t i = 0; i < 12; ++i) tasks.push_back({(seed * (i + 3) * (i + 7)) % 4, 3, i / 4});
+    const auto interval = rate_interval(tasks, kLevel);
+    const auto rerun = *run_to_run_interval(tasks, kLevel);
+    EXPECT_LE(interval.low, rerun.low);
+    EXPECT_GE(interval.high, rerun.high);
+  }
 }
 
 TEST(Intervals, TasksThatAllScoreAlikeGetAWidth) {
-  const std::vector<TaskCount> tasks(12, TaskCount{1, 3, 0});
-  const auto interval = rate_interval(tasks, kLevel);
-  EXPECT_EQ(interval.method, "wilson");
-  EXPECT_LT(interval.low, 1.0 / 3);
-  EXPECT_GT(interval.high, 1.0 / 3);
+  const auto interval = rate_interval(std::vector<TaskCount>(12, TaskCount{1, 3, 0}), kLevel);
+  EXPECT_LT(interval.low, 0.25);
+  EXPECT_GT(interval.high, 0.45);
 }
 
 TEST(Intervals, StrataThatDoNotVaryGetAWidth) {
   std::vector<TaskCount> tasks(20, TaskCount{3, 3, 0});
   for (std::size_t i = 10; i < 20; ++i) tasks[i] = {0, 3, 1};
   const auto interval = rate_interval(tasks, kLevel);
-  EXPECT_EQ(interval.method, "wilson");
-  EXPECT_LT(interval.low, interval.high);
+  EXPECT_LT(interval.low, 0.45);
+  EXPECT_GT(interval.high, 0.55);
 }
 
 TEST(Intervals, ResamplingWithinLevelsNarrowsTheInterval) {
@@ -132,19 +132,46 @@ TEST(Intervals, ResamplingWithinLevelsNarrowsTheInterval) {
   EXPECT_LT(narrow.high - narrow.low, 0.8 * (wide.high - wide.low));
 }
 
-TEST(Intervals, DifferenceWithFewerThanSixDifferingTasksIsNewcombe) {
-  auto a = binary_tasks(25, 50), b = binary_tasks(20, 50);
-  auto interval = difference_interval(a, b, kLevel);
-  EXPECT_EQ(interval.method, "newcombe");
-  EXPECT_DOUBLE_EQ(interval.low, newcombe(0.5, 50, 0.4, 50, kLevel).low);
-  b[49].passed = 1;  // a sixth, the other way
-  EXPECT_EQ(difference_interval(a, b, kLevel).method, "bca");
+// a passes `up` tasks that b does not, b passes `down` that a does not, of n.
+Interval paired_interval(std::uint32_t up, std::uint32_t down, std::uint32_t n) {
+  auto a = binary_tasks(up, n), b = binary_tasks(0, n);
+  for (std::uint32_t i = up; i < up + down; ++i) b[i].passed = 1;
+  return compare(a, b, kLevel, PValue::mid).interval;
+}
+
+TEST(Intervals, DifferencesAreBonettAndPricesWhateverTheirNumber) {
+  expect_interval(paired_interval(12, 1, 40), "bonett-price", 0.09870268298675557, 0.42510684082276823);
+  expect_interval(paired_interval(6, 0, 50), "bonett-price", 0.01293720319669097, 0.2178320275725398);
+  expect_interval(paired_interval(5, 0, 50), "bonett-price", 1e-6, 0.1929254566041812);  // mid-p 0.031
+  expect_interval(paired_interval(4, 0, 50), "bonett-price", -0.013498330275066946, 0.1673444841212208);
+  expect_interval(paired_interval(0, 0, 50), "bonett-price", -0.05330399324421838, 0.05330399324421838);
+}
+
+TEST(Intervals, AnotherTaskThatDiffersChangesTheWidthALittle) {
+  for (std::uint32_t n : {24u, 60u, 150u}) {
+    double before = 0;
+    for (std::uint32_t differ = 0; differ <= 20; ++differ) {
+      const auto interval = paired_interval((differ + 1) / 2, differ / 2, n);
+      const double width = interval.high - interval.low;
+      EXPECT_TRUE(differ == 0 || std::abs(width / before - 1) < 0.25) << differ << " of " << n;
+      before = width;
+    }
+  }
+}
+
+TEST(Intervals, OfDifferencesHold0WhereTheTestDoesNotSeparate) {
+  for (std::uint32_t up = 0; up <= 20; ++up) {
+    for (std::uint32_t down = 0; down <= 20; ++down) {
+      const auto interval = paired_interval(up, down, 60);
+      EXPECT_EQ(interval.low <= 0 && 0 <= interval.high, mcnemar(up, down, PValue::mid) > 0.05) << up << ' ' << down;
+    }
+  }
 }
 
 TEST(Intervals, DifferenceThatIsTheSameForEveryTaskGetsAWidth) {
-  const auto interval = difference_interval(binary_tasks(30, 30), binary_tasks(0, 30), kLevel);
-  EXPECT_EQ(interval.method, "newcombe");
-  EXPECT_LT(interval.low, interval.high);
+  const auto interval = paired_interval(30, 0, 30);
+  EXPECT_LT(interval.low, 0.95);
+  EXPECT_EQ(interval.high, 1);
 }
 
 TEST(Intervals, RunToRunFollowsTheVarianceWithinTasks) {
@@ -180,7 +207,7 @@ TEST(Intervals, HoldTheEstimateAndAreNeverOfZeroWidth) {
       b.push_back({below(k + 1), k, i % strata});
     }
     const double rate = mean_score(a), difference = rate - mean_score(b);
-    const auto one = rate_interval(a, kLevel), two = difference_interval(a, b, kLevel);
+    const auto one = rate_interval(a, kLevel), two = compare(a, b, kLevel, PValue::mid).interval;
     ASSERT_LT(one.low, one.high) << one.method << ' ' << n << ' ' << k;
     ASSERT_TRUE(one.low <= rate && rate <= one.high && one.low >= 0 && one.high <= 1)
         << one.method << ' ' << n << ' ' << k;

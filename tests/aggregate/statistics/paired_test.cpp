@@ -16,33 +16,42 @@ TEST(McNemar, MeetsTheReferenceAtBothEndsOfThePairing) {
     for (const int end : {0, 1}) {
       const int discordant = row["discordant"][static_cast<std::size_t>(end)], fewer = (discordant - more) / 2;
       // The least discordance has the smaller p.
-      EXPECT_NEAR(mcnemar_exact(static_cast<std::uint64_t>(fewer + more), static_cast<std::uint64_t>(fewer)),
+      EXPECT_NEAR(mcnemar(static_cast<std::uint64_t>(fewer + more), static_cast<std::uint64_t>(fewer), PValue::exact),
                   row["mcnemar_p"][static_cast<std::size_t>(end)].get<double>(), 1e-6)
           << row["name"];
     }
   }
 }
 
-TEST(McNemar, NothingDiscordantIsNoEvidence) { EXPECT_EQ(mcnemar_exact(0, 0), 1); }
+TEST(McNemar, NothingDiscordantIsNoEvidence) { EXPECT_EQ(mcnemar(0, 0, PValue::mid), 1); }
+
+// 1 against 7 of 21 children: exact 0.070, mid-p 0.039 (Fagerland, Lydersen & Laake 2013).
+TEST(McNemar, MidPLeavesOutHalfOfTheOutcomeItself) {
+  EXPECT_NEAR(mcnemar(1, 7, PValue::mid), 0.0390625, 1e-12);
+  EXPECT_NEAR(mcnemar(7, 1, PValue::exact), 0.0703125, 1e-12);
+  EXPECT_NEAR(mcnemar(5, 0, PValue::mid), 0.03125, 1e-12);
+  EXPECT_EQ(mcnemar(4, 4, PValue::mid), 1);
+}
 
 // All 2^m sign patterns, one by one.
-double sign_flip_by_enumeration(const std::vector<std::int64_t>& values) {
+double sign_flip_by_enumeration(const std::vector<std::int64_t>& values, double share_of_ties) {
   std::int64_t observed = 0;
   for (const auto value : values) observed += value;
-  std::uint64_t reached = 0;
+  double reached = 0;
   for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << values.size(); ++pattern) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i) sum += pattern >> i & 1 ? values[i] : -values[i];
-    reached += std::abs(sum) >= std::abs(observed);
+    reached += std::abs(sum) > std::abs(observed) ? 1 : std::abs(sum) == std::abs(observed) ? share_of_ties : 0;
   }
-  return static_cast<double>(reached) / static_cast<double>(std::uint64_t{1} << values.size());
+  return observed == 0 ? 1 : reached / static_cast<double>(std::uint64_t{1} << values.size());
 }
 
 TEST(SignFlip, EqualsTheCountOverAllPatterns) {
   for (std::int64_t seed = 1; seed < 60; ++seed) {
     std::vector<std::int64_t> values;
     for (std::int64_t i = 0; i < 11; ++i) values.push_back((seed * (i + 3) * (i + 7) + seed) % 7 - 2);
-    EXPECT_NEAR(sign_flip({3, {values}}), sign_flip_by_enumeration(values), 1e-14) << seed;
+    EXPECT_NEAR(sign_flip({3, {values}}, PValue::exact), sign_flip_by_enumeration(values, 1), 1e-14) << seed;
+    EXPECT_NEAR(sign_flip({3, {values}}, PValue::mid), sign_flip_by_enumeration(values, 0.5), 1e-14) << seed;
   }
 }
 
@@ -50,12 +59,14 @@ TEST(SignFlip, IsMcNemarForOneReplicate) {
   std::vector<std::int64_t> values(50, 0);
   std::fill_n(values.begin(), 13, 1);
   std::fill_n(values.begin() + 13, 4, -1);
-  EXPECT_NEAR(sign_flip({1, {values}}), mcnemar_exact(13, 4), 1e-14);
+  for (const auto kind : {PValue::mid, PValue::exact})
+    EXPECT_NEAR(sign_flip({1, {values}}, kind), mcnemar(13, 4, kind), 1e-14);
 }
 
 TEST(SignFlip, NeverReachesZero) {
-  EXPECT_DOUBLE_EQ(sign_flip({1, {std::vector<std::int64_t>(150, 1)}}), std::ldexp(1.0, -149));
-  EXPECT_EQ(sign_flip({1, {{0, 0, 0}}}), 1);
+  EXPECT_DOUBLE_EQ(sign_flip({1, {std::vector<std::int64_t>(150, 1)}}, PValue::exact), std::ldexp(1.0, -149));
+  EXPECT_DOUBLE_EQ(sign_flip({1, {std::vector<std::int64_t>(150, 1)}}, PValue::mid), std::ldexp(1.0, -150));
+  EXPECT_EQ(sign_flip({1, {{0, 0, 0}}}, PValue::mid), 1);
 }
 
 }  // namespace

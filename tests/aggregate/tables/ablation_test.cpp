@@ -35,7 +35,7 @@ TEST(Ablation, EveryValueIsHeldAgainstTheFirstOne) {
   EXPECT_EQ(rows[3].context, "agent.p");
   EXPECT_NEAR(*rows[3].difference, -10.0 / 30, 1e-15);
   EXPECT_NEAR(*rows[3].relative.change, -0.5, 1e-15);
-  EXPECT_EQ(rows[3].interval->method, "bca");
+  EXPECT_EQ(rows[3].interval->method, "bonett-price");
   EXPECT_EQ(rows[4].context, "mean of 2");
   EXPECT_NEAR(*rows[4].difference, -5.0 / 30, 1e-15);
   EXPECT_EQ(rows[4].tasks, 30u);
@@ -49,7 +49,7 @@ TEST(Interactions, AreTestedForEveryTwoFactors) {
   EXPECT_EQ(rows[0].second, "mode: ss -> agent");
   EXPECT_THAT(rows[0].cells, ElementsAre("m.ss.p", "m.agent.p", "n.ss.p", "n.agent.p"));
   EXPECT_NEAR(*rows[0].difference, -10.0 / 30, 1e-15);
-  EXPECT_NEAR(*rows[0].p, std::ldexp(1.0, -9), 1e-15);  // ten tasks, all one way
+  EXPECT_NEAR(*rows[0].p, std::ldexp(1.0, -10), 1e-15);  // ten tasks, all one way: half of 2/2^10
   EXPECT_EQ(*rows[0].p_holm, *rows[0].p);
   EXPECT_EQ(rows[0].verdict, "sub-additive");
 }

@@ -12,6 +12,7 @@
 #include "aggregate/tables/interactions.hpp"
 #include "aggregate/tables/pairs.hpp"
 #include "aggregate/tables/warnings.hpp"
+#include "jobs/base/error.hpp"
 #include "tests/aggregate/made_evidence.hpp"
 
 namespace nkigrid::aggregate {
@@ -63,7 +64,7 @@ TEST(Counts, BoundsAreThoseOfEveryPairing) {
       for (std::uint64_t b = 0; b <= n; ++b) {
         Range want{1, 0};
         for (std::uint64_t both = a + b > n ? a + b - n : 0; both <= std::min(a, b); ++both) {
-          const double p = mcnemar_exact(a - both, b - both);
+          const double p = mcnemar(a - both, b - both, PValue::exact);
           want = {std::min(want.low, p), std::max(want.high, p)};
         }
         const auto got = bounds_of(a, b, n);
@@ -92,12 +93,14 @@ TEST(Counts, BoundsAndVerdictsMeetTheReference) {
                          {{"a", "a", "m", "", "s", row["a"][1], row["a"][0], {}, ""},
                           {"b", "b", "m", "", "s", row["b"][1], row["b"][0], {}, ""}},
                          {{"here", "difference", "a", "b", "all", "0"}}};
-    const auto pair = make_pairs(evidence_of(counts)).back();
-    ASSERT_EQ(pair.a, "a");
+    const auto pairs = make_pairs(evidence_of(counts));
+    ASSERT_EQ(pairs.size(), 1U) << "the contrast of models and the claim are one comparison";
+    const auto& pair = pairs.front();
     EXPECT_EQ(pair.verdict, words.at(row["verdict"])) << row["name"];
     EXPECT_NEAR(pair.p_bounds->low, row["mcnemar_p"][0].get<double>(), 1e-6) << row["name"];
     EXPECT_NEAR(pair.p_bounds->high, row["mcnemar_p"][1].get<double>(), 1e-6) << row["name"];
-    EXPECT_NEAR(pair.interval->low, row["newcombe"][0].get<double>(), 1e-6) << row["name"];
+    const double low = pair.a == "a" ? pair.interval->low : -pair.interval->high;
+    EXPECT_NEAR(low, row["newcombe"][0].get<double>(), 1e-6) << row["name"];
   }
 }
 
@@ -158,18 +161,66 @@ TEST(Counts, ThePapersTablesExistInEveryFormat) {
   EXPECT_EQ(document["ablation"].size(), paper().once(make_ablation).size());
 }
 
-TEST(Counts, HolmHasBoundsToo) {
-  double least = 1;
+TEST(Counts, HolmHasBoundsTooAndTheVerdictGoesByThem) {
+  std::map<std::string, std::size_t> sizes;
+  std::map<std::string, double> least;
   for (const auto& row : paper().once(make_pairs)) {
     EXPECT_LE(row.p_bounds->low, row.p_holm_bounds->low);
     EXPECT_LE(row.p_bounds->high, row.p_holm_bounds->high);
     EXPECT_LE(row.p_holm_bounds->low, row.p_holm_bounds->high);
-    least = std::min(least, row.p_bounds->low);
+    EXPECT_EQ(row.verdict == "always-significant", row.p_holm_bounds->high <= 0.05) << row.a << row.b << row.scope;
+    EXPECT_EQ(row.verdict == "never-significant", row.p_holm_bounds->low > 0.05) << row.a << row.b << row.scope;
+    const auto known = least.emplace(row.family, 1).first;
+    known->second = std::min(known->second, row.p_bounds->low);
+    ++sizes[row.family];
   }
-  const auto n = static_cast<double>(paper().once(make_pairs).size());
+  EXPECT_EQ(sizes.size(), 2u);
   for (const auto& row : paper().once(make_pairs)) {
-    if (row.p_bounds->low > least) continue;
-    EXPECT_NEAR(row.p_holm_bounds->low, n * least, 1e-12 * least) << "the first of all";
+    EXPECT_EQ(row.family, row.scope.starts_with("L") ? "by-level" : "contrasts");
+    if (row.p_bounds->low > least[row.family]) continue;
+    EXPECT_NEAR(row.p_holm_bounds->low, static_cast<double>(sizes[row.family]) * row.p_bounds->low,
+                1e-12 * row.p_bounds->low)
+        << "the first of all";
+  }
+}
+
+TEST(Counts, AClaimOfALevelDeclaresIt) {
+  const PrintedCounts counts{"one",
+                             {{"a", "a", "m", "", "s", 20, 9, {{"L1", {6, 10, ""}}, {"L2", {3, 10, ""}}}, ""},
+                              {"b", "b", "m", "", "s", 20, 5, {{"L1", {1, 10, ""}}, {"L2", {4, 10, ""}}}, ""}},
+                             {{"here", "difference", "b", "a", "L1", "-50"}}};
+  const auto evidence = evidence_of(counts);
+  std::map<std::string, std::string> families;
+  for (const auto& row : evidence.once(make_pairs)) families[row.scope] = row.family;
+  EXPECT_EQ(families,
+            (std::map<std::string, std::string>{{"all", "contrasts"}, {"L1", "contrasts"}, {"L2", "by-level"}}));
+}
+
+TEST(Counts, SftAgainstSonnetHasARow) {
+  bool seen = false;
+  for (const auto& row : paper().once(make_pairs)) {
+    if (row.a != "SFT NKIAgent" || row.b != "Sonnet NKIAgent") continue;
+    seen = true;
+    EXPECT_NEAR(*row.difference, 0.1, 1e-12);
+    // scipy: binomtest(0, 6) = 0.03125; binomtest(9, 24) = 0.307456.
+    EXPECT_NEAR(row.p_bounds->low, 0.03125, 1e-9);
+    EXPECT_NEAR(row.p_bounds->high, 0.307456, 1e-6);
+    EXPECT_EQ(row.verdict, "never-significant") << "adjusted for what else the paper compares";
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Counts, OneSubsetKeepsItsCellsAndClaims) {
+  const auto counts = only_subset(paper_counts(), "nkigen-150");
+  EXPECT_EQ(counts.cells.size(), 8u);
+  for (const auto& cell : counts.cells) EXPECT_EQ(cell.subset, "nkigen-150");
+  EXPECT_EQ(counts.claims.size(), 2u);
+  EXPECT_THAT(evidence_of(counts).once(make_warnings), Not(Contains(HasSubstr("cannot be checked"))));
+  try {
+    only_subset(paper_counts(), "nkigen-15");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no printed cell is of subset 'nkigen-15' (did you mean 'nkigen-150'?)"));
   }
 }
 

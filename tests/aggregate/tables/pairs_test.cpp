@@ -74,23 +74,23 @@ TEST(Pairs, OneReplicateIsMcNemarWithHolmOverAllRows) {
   const auto& all = pairs[0];
   EXPECT_EQ(all.tasks, 40u);
   EXPECT_DOUBLE_EQ(*all.difference, 11.0 / 40);
-  EXPECT_EQ(all.test, "mcnemar-exact");
-  EXPECT_DOUBLE_EQ(*all.p, mcnemar_exact(12, 1));
-  EXPECT_EQ(all.interval->method, "bca");
+  EXPECT_EQ(all.test, "mcnemar-mid-p");
+  EXPECT_DOUBLE_EQ(*all.p, mcnemar(12, 1, PValue::mid));
+  EXPECT_EQ(all.interval->method, "bonett-price");
   // Four rows share this p (all and L1, twice); two L2 rows have p = 1.
   EXPECT_DOUBLE_EQ(*all.p_holm, 6 * *all.p);
   EXPECT_EQ(all.verdict, "a-better");
   EXPECT_EQ(pairs[2].scope, "L2");
   EXPECT_EQ(*pairs[2].p, 1);
   EXPECT_EQ(pairs[2].verdict, "not-separated");
-  EXPECT_EQ(pairs[2].interval->method, "newcombe");
+  EXPECT_EQ(pairs[2].interval->method, "bonett-price");
 }
 
 TEST(Pairs, SeveralReplicatesAreASignFlipTest) {
   const auto made = compared_run(3);
   const auto pairs = make_pairs(evidence_of(made.run, made.ledger));
-  EXPECT_EQ(pairs[0].test, "sign-flip");
-  EXPECT_NEAR(*pairs[0].p, mcnemar_exact(12, 1), 1e-14);  // unanimous replicates carry no more than one
+  EXPECT_EQ(pairs[0].test, "sign-flip-mid-p");
+  EXPECT_NEAR(*pairs[0].p, mcnemar(12, 1, PValue::mid), 1e-14);  // unanimous replicates carry no more than one
 }
 
 TEST(Pairs, SwappedSidesMirrorTheRow) {

@@ -61,7 +61,7 @@ TEST(PowerPlan, TheTasksThatItTakesHaveThePower) {
     made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
     const auto row = plan_power(made.run.grid, made.run.plan, nullptr, {.difference = 0.1}).at(0);
     EXPECT_GT(row.tasks_needed, 24u);
-    TestPower test({}, {static_cast<std::uint32_t>(row.tasks_needed), replicates, replicates}, {0.05}, 2000);
+    PairPower test({}, {static_cast<std::uint32_t>(row.tasks_needed), replicates, replicates}, {0.05}, 2000);
     EXPECT_NEAR(test.at(0.1)[0], 0.8, 0.03) << row.tasks_needed;
   }
 }

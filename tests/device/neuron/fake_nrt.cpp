@@ -22,8 +22,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/nkisim/engine/engine.hpp"
+#include "runner/nkisim/engine/run.hpp"
+#include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
+#include "runner/nkisim/program/validate.hpp"
 
 namespace {
 namespace fs = std::filesystem;

@@ -51,6 +51,7 @@ TEST(NeuronDevice, GoodKernelPassesBothRules) {
   FakeNode node;
   const auto device = node.device();
   EXPECT_EQ(device->backend(), "neuron");
+  EXPECT_TRUE(device->is_hardware());
   EXPECT_EQ(device->compiler(), "neuronx-cc 2.19.8089.0");
   const auto compiled = compile(*device, data_file("good.py"));
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;

@@ -6,6 +6,7 @@ from .capacity import check_bytes, check_cost
 from .dtypes import bfloat16, float32
 from .encode import encode
 from .nodes import Alloc, Buffer
+from .residence import check_residence
 from .tensor import Tensor
 
 TRACER = "nkigrid-nkisim 1"
@@ -170,6 +171,7 @@ def _bytes_of(trace, label, outputs, is_tuple, params):
     uses = peephole.forward(trace, {b.root for b in outputs})
     peephole.drop_dead(trace.body, uses)
     check_cost(trace)
+    check_residence(trace)
     data = encode(trace, label, outputs, is_tuple, params, TRACER, uses.buffers)
     check_bytes(data, trace.buffers)
     return data

@@ -34,7 +34,8 @@ class Kernel:
                 fix="call it without [grid]",
                 official="nested_kernel_with_spmd_grid",
             )
-        return type(self)(self.func, self.mode, tuple(int(g) for g in grid), self.options, self._results)
+        # An extent of 0 is one program: the vendor's pipelined attention is launched that way.
+        return type(self)(self.func, self.mode, tuple(int(g) or 1 for g in grid), self.options, self._results)
 
     def __call__(self, *args, **kwargs):
         if current() is not None:  # a sub-kernel: inlined

@@ -2,7 +2,7 @@
 
 import os
 
-from . import dtypes
+from . import dtypes, host
 from .builder import Options
 from .errors import make_error
 from .jit import trace_call
@@ -26,7 +26,7 @@ def describe(args, kwargs):
             for k, v in enumerate(value):
                 add(f"{key}.{k}", f"{name}_{k}", v)
         elif _array(value):
-            dtype = dtypes.lookup(value.dtype)
+            dtype = dtypes.lookup(host.type_of(value))
             if dtype is None:
                 raise make_error(
                     "DTYPE",
@@ -44,6 +44,12 @@ def describe(args, kwargs):
     return arrays, values
 
 
+def _stored(array):
+    """As the engine keeps it."""
+    named = getattr(array, "nki_dtype", None)
+    return array if named is None else host.codes(array, named.name)
+
+
 def launch(kernel, args, kwargs):
     """Traces for the SDK that NKISIM_SDK names (default 2.24) and runs; NKISIM_BF16_AS_FP32=1: no rounding to
     bfloat16."""
@@ -56,7 +62,7 @@ def launch(kernel, args, kwargs):
     program = trace_call(kernel.func, args, kwargs, arrays, options, kernel.grid)
     from . import engine  # ctypes and json: a child that only traces never pays for them
 
-    inputs = [values[k] for k in program.inputs]
+    inputs = [_stored(values[k]) for k in program.inputs]
     results = engine.run(program, inputs)
     kernel.benchmark_result = engine.Latency(program)
     if program.written_params:

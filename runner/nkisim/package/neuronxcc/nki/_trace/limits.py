@@ -2,7 +2,8 @@
 
 # The chip.
 PMAX = 128  # partitions
-SBUF_BYTES = (192 - 16) * 1024  # a partition's, less what the compiler keeps
+SBUF_RESERVED_BYTES = 16 * 1024  # of a partition: what the compiler keeps where tiles are placed by hand
+SBUF_BYTES = 192 * 1024 - SBUF_RESERVED_BYTES
 PSUM_BYTES = 16 * 1024  # a partition's
 PSUM_BANKS = 8
 PSUM_BANK_BYTES = PSUM_BYTES // PSUM_BANKS  # a matmul's result lies in one

@@ -6,7 +6,7 @@ gives tensors its methods itself, with `@method`."""
 import math
 
 from .affine import Aff, as_int
-from .context import fail
+from .context import fail, warn
 from .limits import PMAX
 from .refusals import TensorRefusals
 from .shapes import broadcast_shapes
@@ -168,6 +168,9 @@ def shape_argument(shape, more):
     out = []
     for n in shape:
         value = as_int(n)
+        if isinstance(n, float) and n.is_integer():  # x.shape[0] / 2: kernels that ran on chips have it
+            value = int(n)
+            warn(f"a shape has {n}, a float; write // where a size is divided")
         if value is None or value <= 0:
             fail(
                 "RANK_LAYOUT",

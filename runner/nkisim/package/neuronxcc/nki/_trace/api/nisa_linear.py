@@ -1,7 +1,5 @@
 """nisa: matmul, transposes, DMA, version."""
 
-import math
-
 from .. import checks, context, scope
 from ..affine import Aff
 from ..checks import need_dtype
@@ -59,15 +57,19 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=engine.unknown):
     return emit_transpose(label, data, where, mask, need_dtype(dtype, label) if dtype is not None else None)
 
 
-def _beside(vector, tile):
-    """A 1-D piece of HBM over the axes of a tile that has its elements on one axis: a column, or a row."""
-    if vector.ndim != 1 or vector.buffer_.on_chip or vector.dyn is not None or tile.ndim < 2:
-        return vector
-    (count,) = vector.shape
-    if count not in tile.shape or math.prod(tile.shape) != count:
-        return vector
-    axis = tile.shape.index(count)
-    return vector.expand_dims([k for k in range(tile.ndim) if k != axis])
+def _beside(tensor, other):
+    """`tensor` over the axes of `other` where both have the same elements in the same order and differ in axes of size
+    1 alone, which say nothing of a copy: a column and a row of HBM, (p, f, 1) and (p, f)."""
+    kept = [n for n in tensor.shape if n != 1]
+    if tensor.shape == other.shape or tensor.dyn is not None or kept != [n for n in other.shape if n != 1]:
+        return tensor
+    old = (k for k, n in enumerate(tensor.shape) if n != 1)
+    axes = [next(old) if n != 1 else None for n in other.shape]
+    return Tensor(
+        tensor.buffer_,
+        [Aff(d.c, d.terms, tuple(0 if a is None else d.slots[a] for a in axes), other.shape) for d in tensor.dims],
+        other.shape,
+    )
 
 
 @api("nisa")
@@ -87,7 +89,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
                 official="unsupported_memory",
             )
     checks.check_mutable(dst, label)
-    dst, src = _beside(dst, src), _beside(src, dst)
+    dst, src = (_beside(dst, src), src) if dst.ndim < src.ndim else (dst, _beside(src, dst))
     if dst.shape != src.shape and broadcast_shapes(src.shape, dst.shape) != dst.shape:
         fail(
             "SHAPE_BROADCAST",

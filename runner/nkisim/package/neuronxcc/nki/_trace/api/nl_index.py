@@ -5,7 +5,7 @@ from ..affine import Aff, arange as make_arange, as_int
 from ..context import fail
 from ..indexing import DynSlice, Grid
 from ..limits import BN_STATS_FMAX, MOVING_FMAX, PMAX, PSUM_BANK_BYTES, SBUF_BYTES, STATIONARY_FMAX
-from ..loops import AffineRange, SequentialRange, static
+from ..loops import AffineRange, SequentialRange, moving_bounds, static
 from ..names import api, visible
 
 
@@ -98,15 +98,8 @@ def static_range(*args, **hints):
 
 
 def _range_arguments(label, args):
-    for a in args:
-        if isinstance(a, Aff):
-            fail(
-                "CONTROL_FLOW",
-                f"{label}: a bound depends on a loop variable ({a})",
-                rule="trip counts are compile-time integers",
-                fix="loop to the largest count and guard the body with `if j < bound:` or a mask",
-                kind=TypeError,
-            )
+    if any(isinstance(a, Aff) for a in args) and 1 <= len(args) <= 3:
+        return moving_bounds(label, tuple(args))
     start, stop, step = _three(_integers(label, args))
     if step == 0:
         fail("BAD_SIGNATURE", f"{label}: step 0", rule="step is not zero", fix="step >= 1", kind=ValueError)

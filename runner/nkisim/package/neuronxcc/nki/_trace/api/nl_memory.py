@@ -2,13 +2,14 @@
 
 import math
 
-from .. import checks, context, scope
+from .. import checks, context, host, scope
 from ..affine import Aff, Atom
 from ..assign import check_value
 from ..checks import dtype_or, need_dtype
 from ..conditions import Cond
 from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
+from ..formats import FORMATS
 from ..limits import SBUF_BYTES
 from ..names import api
 from ..shapes import broadcast_shapes
@@ -206,7 +207,9 @@ def static_cast(value, dtype):
         return value
     if not hasattr(value, "astype"):
         return target(value)
-    return value.astype(need_dtype(target.dtype, name).dtype)
+    if target.name in FORMATS and target.dtype.kind == "V":
+        return host.cast(value, target)
+    return value.astype(target.dtype)
 
 
 @api("nl")

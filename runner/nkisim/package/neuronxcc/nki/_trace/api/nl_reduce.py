@@ -223,10 +223,10 @@ def reduction_of(label, op, x):
 
 
 @api("nl")
-def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
+def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None, name=None):
     label = "nl.loop_reduce"
     checks.check_tile(x, label, "x")
-    name = reduction_of(label, op, x)
+    function = reduction_of(label, op, x)
     loops = []
     for index in loop_indices if isinstance(loop_indices, (tuple, list)) else [loop_indices]:
         atoms = list(index.terms) if isinstance(index, Aff) else []
@@ -246,5 +246,5 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
         view = new_tile(x.shape, target, api=label)
         emit_map(view, [x], [], "part_of_former", "unknown", mask, label)
     out = Tensor(view.buffer_, view.dims, view.shape, view.dyn)
-    out.mask, out.reduction = view.mask, (name, loops)
+    out.mask, out.reduction = view.mask, (function, loops)
     return out

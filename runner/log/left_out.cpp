@@ -1,0 +1,115 @@
+#include "runner/log/left_out.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "jobs/base/error.hpp"
+#include "runner/log/journal_reader.hpp"
+#include "runner/log/same_records.hpp"
+
+namespace nkigrid::log {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kSetAside = "`nkigrid seal RUN` sets it aside";
+
+std::optional<LeftOut> why_foreign(const RunLog& log, const fs::path& file, const std::optional<std::string>& run_id) {
+  if (run_id == log.run_id) return std::nullopt;
+  const auto whose = run_id && !run_id->empty() ? fmt::format("belongs to run '{}' and not to this one", *run_id)
+                                                : std::string("does not say of which run it is");
+  return LeftOut{.why = LeftOut::Why::foreign,
+                 .file = file,
+                 .reason = fmt::format("'{}' {} ('{}'): it is not counted", file.native(), whose, log.run_id),
+                 .advice = kSetAside};
+}
+
+bool is_of_run(const RunLog& log, const fs::path& file) {
+  if (file.extension() == ".h5") return read_segment_header(file).header.run_id == log.run_id;
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto head = fd ? read_journal_head(fd, file) : std::nullopt;
+  return head && head->run_id == log.run_id;
+}
+
+LeftOut misnamed(const fs::path& file, const Stem& of, const fs::path& name, std::string_view why) {
+  const bool is_free = !name.empty() && !fs::exists(name);
+  return {.why = LeftOut::Why::misnamed,
+          .file = file,
+          .reason = fmt::format("'{}' cannot be counted under this name ({})", file.native(), why),
+          .advice = is_free ? fmt::format("`nkigrid seal RUN` names it '{}'", name.filename().native())
+                            : std::string("give it its own name"),
+          .of = of,
+          .rename = is_free ? name : fs::path()};
+}
+
+}  // namespace
+
+std::vector<fs::path> counted_files(const RunLog& log, const Stem& stem, const fs::path& but) {
+  auto files = parts_of(log.folder, stem);
+  files.push_back(log.folder / (stem.name + ".journal"));
+  std::error_code ignored;
+  std::erase_if(files,
+                [&](const auto& file) { return file == but || !fs::exists(file, ignored) || !is_of_run(log, file); });
+  return files;
+}
+
+std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, const Stem& other) {
+  const auto overlap = compare_records(file, counted_files(log, other, file));
+  if (overlap.same == 0 && overlap.other == 0) return std::nullopt;
+  const auto& name = file.native();
+  if (overlap.other > 0)
+    return LeftOut{.why = LeftOut::Why::conflict,
+                   .file = file,
+                   .reason = fmt::format("'{}' and the files of '{}' tell {} records differently, and which are true "
+                                         "cannot be told",
+                                         name, other.name, overlap.other),
+                   .advice = "`nkigrid seal RUN` keeps the other's and sets this one aside",
+                   .of = other};
+  if (overlap.alone > 0)
+    return LeftOut{.why = LeftOut::Why::part_copy,
+                   .file = file,
+                   .reason = fmt::format("'{}' holds {} records that the files of '{}' hold too, and {} more", name,
+                                         overlap.same, other.name, overlap.alone),
+                   .advice = "`nkigrid seal RUN` keeps what is whole",
+                   .of = other};
+  return LeftOut{
+      .why = LeftOut::Why::copy,
+      .file = file,
+      .reason = fmt::format("'{}' is a copy (the files of '{}' hold each of its {} records): they are counted once",
+                            name, other.name, overlap.same),
+      .advice = kSetAside,
+      .of = other};
+}
+
+std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::uint32_t part, const fs::path& file,
+                                    const SegmentReport& head, const Coverage& before) {
+  if (auto foreign = why_foreign(log, file, head.header.run_id)) return foreign;
+  std::string why;
+  if (head.journal != stem.name)
+    why = fmt::format("it is of journal '{}'", head.journal);
+  else if (head.part != 0 && head.part != part)
+    why = fmt::format("it is part {} of its journal", head.part);
+  else if (!before.is_continued_by(head))
+    why = fmt::format("its records {} to {} do not follow those of the part before, to {}", head.seq_first,
+                      head.seq_last, before.last());
+  if (why.empty()) return std::nullopt;
+  const auto of = stem_of(log.folder, head.journal);
+  if (auto overlap = judge_overlap(log, file, of)) return overlap;
+  const auto own_part = head.part != 0 ? head.part : head.journal != stem.name ? of.parts + 1 : 0;
+  return misnamed(file, of, own_part == 0 ? fs::path() : part_path(log.folder, head.journal, own_part), why);
+}
+
+std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, const fs::path& file,
+                                    const std::optional<LogHeader>& head) {
+  if (auto foreign = why_foreign(log, file, head ? std::optional(head->run_id) : std::nullopt)) return foreign;
+  if (head->journal.empty() || head->journal == stem.name) return std::nullopt;
+  const auto of = stem_of(log.folder, head->journal);
+  if (auto overlap = judge_overlap(log, file, of)) return overlap;
+  return misnamed(file, of, log.folder / (head->journal + ".journal"),
+                  fmt::format("it is journal '{}'", head->journal));
+}
+
+}  // namespace nkigrid::log

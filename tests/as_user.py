@@ -1,0 +1,41 @@
+"""Runs a program as an ordinary user, for tests of what must hold without root's help.
+
+usage: as_user.py PROGRAM [ARGUMENT]...
+
+Ends as the program ends; with 77 (ctest: skipped) where root's tree cannot be read by others.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+USER = 23456  # of nobody on a usual machine
+SKIPPED = 77
+
+
+def can_be_read_by_all(path):
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [path, *path.parents])
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    if os.geteuid() != 0:
+        os.execv(program, [str(program), *sys.argv[2:]])
+    if not can_be_read_by_all(program):
+        print(f"skipped: other users cannot read {program}")
+        return SKIPPED
+    scratch = tempfile.mkdtemp(prefix="nkigrid-user-")
+    try:
+        os.chown(scratch, USER, USER)
+        environment = os.environ | {"TMPDIR": scratch, "HOME": scratch, "NKIGRID_TEST_CACHE": scratch + "/cache"}
+        who = {"user": USER, "group": USER, "extra_groups": []}
+        return subprocess.run([program, *sys.argv[2:]], cwd=scratch, env=environment, **who).returncode
+    finally:
+        shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Benchmarks and runs that somebody else made: links, pipes and devices in them are refused at once, in words; nothing
+outside is shown or written."""
+import os
+import shutil
+import unittest
+
+import harness
+from harness import Case, nkigrid
+
+SECRET = "canary-8842"
+
+
+class HostileFiles(Case):
+    def setUp(self):
+        super().setUp()
+        self.secret = self.write("secret", SECRET)
+        self.secret.chmod(0o600)
+
+    def refuse(self, path, *verbs):
+        """Each verb ends with exit code 3, names the file, and says nothing of what it points at."""
+        for verb in verbs:
+            done = nkigrid(*verb, timeout=60)
+            self.check_refused(done, 3, path.name)
+            self.assertNotIn(SECRET, done.stdout + done.stderr)
+
+    def replaced_by_each(self, path):
+        """The file as a link to a secret, a link to an endless device, and a pipe that nobody writes."""
+        for make in (
+            lambda: path.symlink_to(self.secret),
+            lambda: path.symlink_to("/dev/zero"),
+            lambda: os.mkfifo(path),
+        ):
+            path.unlink()
+            make()
+            yield
+
+    def test_a_benchmark(self):
+        tree = self.folder / "tree"
+        shutil.copytree(harness.SOURCE / "configs" / "nkigen-bench", tree)
+        verbs = [("bench", "list", "--benchmark", tree), ("bench", "show", "L1/001_add", "--benchmark", tree)]
+        for name in ("tasks/L1/001_add.py", "index.json"):
+            path = tree / name
+            kept = path.read_bytes()
+            for _ in self.replaced_by_each(path):
+                self.refuse(path, *verbs)
+            path.unlink()
+            path.write_bytes(kept)
+        (tree / "tasks").rename(self.folder / "elsewhere")
+        (tree / "tasks").symlink_to(self.folder / "elsewhere")
+        self.refuse(tree / "tasks", *verbs)
+
+    def test_a_run(self):
+        run = self.folder / "run"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        verbs = [("tables", run), ("status", run), ("resume", run, "--local")]
+        for name in ("plan/plan.json", "inputs/benchmark/index.json", "inputs/benchmark/tasks/L1/001_add.py"):
+            path = run / name
+            kept = path.read_bytes()
+            for _ in self.replaced_by_each(path):
+                self.refuse(path, *verbs)
+            path.unlink()
+            path.write_bytes(kept)
+        self.assertEqual(nkigrid("tables", run).returncode, 0)
+
+    def test_what_a_run_writes_stays_in_it(self):
+        run = self.folder / "run"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        lock, outside = run / "log" / "locks" / "shard-0", self.folder / "outside"
+        lock.unlink()
+        lock.symlink_to(outside)
+        self.refuse(lock, ("resume", run, "--local"))
+        self.assertFalse(outside.exists())
+        lock.unlink()
+        os.mkfifo(lock)
+        self.refuse(lock, ("resume", run, "--local"))
+        for name in ("log", "inputs", "plan"):
+            (run / name).rename(self.folder / "moved")
+            (run / name).symlink_to(self.folder / "moved")
+            self.refuse(run / name, ("tables", run), ("resume", run, "--local"))
+            (run / name).unlink()
+            (self.folder / "moved").rename(run / name)
+
+
+if __name__ == "__main__":
+    unittest.main()
