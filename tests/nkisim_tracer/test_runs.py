@@ -521,5 +521,24 @@ class Runs(unittest.TestCase):
         self.close(run(kernel, x), 2 * (x + 1) ** 2)
 
 
+class Faults(unittest.TestCase):
+    def test_a_fault_of_the_run_is_of_the_builtin_kind_itself(self):
+        """As numpy's: files that run on arrays compare the class."""
+
+        @nki.jit
+        def kernel(x, rows):
+            out = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            index = nl.load(rows)
+            t = nl.load(x[index[nl.arange(64)[:, None], 0], nl.arange(8)[None, :]])
+            nl.store(out, value=t)
+            return out
+
+        x, rows = np.zeros((64, 8), dtype=np.float32), np.full((64, 1), 64, dtype=np.int32)
+        with self.assertRaises(IndexError) as raised:
+            kernel(x, rows)
+        self.assertIs(type(raised.exception), IndexError)
+        self.assertEqual(raised.exception.code, "OOB")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -73,13 +73,21 @@ def run(program, inputs):
     """
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):
-        raise make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
+        raise _fault(report)
     results = [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
     hints = report.get("hints") or []
     if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
         for text in hints + causes(program.data, inputs):
             warnings.warn(text, RuntimeWarning, stacklevel=4)
     return results
+
+
+def _fault(report):
+    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class."""
+    found = make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
+    error = type(found).__bases__[1](str(found))
+    error.code, error.line = found.code, found.line
+    return error
 
 
 def causes(data, inputs):
