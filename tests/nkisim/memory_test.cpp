@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "runner/nkisim/engine/liveness.hpp"
+#include "runner/nkisim/program/liveness.hpp"
 #include "runner/nkisim/program/validate.hpp"
 #include "tests/nkisim/make.hpp"
 

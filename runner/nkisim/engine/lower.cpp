@@ -7,8 +7,8 @@
 #include "runner/nkisim/engine/control.hpp"
 #include "runner/nkisim/engine/cover.hpp"
 #include "runner/nkisim/engine/forward.hpp"
-#include "runner/nkisim/engine/liveness.hpp"
 #include "runner/nkisim/engine/machine.hpp"
+#include "runner/nkisim/program/liveness.hpp"
 #include "runner/nkisim/program/walk.hpp"
 
 namespace nkigrid::nkisim {

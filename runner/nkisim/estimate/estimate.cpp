@@ -2,6 +2,7 @@
 
 #include "runner/nkisim/estimate/busy.hpp"
 #include "runner/nkisim/estimate/estimate.hpp"
+#include "runner/nkisim/program/liveness.hpp"
 #include "runner/nkisim/program/ranges.hpp"
 
 // Goes over the program once, not over its trips: each node counts as often as the loops, the grid and the branches
@@ -13,29 +14,30 @@ constexpr double kSbufLiveBytes = 22.0 * (1 << 20);  ///< of the 24 MiB, what te
 
 class Estimator {
  public:
-  explicit Estimator(const Program& program) : program_(program), ranges_(program) {}
+  explicit Estimator(const Program& program) : program_(program), ranges_(program), homes_(homes_of(program)) {}
 
   double run() {
     double instances = 1;
     for (const std::int64_t extent : program_.grid) instances *= static_cast<double>(extent);
-    block(program_.body, instances);
+    block(program_.body, nullptr, instances);
     return busy_.us();
   }
 
  private:
   /// @returns bytes of SBUF that the block tensors made here and inside want at once, at most what there is: what is
   /// beyond it has been charged as spilled and no longer weighs on the regions around
-  double block(const Block& nodes, double times) {
-    double own = 0, inside = 0;
+  /// @param loop_of whose body this is; none: another block
+  double block(const Block& nodes, const Loop* loop_of, double times) {
+    double own = loop_of == nullptr ? 0 : bytes_by_trip(*loop_of), inside = 0;
     for (const Node& node : nodes) {
       if (const Loop* loop = std::get_if<Loop>(&node.what)) {
-        inside = std::max(inside, block(loop->body, times * static_cast<double>(loop->trips)));
+        inside = std::max(inside, block(loop->body, loop, times * static_cast<double>(loop->trips)));
       } else if (const If* branch = std::get_if<If>(&node.what)) {
         const double share = share_of(branch->conditions);
-        inside = std::max(inside, block(branch->then_body, times * share));
-        inside = std::max(inside, block(branch->else_body, times * (1 - share)));
+        inside = std::max(inside, block(branch->then_body, nullptr, times * share));
+        inside = std::max(inside, block(branch->else_body, nullptr, times * (1 - share)));
       } else if (const Alloc* alloc = std::get_if<Alloc>(&node.what)) {
-        own += block_tensor_bytes(program_.buffers[alloc->buffer]);
+        if (homes_[alloc->buffer].loop == nullptr) own += block_tensor_bytes(alloc->buffer);
       } else {
         std::visit([&](const auto& what) { operation(what, times); }, node.what);
       }
@@ -68,11 +70,18 @@ class Estimator {
     return share;
   }
 
-  /// Single tiles are small, and the compiler shares their space.
-  static double block_tensor_bytes(const Buffer& buffer) {
+  /// Of what one run of its home touches. Single tiles are small, and the compiler shares their space.
+  double block_tensor_bytes(std::uint32_t id) const {
+    const Buffer& buffer = program_.buffers[id];
     if (buffer.kind != BufferKind::sbuf || buffer.partition_dim == 0) return 0;
-    double bytes = static_cast<double>(size_of(buffer.dtype));
-    for (const std::int64_t extent : buffer.shape) bytes *= static_cast<double>(extent);
+    return static_cast<double>(homes_[id].bytes);
+  }
+  /// Of the block tensors declared further out of which each trip of this loop has blocks of its own.
+  double bytes_by_trip(const Loop& loop) const {
+    double bytes = 0;
+    for (std::uint32_t id = 0; id < homes_.size(); ++id) {
+      if (homes_[id].loop == &loop) bytes += block_tensor_bytes(id);
+    }
     return bytes;
   }
 
@@ -158,6 +167,7 @@ class Estimator {
 
   const Program& program_;
   Ranges ranges_;
+  std::vector<Home> homes_;
   Busy busy_;
 };
 

@@ -1,4 +1,4 @@
-#include "runner/nkisim/engine/liveness.hpp"
+#include "runner/nkisim/program/liveness.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -85,33 +85,48 @@ class BlockSurvey {
   std::vector<const Loop*> loops_;  ///< open ones
 };
 
-/// Some block dimension is `coefficient * loop + constant` in all accesses: two trips never meet there. One term only:
+/// Is a block dimension `coefficient * loop + constant` in all accesses? Two trips never meet there. One term only:
 /// with a second loop in it, other values of that one could bring a later trip to the same block.
-bool tells_trips_apart(const Program& program, const BlockUse& use, const Loop& loop) {
-  return loop.trips < 2 || std::any_of(use.dims.begin(), use.dims.end(), [&](const std::optional<Affine>& dim) {
-           if (!dim || dim->terms.size() != 1 || dim->terms[0].coefficient == 0) return false;
-           const Atom& atom = program.atoms[dim->terms[0].atom];
-           return atom.kind == Atom::Kind::loop && atom.id == loop.id;
-         });
+bool stands_alone(const Program& program, const std::optional<Affine>& dim, const Loop& loop) {
+  if (!dim || dim->terms.size() != 1 || dim->terms[0].coefficient == 0) return false;
+  const Atom& atom = program.atoms[dim->terms[0].atom];
+  return atom.kind == Atom::Kind::loop && atom.id == loop.id;
+}
+
+/// From the alloc inwards, as long as each loop's trips keep to blocks of their own: a trip of the innermost such loop
+/// has its blocks to itself among all trips of all of them. Loops outside the alloc do not matter: an alloc is fresh.
+Home home_of(const Program& program, const Buffer& buffer, const BlockUse& use) {
+  Home home{nullptr, size_of(buffer.dtype)};
+  for (const std::int64_t extent : buffer.shape) home.bytes *= extent;
+  if (!is_on_chip(buffer.kind) || buffer.partition_dim == 0 || use.excluded || !use.common) return home;
+  const auto& loops = *use.common;
+  for (std::size_t depth = use.alloc_depth; depth < loops.size(); ++depth) {
+    std::int64_t parts = 1;
+    for (std::size_t dim = 0; dim < use.dims.size(); ++dim) {
+      if (stands_alone(program, use.dims[dim], *loops[depth])) parts *= buffer.shape[dim];
+    }
+    if (parts == 1 && loops[depth]->trips > 1) break;
+    home = {loops[depth], home.bytes / parts};
+  }
+  return home;
 }
 
 }  // namespace
 
+std::vector<Home> homes_of(const Program& program) {
+  const BlockSurvey survey(program);
+  std::vector<Home> homes(program.buffers.size());
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (!program.buffers[b].alias_of) homes[b] = home_of(program, program.buffers[b], survey.uses()[b]);
+  }
+  return homes;
+}
+
 std::map<std::uint32_t, std::vector<std::uint32_t>> dead_after_trip(const Program& program) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> result;
-  const BlockSurvey survey(program);
-  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
-    const Buffer& buffer = program.buffers[b];
-    const BlockUse& use = survey.uses()[b];
-    if (!is_on_chip(buffer.kind) || buffer.alias_of || buffer.partition_dim == 0 || use.excluded || !use.common)
-      continue;
-    const auto& loops = *use.common;
-    // From the alloc inwards, as long as each loop's trips keep to blocks of their own: a trip of the innermost such
-    // loop has its blocks to itself among all trips of all of them. Loops outside the alloc do not matter: an alloc is
-    // fresh.
-    std::size_t depth = use.alloc_depth;
-    while (depth < loops.size() && tells_trips_apart(program, use, *loops[depth])) ++depth;
-    if (depth > use.alloc_depth) result[loops[depth - 1]->id].push_back(b);
+  const std::vector<Home> homes = homes_of(program);
+  for (std::uint32_t b = 0; b < homes.size(); ++b) {
+    if (homes[b].loop != nullptr) result[homes[b].loop->id].push_back(b);
   }
   return result;
 }
