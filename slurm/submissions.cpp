@@ -9,6 +9,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "slurm/array_text.hpp"
 
 namespace nkigrid::slurm {
@@ -45,7 +46,7 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   if (!std::filesystem::exists(path)) return {};
   std::vector<Submission> submissions;
   try {
-    const auto noted = json::parse(read_file(path));
+    const auto noted = json::parse(read_foreign_file(path.parent_path(), path.filename()));
     if (const auto version = noted.value("version", 1); version != kVersion) {
       throw Error(ErrorCode::config, fmt::format("'{}' is of version {} (this program reads {}); use a newer nkigrid",
                                                  path.native(), version, kVersion));

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 
@@ -32,6 +34,27 @@ bool is_of_run(const RunLog& log, const fs::path& file) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   const auto head = fd ? read_journal_head(fd, file) : std::nullopt;
   return head && head->run_id == log.run_id;
+}
+
+constexpr std::size_t kLongestName = 200;  // of a journal; a file system's limit is 255 with the part and the ending
+constexpr std::uint32_t kMostParts = 100'000;  // of a journal
+
+/// Whether a writer can have given this name: it becomes a path.
+bool is_of_a_writer(std::string_view name) {
+  const auto is_legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), is_legal);
+}
+
+LeftOut impossible(const fs::path& file, std::string_view what) {
+  return {.why = LeftOut::Why::foreign,
+          .file = file,
+          .reason = fmt::format("'{}' says to be of a journal with {}, which no writer gives: it is not counted",
+                                file.native(), what),
+          .advice = kSetAside};
 }
 
 LeftOut misnamed(const fs::path& file, const Stem& of, const fs::path& name, std::string_view why) {
@@ -87,6 +110,8 @@ std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, co
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::uint32_t part, const fs::path& file,
                                     const SegmentReport& head, const Coverage& before) {
   if (auto foreign = why_foreign(log, file, head.header.run_id)) return foreign;
+  if (!is_of_a_writer(head.journal)) return impossible(file, "a name");
+  if (head.part > kMostParts) return impossible(file, "a number of parts");
   std::string why;
   if (head.journal != stem.name)
     why = fmt::format("it is of journal '{}'", head.journal);
@@ -106,6 +131,7 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, const f
                                     const std::optional<LogHeader>& head) {
   if (auto foreign = why_foreign(log, file, head ? std::optional(head->run_id) : std::nullopt)) return foreign;
   if (head->journal.empty() || head->journal == stem.name) return std::nullopt;
+  if (!is_of_a_writer(head->journal)) return impossible(file, "a name");
   const auto of = stem_of(log.folder, head->journal);
   if (auto overlap = judge_overlap(log, file, of)) return overlap;
   return misnamed(file, of, log.folder / (head->journal + ".journal"),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
@@ -38,7 +39,8 @@ std::map<std::string, std::string> read_refusals(const fs::path& log_folder) {
   for (const auto& entry : fs::directory_iterator(folder_of(log_folder), ignored)) {
     const auto name = entry.path().filename().native();
     try {
-      if (auto reason = read_file(entry.path()); !reason.empty()) refusals[name] = std::move(reason);
+      if (auto reason = read_foreign_file(folder_of(log_folder), name); !reason.empty())
+        refusals[name] = std::move(reason);
     } catch (const std::exception&) {
       // Cleared between the listing and the look.
     }

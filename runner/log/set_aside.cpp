@@ -10,6 +10,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::log {
@@ -55,7 +56,8 @@ std::vector<Note> read_notes(const fs::path& folder) {
   if (error == std::errc::no_such_file_or_directory) return notes;
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     if (entries->path().extension() != ".json") continue;
-    const auto json = nlohmann::json::parse(read_file(entries->path()), nullptr, false);
+    const auto json =
+        nlohmann::json::parse(read_foreign_file(folder / "damaged", entries->path().filename()), nullptr, false);
     Note note;
     note.file = entries->path().stem().native();
     try {

@@ -75,7 +75,7 @@ std::string read_stopped_by(const fs::path& log_folder) {
   for (const auto& entry : fs::directory_iterator(log_folder / "stopped_by", ignored)) {
     const auto name = entry.path().filename().native();
     if (name != "all" && name.rfind("shard-", 0) != 0) continue;
-    auto reason = read_file(entry.path());
+    auto reason = read_foreign_file(log_folder / "stopped_by", name);
     reason.resize(reason.find_last_not_of(" \n") + 1);  // npos + 1 is 0: room alone
     if (!reason.empty()) shards_of[reason].push_back(name == "all" ? name : name.substr(6));
   }

@@ -262,6 +262,26 @@ class CountedOnce(LogTruth):
         self.assertTrue((self.log / "made.h5").exists() and not (self.log / "other.h5").exists())
         self.assertEqual(self.totals()[0], before)
 
+    def test_no_name_in_a_file_leads_out_of_the_log(self):
+        self.seal()
+        segment = self.log / "made.h5"
+        kept = segment.read_bytes()
+        around = {path for path in self.folder.rglob("*") if self.log not in path.parents}
+        for name in ("../../EVIL", str(self.folder / "EVIL"), "locks/x", ".x", "a\nb", "x" * 300):
+            segment.write_bytes(kept)
+            with h5py.File(segment, "r+") as file:
+                for place in (file, file["attempts"]):
+                    place.attrs.create("journal", name.encode(), dtype=f"S{len(name)}")
+            told = nkigrid("tables", self.run_folder)
+            self.assertEqual(told.returncode, 1, told.stderr)
+            self.assertIn("which no writer gives", told.stderr)
+            self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 3, name)
+            self.seal()
+            self.assertFalse(segment.exists())
+            self.assertEqual({path for path in self.folder.rglob("*") if self.log not in path.parents}, around)
+            self.assertTrue((self.log / "damaged" / segment.name).exists())
+            shutil.rmtree(self.log / "damaged")
+
     def test_a_file_of_another_seed_is_never_counted(self):
         grid = self.folder / "seed8.yaml"
         grid.write_text(SMALL.read_text().replace("seed: 7", "seed: 8"))
