@@ -4,24 +4,12 @@
 #include <cctype>
 #include <charconv>
 
-#include <fmt/format.h>
-
 namespace nkigrid::model {
 namespace {
-
-bool is_unreserved(unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '~'; }
 
 /// What keys, their encodings and the asterisks that stand for the rest of one are made of.
 bool hangs_on(unsigned char c) {
   return std::isalnum(c) != 0 || std::string_view("-_*.~+/=%").find(static_cast<char>(c)) != std::string_view::npos;
-}
-
-std::string percent_encoded(std::string_view key, bool upper) {
-  std::string text;
-  for (const unsigned char c : key)
-    text += is_unreserved(c) ? std::string(1, static_cast<char>(c))
-                             : fmt::format(fmt::runtime(upper ? "%{:02X}" : "%{:02x}"), c);
-  return text;
 }
 
 /// The characters that the key alone decides when `before` bytes of something else go before it in its group of three.
@@ -40,8 +28,8 @@ std::string base64(std::string_view key, std::size_t before, std::string_view al
   return text;
 }
 
-/// A text as a JSON reader sees its strings, without asking whether it is JSON: what is quoted twice or cut is read,
-/// too.
+/// A text as a JSON reader sees its strings and a URL's reader its characters, without asking whether it is either:
+/// what is quoted twice or cut is read, too.
 struct Unescaped {
   std::string text;
   std::vector<std::size_t> from;  ///< where each character stood; at the end, the size
@@ -66,6 +54,10 @@ struct Unescaped {
           std::from_chars(rest.data() + 1, rest.data() + 5, code, 16).ptr == rest.data() + 5 && code < 0x80)
         return text += static_cast<char>(code), at + slashes + 5;
     }
+    unsigned percent = 0;
+    if (raw[at] == '%' && near.size() > 2 &&
+        std::from_chars(near.data() + 1, near.data() + 3, percent, 16).ptr == near.data() + 3 && percent < 0x80)
+      return text += static_cast<char>(percent), at + 3;
     text += raw[at];
     return at + 1;
   }
@@ -82,7 +74,7 @@ void KeyMask::add(std::string_view key) {
     forms_.push_back({std::move(text), lead});
   };
   add_form(std::string(key));
-  for (const bool upper : {true, false}) add_form(percent_encoded(key, upper));
+  add_form(Unescaped(key).text);  // a key that has a per cent sign itself is looked for in what is decoded
   constexpr std::string_view kSame = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   for (const char* last : {"+/", "-_"}) {
     for (std::size_t before = 0; before < 3; ++before) add_form(base64(key, before, std::string(kSame) + last));

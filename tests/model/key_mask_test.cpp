@@ -15,6 +15,8 @@ TEST(KeyMask, HidesAKeyInEachFormThatItTravelsIn) {
   const std::vector<std::string> forms = {kCanary,
                                           "sk-proj-CANARY%2F7%2BQ~x%3D9zABCDEFGH",
                                           "sk-proj-CANARY%2f7%2bQ~x%3d9zABCDEFGH",
+                                          "%73%6B%2D%70%72%6F%6A%2D%43%41%4E%41%52%59%2F%37"
+                                          "%2B%51%7E%78%3D%39%7A%41%42%43%44%45%46%47%48",
                                           R"(sk-proj-CANARY\/7+Q~x=9zABCDEFGH)",
                                           "c2stcHJvai1DQU5BUlkvNytRfng9OXpBQkNERUZHSA==",
                                           "c2stcHJvai1DQU5BUlkvNytRfng9OXpBQkNERUZHSA",
