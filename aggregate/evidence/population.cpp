@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "aggregate/evidence/factors.hpp"
+#include "jobs/base/error.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -43,12 +44,28 @@ std::vector<std::string> names_of(std::span<const ReadRun> sources) {
   return names;
 }
 
+/// Two folders of one run are copies, and copies have one seed: with another in its grid a copy's episodes would count
+/// as replicates that nobody drew.
+void require_own_seeds(std::span<const ReadRun> sources) {
+  for (const auto& a : sources) {
+    for (const auto& b : sources) {
+      if (a.run.run_id != b.run.run_id || a.run.grid.seed == b.run.grid.seed) continue;
+      throw Error(
+          ErrorCode::corrupt,
+          fmt::format("'{}' (seed {}) and '{}' (seed {}) are one run ('{}'); its grid.yaml was changed after the "
+                      "freeze: restore it, or leave the copy out",
+                      a.run.folder.native(), a.run.grid.seed, b.run.folder.native(), b.run.grid.seed, a.run.run_id));
+    }
+  }
+}
+
 /// Builds the population cell by cell, in the order of the runs.
 class Merger {
  public:
   explicit Merger(std::span<const ReadRun> sources) : sources_(sources), names_(names_of(sources)) {}
 
   Population merge() {
+    require_own_seeds(sources_);
     population_.run = sources_.front().run;
     for (std::size_t s = 0; s < sources_.size(); ++s) add_source(s);
     lay_out();

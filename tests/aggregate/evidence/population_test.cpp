@@ -6,6 +6,7 @@
 #include "aggregate/tables/cells.hpp"
 #include "aggregate/tables/pairs.hpp"
 #include "aggregate/tables/warnings.hpp"
+#include "jobs/base/error.hpp"
 #include "tests/aggregate/made_run.hpp"
 
 namespace nkigrid::aggregate {
@@ -19,6 +20,7 @@ ReadRun made_source(const std::string& name, std::uint64_t seed, const test::Ver
   auto made = made_run(cells, made_tasks("L1", tasks), 2, verdict);
   made.run.grid.name = name;
   made.run.grid.seed = seed;
+  made.run.run_id = fmt::format("run of seed {}", seed);
   made.run.folder = "/runs/" + name;
   made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
   for (auto& state : made.ledger.states) state.counted_attempt = 1;
@@ -61,6 +63,20 @@ TEST(Population, EpisodesScoredTwiceCountOnceAndAreNamedWhereTheyDiffer) {
   EXPECT_EQ(evidence.once(make_cells)[0].total.passed, 8u);  // the higher attempt
   EXPECT_THAT(evidence.once(make_warnings),
               Contains(HasSubstr("4 episodes are scored in several runs of one seed, and differ")));
+}
+
+TEST(Population, ACopyWithAnotherSeedIsRefused) {
+  const auto all_pass = [](const auto&) { return ended(true); };
+  std::vector<ReadRun> sources{made_source("a", 1, all_pass), made_source("b", 2, all_pass)};
+  sources[1].run.run_id = sources[0].run.run_id;
+  try {
+    merge_runs(sources);
+    FAIL() << "counted twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::corrupt);
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("'/runs/a' (seed 1) and '/runs/b' (seed 2) are one run"),
+                                             HasSubstr("restore it")));
+  }
 }
 
 TEST(Population, AnotherSeedAddsReplicates) {
