@@ -32,6 +32,18 @@ Stem segment_of(const std::string& name) {
   return is_part ? Stem{name.substr(0, at), part} : Stem{name, 1};
 }
 
+/// A link may stand for a segment on a disk that is not there: taken for an absent file, its episodes would be run
+/// again, and paid.
+void refuse_link(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_symlink(file, ignored)) return;
+  throw Error(
+      ErrorCode::corrupt,
+      fmt::format("'{}' is a symbolic link (a log holds its files themselves); put the file there, or remove the "
+                  "link, and its episodes are run again",
+                  file.native()));
+}
+
 }  // namespace
 
 std::vector<Stem> stems_of(const fs::path& folder) {
@@ -42,8 +54,9 @@ std::vector<Stem> stems_of(const fs::path& folder) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().native();
     const auto ending = entries->path().extension();
-    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5") || !entries->is_regular_file(ignored))
-      continue;
+    if (name.starts_with('.') || (ending != ".journal" && ending != ".h5")) continue;
+    refuse_link(entries->path());
+    if (!entries->is_regular_file(ignored)) continue;
     const auto stem =
         ending == ".h5" ? segment_of(entries->path().stem().native()) : Stem{entries->path().stem().native(), 0};
     auto& last = parts[stem.name];

@@ -20,7 +20,7 @@ struct Stem {
 
 /// The stems of all journals and segments, sorted by name; hidden files and what is no file are not ours. An absent
 /// folder has none.
-/// @throws Error{io}
+/// @throws Error{io}; Error{corrupt} for a symbolic link of such a name
 std::vector<Stem> stems_of(const std::filesystem::path& folder);
 
 /// One of them. A name that has no file yet is a journal alone. @throws Error{io}

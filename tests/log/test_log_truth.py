@@ -262,6 +262,17 @@ class CountedOnce(LogTruth):
         self.assertTrue((self.log / "made.h5").exists() and not (self.log / "other.h5").exists())
         self.assertEqual(self.totals()[0], before)
 
+    def test_a_link_in_the_place_of_a_segment_is_told_and_nothing_is_run_again(self):
+        self.seal()
+        segment, away = self.log / "made.h5", self.folder / "away.h5"
+        segment.rename(away)
+        for target in ("/nowhere/made.h5", away):
+            segment.symlink_to(target)
+            for verb in (["tables"], ["export"], ["status"], ["log", "check"], ["seal"]):
+                self.check_refused(nkigrid(*verb, self.run_folder), 3, "made.h5", "is a symbolic link")
+            self.check_refused(nkigrid("resume", self.run_folder, "--local"), 3, "made.h5")
+            segment.unlink()
+
     def test_no_name_in_a_file_leads_out_of_the_log(self):
         self.seal()
         segment = self.log / "made.h5"
