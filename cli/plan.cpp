@@ -97,7 +97,7 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
                  const Schedule& schedule) {
   std::size_t width = 4;
   for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  say("{}: {} episodes in {} shards\n", grid.name, plan.episodes.size(), plan.shards);
+  say("{}: {} episodes in {} shard{}\n", grid.name, plan.episodes.size(), plan.shards, plan.shards == 1 ? "" : "s");
   say("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
       "Mtok out", "USD", "lane hours", "exp. USD");
   for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);

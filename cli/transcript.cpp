@@ -167,7 +167,7 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
       fmt::format("{} {}", paint.bold("Outcome:"), end.passed == 1 ? paint.good(outcome) : paint.bad(outcome));
   if (end.code != Code::none)
     text += fmt::format(" ({}{})", to_string(end.code), end.line > 0 ? fmt::format(", line {}", end.line) : "");
-  text += fmt::format("; {} turns, ended by {}, attempt {}, {:.1f} s\n", end.turns,
+  text += fmt::format("; {} turn{}, ended by {}, attempt {}, {:.1f} s\n", end.turns, end.turns == 1 ? "" : "s",
                       end.ended_by == EndedBy::none ? "the machinery" : to_string(end.ended_by), end.id.attempt,
                       end.seconds);
   if (!end.reason.empty()) text += fmt::format("  {}\n", printable(end.reason));

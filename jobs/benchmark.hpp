@@ -27,7 +27,7 @@ struct Constant {
 
 /// One benchmark problem in KernelBench form.
 struct Task {
-  std::string id;                   ///< L1/012_gelu
+  std::string id;                   ///< L1/002_gelu
   std::string level;                ///< L1
   std::string category;             ///< elementwise, activation, ...
   std::string source;               ///< the PyTorch file, verbatim

@@ -58,8 +58,7 @@ Sheet error_sheet(const Evidence& evidence) {
   for (const auto i : outcomes)
     sheet.columns.push_back({outcome_name(i), Align::right, Kind::word, "episodes by outcome"});
   for (const auto& group : groups)
-    sheet.columns.push_back(
-        {group, Align::right, Kind::word, "those that did not pass, by the error group of their final check"});
+    sheet.columns.push_back({group, Align::right, Kind::word, "failures by final check"});
   for (const auto& row : rows) {
     Words words{row.cell, std::to_string(row.scored)};
     for (const auto i : outcomes) words.push_back(std::to_string(row.outcomes[i]));

@@ -33,8 +33,9 @@ EpisodeId parse_episode_id(std::string_view text) {
     ok = error == std::errc{} && end == digits.data() + digits.size() && id.replicate >= 1 && is_task_id(id.task);
   }
   if (!ok) {
-    throw Error(ErrorCode::usage,
-                fmt::format("not an episode id '{}' (cell/task#replicate, e.g. novice.ss.naive/L1/012_gelu#1)", text));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("not an episode id '{}' (cell/task#replicate, e.g. novice.ss.rank-aware/L1/002_gelu#1)", text));
   }
   return id;
 }

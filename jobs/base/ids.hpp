@@ -17,10 +17,10 @@ struct Id {
 using ShardId = Id<struct ShardTag>;  ///< from 0; one Slurm array element
 using Rank = Id<struct RankTag>;      ///< from 0; one MPI process of an element
 
-/// The unit of work: (cell, task, replicate). Text form `cell/task#replicate`, e.g. `novice.ss.naive/L1/012_gelu#1`.
+/// The unit of work: (cell, task, replicate). Text form `cell/task#replicate`, e.g. `novice.ss.naive/L1/002_gelu#1`.
 struct EpisodeId {
   std::string cell;             ///< `model.mode.prompt`
-  std::string task;             ///< `L1/012_gelu`
+  std::string task;             ///< `L1/002_gelu`
   std::uint32_t replicate = 1;  ///< from 1
 
   auto operator<=>(const EpisodeId&) const = default;

@@ -112,7 +112,7 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
   task.id = text_member(entry, "id", where);
   if (!is_task_id(task.id))
     fault(where + ".id",
-          fmt::format("is '{}' (level/name of letters, digits, _ and - is wanted, e.g. L1/012_gelu)", task.id));
+          fmt::format("is '{}' (level/name of letters, digits, _ and - is wanted, e.g. L1/002_gelu)", task.id));
   where = fmt::format("task {}", task.id);
   only_keys(entry, {"id", "category", "inputs", "outputs", "constants"}, where);
   task.category = text_member(entry, "category", where);

@@ -37,7 +37,6 @@ class Nkigrid(CMakePackage):
     depends_on("python@3.10:", type=("build", "run"))
     depends_on("py-numpy", type="run")
     depends_on("py-torch", type="run")
-    depends_on("gnuplot", type="run")
 
     depends_on("benchmark", type="build", when="+tests")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")

@@ -22,7 +22,7 @@ TEST(Ids, WhatIsNoEpisodeIdIsRefusedWithTheForm) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(std::string(error.what()), "not an episode id '" + std::string(bad) +
-                                               "' (cell/task#replicate, e.g. novice.ss.naive/L1/012_gelu#1)");
+                                               "' (cell/task#replicate, e.g. novice.ss.rank-aware/L1/002_gelu#1)");
     }
   }
 }

@@ -93,7 +93,7 @@ TEST(Benchmark, FaultsNameWhereTheyStand) {
   EXPECT_EQ(fault("\"version\": 1,", "\"version\": 1;"), "index.json:1:45: broken JSON; mend it");
   EXPECT_EQ(fault("L1/001_add\", \"category", "../../etc/passwd\", \"category"),
             "index.json: tasks[0].id is '../../etc/passwd' (level/name of letters, digits, _ and - is "
-            "wanted, e.g. L1/012_gelu)");
+            "wanted, e.g. L1/002_gelu)");
 }
 
 TEST(Benchmark, AMissingTaskFileIsNamed) {

@@ -1,4 +1,4 @@
-"""Kernels traced and run by the engine, against numpy: how tiles are reached, kept and overwritten, and faults of a run."""
+"""Kernels run by the engine, against numpy: how tiles are reached, kept and overwritten, and faults of a run."""
 
 import unittest
 

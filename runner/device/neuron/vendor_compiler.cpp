@@ -101,7 +101,7 @@ std::string compiler_fault(const std::string& version, const std::string& packag
     return fmt::format(
         "neuronx-cc {}{} is too new: from 2.{} on neuronxcc.nki.baremetal is reported to return zeros without an "
         "error, which would be scored as "
-        "the models' mistakes; use neuronx-cc 2.19 to 2.22",
+        "the models' mistakes; use neuronx-cc 2.19 to 2.21",
         version, nki.empty() ? "" : " (with nki " + nki + ")", kFirstSilentMinor);
   }
   const auto found = sdk_of(version);

@@ -96,7 +96,7 @@ bool stands_alone(const Program& program, const std::optional<Affine>& dim, cons
 /// From the alloc inwards, as long as each loop's trips keep to blocks of their own: a trip of the innermost such loop
 /// has its blocks to itself among all trips of all of them. Loops outside the alloc do not matter: an alloc is fresh.
 Home home_of(const Program& program, const Buffer& buffer, const BlockUse& use) {
-  Home home{nullptr, size_of(buffer.dtype)};
+  Home home{nullptr, static_cast<std::int64_t>(size_of(buffer.dtype))};
   for (const std::int64_t extent : buffer.shape) home.bytes *= extent;
   if (!is_on_chip(buffer.kind) || buffer.partition_dim == 0 || use.excluded || !use.common) return home;
   const auto& loops = *use.common;
