@@ -13,26 +13,31 @@ std::string_view how_found(const Fence& fence) {
   return fence.grown ? "last_fence_extended" : "last_fence";
 }
 
+/// The text without what stands between `open` and `close`: of an opening tag that is never closed all that follows, of
+/// a closing tag that nothing opened all that comes before. Goes over the text once: a model decides how long it is.
+std::string without_element(std::string_view text, std::string_view open, std::string_view close) {
+  std::string kept;
+  std::size_t at = 0, next_open = text.find(open), next_close = text.find(close);
+  while (next_open != std::string_view::npos || next_close != std::string_view::npos) {
+    if (next_close < next_open) {
+      kept.clear();
+    } else {
+      kept += text.substr(at, next_open - at);
+      if (next_close == std::string_view::npos) return kept;
+    }
+    at = next_close + close.size();
+    if (next_open < at) next_open = text.find(open, at);
+    next_close = text.find(close, at);
+  }
+  return kept += text.substr(at);
+}
+
 }  // namespace
 
 std::string without_thinking(std::string_view reply) {
   std::string text(reply);
-  for (const std::string_view name : {"think", "thinking"}) {
-    const std::string open = "<" + std::string(name) + ">", close = "</" + std::string(name) + ">";
-    for (;;) {
-      const std::size_t begin = text.find(open);
-      const std::size_t end = text.find(close);
-      if (begin == std::string::npos && end == std::string::npos) break;
-      if (begin != std::string::npos && (end == std::string::npos || end < begin)) {
-        // An opening tag that is never closed after it.
-        const std::size_t later = end == std::string::npos ? end : text.find(close, begin);
-        text.erase(begin, later == std::string::npos ? later : later + close.size() - begin);
-      } else {
-        text.erase(begin == std::string::npos ? 0 : begin,
-                   end + close.size() - (begin == std::string::npos ? 0 : begin));
-      }
-    }
-  }
+  for (const std::string name : {"think", "thinking"})
+    text = without_element(text, "<" + name + ">", "</" + name + ">");
   return text;
 }
 

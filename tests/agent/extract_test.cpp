@@ -116,6 +116,19 @@ TEST(Extract, ThinkingIsNeverCode) {
   EXPECT_EQ(code_of("```python\ndef a(): 1\n```\n</think>\n```python\ndef b(): 2\n```"), "last_fence:def b(): 2\n");
   EXPECT_EQ(code_of("<think>\n```python\ndef a(): 1\n```\n"), "");
   EXPECT_EQ(without_thinking("a<thinking>b</thinking>c<think>d</think>e"), "ace");
+  EXPECT_EQ(without_thinking("<think>a<think>b</think>c</think>d<think>e"), "d");
+  EXPECT_EQ(without_thinking("a</think>b</think>c<thinking>d"), "c");
+  EXPECT_EQ(without_thinking("</thinking>a<think></think><think></think>b"), "ab");
+}
+
+TEST(Extract, ReplyOfNothingButThinkingMarksIsReadOnce) {
+  // Ten megabytes: with a copy of the rest for each mark this would not end today.
+  std::string marks;
+  while (marks.size() < 10'000'000) marks += "</think>";
+  EXPECT_EQ(without_thinking(marks + "a"), "a");
+  marks.clear();
+  while (marks.size() < 10'000'000) marks += "x<think>y</think>";
+  EXPECT_EQ(without_thinking(marks).size(), marks.size() / 17);
 }
 
 TEST(Extract, InlineTicksAndProseAreNoFence) {
