@@ -37,7 +37,8 @@ bool is_of_run(const RunLog& log, const fs::path& file) {
 }
 
 constexpr std::size_t kLongestName = 200;  // of a journal; a file system's limit is 255 with the part and the ending
-constexpr std::uint32_t kMostParts = 100'000;  // of a journal
+/// A part far behind those that are there is not given its name: `seal` would make up each that is missing before it.
+constexpr std::uint32_t kMostGap = 64;
 
 /// Whether a writer can have given this name: it becomes a path.
 bool is_of_a_writer(std::string_view name) {
@@ -111,7 +112,6 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::ui
                                     const SegmentReport& head, const Coverage& before) {
   if (auto foreign = why_foreign(log, file, head.header.run_id)) return foreign;
   if (!is_of_a_writer(head.journal)) return impossible(file, "a name");
-  if (head.part > kMostParts) return impossible(file, "a number of parts");
   std::string why;
   if (head.journal != stem.name)
     why = fmt::format("it is of journal '{}'", head.journal);
@@ -124,6 +124,7 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::ui
   const auto of = stem_of(log.folder, head.journal);
   if (auto overlap = judge_overlap(log, file, of)) return overlap;
   const auto own_part = head.part != 0 ? head.part : head.journal != stem.name ? of.parts + 1 : 0;
+  if (own_part > of.parts + kMostGap) return impossible(file, "a number of parts");
   return misnamed(file, of, own_part == 0 ? fs::path() : part_path(log.folder, head.journal, own_part), why);
 }
 

@@ -293,6 +293,20 @@ class CountedOnce(LogTruth):
             self.assertTrue((self.log / "damaged" / segment.name).exists())
             shutil.rmtree(self.log / "damaged")
 
+    def test_a_part_far_behind_makes_no_files_up(self):
+        self.seal()
+        kept = (self.log / "made.h5").read_bytes()
+        for number in (1500, 3_000_000, 2**32 - 1):
+            (self.log / "made.h5").write_bytes(kept)
+            with h5py.File(self.log / "made.h5", "r+") as file:
+                for place in (file, file["attempts"]):
+                    place.attrs.modify("part", number)
+            self.assertEqual(nkigrid("log", "check", self.run_folder).returncode, 3, number)
+            self.seal()
+            self.assertLess(len(list(self.log.glob("*.h5"))), 3, number)
+            self.assertTrue((self.log / "damaged" / "made.h5").exists())
+            shutil.rmtree(self.log / "damaged")
+
     def test_a_file_of_another_seed_is_never_counted(self):
         grid = self.folder / "seed8.yaml"
         grid.write_text(SMALL.read_text().replace("seed: 7", "seed: 8"))
