@@ -1,6 +1,7 @@
 #include "jobs/base/hash.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <fmt/core.h>
 
@@ -48,6 +49,21 @@ std::string Sha256::hex() {
 }
 
 std::string sha256_hex(std::string_view bytes) { return Sha256().update(bytes).hex(); }
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+  std::string out(32, '\0');
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  auto* to = reinterpret_cast<unsigned char*>(out.data());
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), data, bytes.size(), to, nullptr) == nullptr)
+    throw Error(ErrorCode::internal, "OpenSSL cannot compute an HMAC");
+  return out;
+}
+
+std::string to_hex(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
 
 std::uint64_t keyed_hash(std::initializer_list<std::string_view> fields) {
   Sha256 hash;

@@ -16,9 +16,12 @@
 
 namespace nkigrid::jobs {
 
+/// USD per 1e6 tokens.
 struct Price {
-  double input_usd = 0;   ///< USD per 1e6 input tokens
-  double output_usd = 0;  ///< USD per 1e6 output tokens
+  double input_usd = 0;
+  double output_usd = 0;
+  std::optional<double> cache_read_usd = {};   ///< of input tokens read from a cache; none: as any input
+  std::optional<double> cache_write_usd = {};  ///< of input tokens written to one
 };
 
 struct Budget {

@@ -14,7 +14,9 @@ Price read_price(const YamlNode& node, const std::string& path, Problems& proble
   constexpr double kAny = std::numeric_limits<double>::infinity();
   fields.require("input");
   fields.require("output");
-  const Price price{fields.number("input", 0, 0, kAny), fields.number("output", 0, 0, kAny)};
+  Price price{fields.number("input", 0, 0, kAny), fields.number("output", 0, 0, kAny)};
+  if (fields.find("cache_read") != nullptr) price.cache_read_usd = fields.number("cache_read", 0, 0, kAny);
+  if (fields.find("cache_write") != nullptr) price.cache_write_usd = fields.number("cache_write", 0, 0, kAny);
   fields.finish();
   return price;
 }

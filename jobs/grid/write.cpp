@@ -16,6 +16,14 @@ FlowMap budget_map(const Budget& budget) {
   return map;
 }
 
+FlowMap price_map(const Price& price) {
+  FlowMap map;
+  map.number("input", price.input_usd).number("output", price.output_usd);
+  if (price.cache_read_usd) map.number("cache_read", *price.cache_read_usd);
+  if (price.cache_write_usd) map.number("cache_write", *price.cache_write_usd);
+  return map;
+}
+
 FlowMap model_map(const ModelSpec& model) {
   FlowMap map;
   write_api(model.api, map);
@@ -25,8 +33,7 @@ FlowMap model_map(const ModelSpec& model) {
   map.flag("call_recovery", model.call_recovery).integer("concurrency", model.concurrency);
   map.duration("request_timeout", model.request_timeout).duration("retry_limit", model.retry_limit);
   write_key(model.api, map);
-  if (model.price)
-    map.raw("price", FlowMap().number("input", model.price->input_usd).number("output", model.price->output_usd).str());
+  if (model.price) map.raw("price", price_map(*model.price).str());
   if (model.method) map.text("method", *model.method);
   if (const auto budget = budget_map(model.budget); !budget.empty()) map.raw("budget", budget.str());
   return map;

@@ -27,6 +27,7 @@ class CallRunner {
     if (truncated && !is_whole(call)) return error(call, kCutCall);
     if (passed_ && session_.job.mode.stop_on_pass) return error(call, kAfterPass);
     DecodedCall decoded = decode_call(call, rules_of(session_.job.mode.kind).tools);
+    if (!decoded.problem.empty() && truncated) return error(call, kCutCall);
     if (!decoded.problem.empty()) {
       turn_.event = TurnEvent::bad_tool_args;
       return error(call, decoded.problem);

@@ -28,6 +28,7 @@ struct Session {
   const Clock& clock;
   Conversation talk = {};
   AttemptUsage usage = {};
+  std::string last_request = {};  ///< of this attempt, as it was sent
 };
 
 }  // namespace nkigrid::agent

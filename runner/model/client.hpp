@@ -8,6 +8,7 @@
 #include "runner/model/http.hpp"
 #include "runner/model/key.hpp"
 #include "runner/model/model.hpp"
+#include "runner/model/window.hpp"
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
@@ -25,7 +26,8 @@ struct ClientTuning {
 ///
 /// Retries what may pass (WireFault) with exponential backoff, never earlier than the server asks, jitter on top
 /// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an
-/// endpoint that has never answered is fatal after `first_answer_limit`.
+/// endpoint that has never answered is fatal after `first_answer_limit`. Where an endpoint says that requests are too
+/// many, fewer are in flight (Window).
 class ChatClient final : public ChatModel {
  public:
   /// @param spec of an api with an endpoint
@@ -38,6 +40,7 @@ class ChatClient final : public ChatModel {
  private:
   struct Attempts;
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
+  HttpAnswer post_in_window(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
   Dialect dialect() const;
@@ -53,6 +56,7 @@ class ChatClient final : public ChatModel {
   ClientTuning tuning_;
   SystemClock clock_;
   HttpClient http_;
+  Window window_;
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_

@@ -10,6 +10,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/model/aws_credentials.hpp"
 #include "runner/proc/child.hpp"
 
 namespace nkigrid::model {
@@ -88,6 +89,22 @@ ApiKey read_key(const jobs::KeySource& source) {
   }
   if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
   return ApiKey(std::move(key));
+}
+
+ApiKey read_keys_of(const jobs::ModelApi& api) {
+  const auto* remote = remote_of(api);
+  if (remote == nullptr) return {};
+  ApiKey key = read_key(remote->key);
+  for (const auto& header : remote->headers) {
+    if (header.secret.kind == jobs::KeySource::Kind::none) continue;
+    const ApiKey secret = read_key(header.secret);
+    key.headers.push_back({header.name, secret.value});
+    // "Bearer sk-...": the word before the key is none.
+    key.mask.add(std::string_view(secret.value).substr(secret.value.rfind(' ') + 1));
+  }
+  const auto* bedrock = std::get_if<jobs::Bedrock>(&api);
+  if (bedrock != nullptr && key.value.empty()) add_aws_keys(key, bedrock->account);
+  return key;
 }
 
 }  // namespace nkigrid::model

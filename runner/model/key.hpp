@@ -2,16 +2,25 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jobs/grid/grid.hpp"
+#include "runner/model/http.hpp"
 #include "runner/model/key_mask.hpp"
 
 namespace nkigrid::model {
 
-/// A key, and what hides it.
+struct AwsCredentials {
+  std::string access_id, secret;
+  std::string session_token;  ///< of temporary ones
+};
+
+/// What proves who asks, and what hides it.
 struct ApiKey {
-  std::string value;  ///< "": none
-  KeyMask mask;       ///< of it, and of every other key that is configured beside it
+  std::string value;                ///< "": none
+  AwsCredentials aws;               ///< of api bedrock without a key
+  std::vector<HeaderLine> headers;  ///< those whose values are secrets
+  KeyMask mask;                     ///< of all of it, and of every other key that is configured beside it
 
   ApiKey() = default;
   explicit ApiKey(std::string key) : value(std::move(key)), mask(value) {}
@@ -22,5 +31,9 @@ struct ApiKey {
 /// @returns "" when the source is none
 /// @throws Error{config} when the source is absent, open to others or empty
 ApiKey read_key(const jobs::KeySource& source);
+
+/// All that a model's requests prove themselves with: its key, secret headers, and for Bedrock without a key what AWS's
+/// own tools would use (aws_credentials.hpp). @throws Error{config} as read_key()
+ApiKey read_keys_of(const jobs::ModelApi& api);
 
 }  // namespace nkigrid::model

@@ -161,24 +161,76 @@ TEST(Grid, ABrokenBenchmarkDoesNotHideOtherProblems) {
 TEST(Grid, WhatIsNotInThisVersionIsRefusedWhereItStands) {
   const Sandbox box;
   box.edit("grid.yaml", "weak:   {api: synthetic, profile: weak}",
-           "weak: {api: anthropic, model: claude-opus-4-8, max_tokens: 8192}");
+           "weak: {api: messages, model: claude-opus-4-8, max_tokens: 8192}");
   box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
            "strong: {api: openai, endpoint: \"http://h/v1\", server: {nodes: 1}}");
   box.edit("grid.yaml", "benchmark: bench", "benchmark: {path: bench, format: kernelbench}");
   EXPECT_THAT(
       lines_of(read_grid(box.grid(), {})),
-      ElementsAre("3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
-                  HasSubstr("8:15 api 'anthropic' is not in this version; use "),
-                  "9:50 models.strong.server is not in this version; start the server yourself and name its "
-                  "endpoint"));
+      ElementsAre(
+          "3:34 format 'kernelbench' is not in this version; write an index.json (docs/formats/benchmark.md)",
+          HasSubstr("8:15 models.weak.api is 'messages' (one of synthetic, openai, anthropic, bedrock, replay "),
+          "9:50 models.strong.server is not in this version; start the server yourself and name its "
+          "endpoint"));
 }
 
-TEST(Grid, ApisThatDoNotExistYetAreRefusedWithTheirKeysUnjudged) {
-  for (const std::string api : {"anthropic", "bedrock", "replay"}) {
+TEST(Grid, AnUnknownApiLeavesItsKeysUnjudged) {
+  const Sandbox box;
+  EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}",
+                                       "weak: {api: gemini, endpoint: e, profile: p, region: r, run: x}")),
+              ElementsAre(HasSubstr("8:15 models.weak.api is 'gemini'")));
+}
+
+TEST(Grid, ModelsOfProvidersTakeWhatTheyNeed) {
+  const Sandbox box;
+  box.edit("grid.yaml", "weak:   {api: synthetic, profile: weak}",
+           "weak: {api: anthropic, model: claude-x, max_tokens: 8192, body: {thinking: {type: enabled, "
+           "budget_tokens: 2048}, n: [1, 2.5, true, null, \"1\"]}, headers: {Anthropic-Beta: ctx-1m, "
+           "x-gateway: {env: GATE}}, price: {input: 5, output: 25, cache_read: 0.5, cache_write: 6.25}}");
+  const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                      "strong: {api: bedrock, region: us-west-2, model: \"a.b-v1:0\", account: lab}");
+  ASSERT_TRUE(result.grid) << to_text(result.problems);
+  const auto& weak = result.grid->model("weak");
+  const auto& remote = *remote_of(weak.api);
+  EXPECT_EQ(remote.endpoint, "https://api.anthropic.com/v1");
+  EXPECT_EQ(remote.body, R"({"n":[1,2.5,true,null,"1"],"thinking":{"budget_tokens":2048,"type":"enabled"}})");
+  ASSERT_EQ(remote.headers.size(), 2U);
+  EXPECT_EQ(remote.headers[0].name, "anthropic-beta");
+  EXPECT_EQ(remote.headers[1].secret.value, "GATE");
+  EXPECT_EQ(weak.price->cache_read_usd, 0.5);
+  EXPECT_EQ(key_sources(weak.api).size(), 1U);
+  const auto& strong = result.grid->model("strong");
+  EXPECT_EQ(remote_of(strong.api)->endpoint, "https://bedrock-runtime.us-west-2.amazonaws.com");
+  // What is written is read back equal, JSON included.
+  box.write("again.yaml", to_yaml(*result.grid));
+  const auto again = read_grid(box.path() / "again.yaml", {});
+  ASSERT_TRUE(again.grid) << to_text(again.problems);
+  EXPECT_EQ(to_yaml(*again.grid), to_yaml(*result.grid));
+  EXPECT_EQ(remote_of(again.grid->model("weak").api)->body, remote.body);
+  EXPECT_TRUE(remote_of(again.grid->model("weak").api)->headers == remote.headers);
+}
+
+TEST(Grid, WhatAProviderWantsIsAskedForBeforeTheNight) {
+  const Sandbox box;
+  EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}", "weak: {api: anthropic, model: m}")),
+              ElementsAre("8:9 models.weak.max_tokens is missing"));
+  const Sandbox other;
+  EXPECT_THAT(lines_of(other.read_edited("weak:   {api: synthetic, profile: weak}", "weak: {api: bedrock, model: m}")),
+              ElementsAre("8:9 models.weak.region is missing"));
+  const Sandbox third;
+  EXPECT_THAT(lines_of(third.read_edited("weak:   {api: synthetic, profile: weak}", "weak: {api: replay, run: none}")),
+              ElementsAre(HasSubstr("no run there: grid.yaml is missing")));
+}
+
+TEST(Grid, WhatIsAddedToRequestsHoldsNoKeyAndReplacesNothingOfTheClients) {
+  for (const std::string& more :
+       {"body: {x: sk-proj-aPlainCanary0123456789}", "headers: {x-key: sk-proj-aPlainCanary0123456789}",
+        "headers: {content-type: text/plain}", "body: text", "headers: [a]"}) {
     const Sandbox box;
-    EXPECT_THAT(lines_of(box.read_edited("weak:   {api: synthetic, profile: weak}",
-                                         "weak: {api: " + api + ", endpoint: e, profile: p, region: r, run: x}")),
-                ElementsAre(HasSubstr("8:15 api '" + api + "' is not in this version; use ")));
+    const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",
+                                        "strong: {api: openai, endpoint: \"http://h:1/v1\", " + more + "}");
+    EXPECT_FALSE(result.grid) << more;
+    EXPECT_EQ(to_text(result.problems).find("Canary"), std::string::npos) << to_text(result.problems);
   }
 }
 

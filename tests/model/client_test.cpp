@@ -243,8 +243,8 @@ const Wire kToyWire = {
     [](const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect&) -> HttpRequest {
       return {url_below(remote_of(model.api)->endpoint, "/toy"), {{"x-form", "toy"}}, chat.messages.back().content};
     },
-    [](HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double now) {
-      request.headers.push_back({"x-signed", key + "/" + request.body + "/" + (now > 1.7e9 ? "now" : "never")});
+    [](HttpRequest& request, const jobs::ModelSpec&, const ApiKey& key, double now) {
+      request.headers.push_back({"x-signed", key.value + "/" + request.body + "/" + (now > 1.7e9 ? "now" : "never")});
     },
     [](std::string_view body) -> std::optional<ChatReply> {
       if (body.starts_with("sorry")) return std::nullopt;

@@ -13,23 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The data of each event, in order. @source WHATWG HTML, section 9.2: comments and other fields are passed over
-std::vector<std::string_view> events_of(std::string_view body) {
-  std::vector<std::string_view> events;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const std::size_t end = std::min(body.find('\n', begin), body.size());
-    std::string_view line = body.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with("data:")) {
-      line.remove_prefix(5);
-      if (line.starts_with(' ')) line.remove_prefix(1);
-      events.push_back(line);
-    }
-    begin = end + 1;
-  }
-  return events;
-}
-
 void append_text(Json& whole, const Json& delta, const char* key) {
   if (!delta.contains(key) || !delta[key].is_string()) return;
   whole[key] = whole.value(key, "") + delta[key].get<std::string>();
@@ -62,6 +45,22 @@ void append_delta(Json& message, const Json& delta) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> events_of(std::string_view body) {
+  std::vector<std::string_view> events;
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = std::min(body.find('\n', begin), body.size());
+    std::string_view line = body.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with("data:")) {
+      line.remove_prefix(5);
+      if (line.starts_with(' ')) line.remove_prefix(1);
+      events.push_back(line);
+    }
+    begin = end + 1;
+  }
+  return events;
+}
 
 bool is_event_stream(std::string_view body) {
   const std::size_t first = body.find_first_not_of(" \t\r\n");

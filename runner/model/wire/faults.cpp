@@ -120,6 +120,15 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   return verdict;
 }
 
+WireVerdict adapted(WireVerdict verdict, long status, const ErrorBody& error) {
+  if (verdict.fault == WireFault::context_full || verdict.fault == WireFault::refused) return verdict;
+  const Dialect wanted = wanted_dialect(status, error.message);
+  if (wanted == Dialect{}) return verdict;
+  verdict.fault = WireFault::adapt;
+  verdict.dialect = wanted;
+  return verdict;
+}
+
 WireVerdict within(WireVerdict verdict, Seconds longest) {
   if (verdict.fault != WireFault::retry || !verdict.server_wait || *verdict.server_wait <= longest) return verdict;
   verdict.fault = WireFault::fatal;

@@ -1,7 +1,6 @@
 #include "runner/model/wire/openai_reply.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "runner/model/json_text.hpp"
 #include "runner/model/wire/event_stream.hpp"
+#include "runner/model/wire/fields.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -25,22 +25,6 @@ std::string content_text(const Json& content) {
     if (part.is_object() && part.contains("text") && part["text"].is_string()) text += part["text"].get<std::string>();
   }
   return text;
-}
-
-std::string text_or_empty(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-/// A count that may be a float or a string of digits.
-std::uint32_t count_or_zero(const Json& object, const char* key) {
-  if (!object.is_object()) return 0;
-  const auto it = object.find(key);
-  if (it == object.end()) return 0;
-  const std::string text = it->is_string() ? it->get<std::string>() : "";
-  double value = it->is_number() ? it->get<double>() : 0;
-  if (!text.empty()) std::from_chars(text.data(), text.data() + text.size(), value);
-  return value > 0 && value < 4294967295.0 ? static_cast<std::uint32_t>(value) : 0;
 }
 
 /// A name without the marks of a chat template that a server left in it: "f<|channel|>commentary".
