@@ -11,6 +11,7 @@
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/set_option.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 struct PlanOptions {
   std::string grid, pilot;
+  std::vector<std::string> sets;
   double difference = 5;
   bool json = false;
   ScheduleOptions schedule;
@@ -111,7 +113,7 @@ ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
                 fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
-  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder(), options.sets);
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
                                                                                          : options.schedule.costs);
@@ -140,6 +142,7 @@ Verb plan_verb() {
             auto options = std::make_shared<PlanOptions>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
+            add_set_option(app, options->sets);
             app.add_option("--pilot", options->pilot,
                            "an earlier run whose variances replace the prior's in the forecast of visible differences; "
                            "costs are learnt from it too, where "

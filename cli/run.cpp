@@ -7,6 +7,7 @@
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/set_option.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -19,7 +20,7 @@ struct RunOptions {
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
   bool quiet = false;
-  std::vector<std::string> costs;
+  std::vector<std::string> costs, sets;
 };
 
 std::optional<ShardId> shard_of(const RunOptions& options) {
@@ -35,6 +36,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
                   fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
     if (!options.costs.empty())
       throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
+    refuse_sets_of_run(options.sets, options.subject);
     session.run = options.subject;
     session.shard = shard_of(options);
   } else {
@@ -42,7 +44,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
       throw Error(ErrorCode::usage,
                   fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
-    session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
+    session.grid = jobs::load_grid(options.subject, jobs::configs_folder(), options.sets);
     session.run = options.run;
     session.costs = options.costs;
   }
@@ -71,6 +73,7 @@ Verb run_verb(ProgramArguments arguments) {
                 ->capture_default_str();
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
+            add_set_option(app, options->sets);
             add_costs_option(app, options->costs);
             return [options, arguments] { return run(*options, arguments); };
           }};

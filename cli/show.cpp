@@ -5,13 +5,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/set_option.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/hash.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
@@ -21,6 +24,7 @@
 #include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/reader.hpp"
+#include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -29,7 +33,8 @@ namespace fs = std::filesystem;
 
 struct ShowOptions {
   std::string source, episode, prompt_task, cell;
-  bool json = false, full = false, quiet = false;
+  std::vector<std::string> sets;
+  bool json = false, full = false, request = false, quiet = false;
 };
 
 bool wants_color() {
@@ -98,12 +103,13 @@ struct Source {
   jobs::Benchmark benchmark;
 };
 
-Source open_source(const std::string& path) {
+Source open_source(const std::string& path, const std::vector<std::string>& sets) {
   if (jobs::is_run(path)) {
+    refuse_sets_of_run(sets, path);
     jobs::Run run = jobs::load_run(path);
     return {std::move(run.grid), std::move(run.benchmark)};
   }
-  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder());
+  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder(), sets);
   jobs::Benchmark benchmark = jobs::load_benchmark(grid.benchmark);
   return {std::move(grid), std::move(benchmark)};
 }
@@ -117,19 +123,49 @@ const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wante
   throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
 }
 
+/// CELL/TASK, or TASK with --cell: a cell's name has dots and no slash, and no task's first part has a dot.
+struct Wanted {
+  std::string cell, task;
+};
+
+Wanted wanted_of(const ShowOptions& options) {
+  const auto slash = options.prompt_task.find('/');
+  const auto first = options.prompt_task.substr(0, slash);
+  if (slash == std::string::npos || first.find('.') == std::string::npos) return {options.cell, options.prompt_task};
+  if (!options.cell.empty() && options.cell != first)
+    throw Error(ErrorCode::usage, fmt::format("--cell '{}' and --prompt '{}' name two cells; name one", options.cell,
+                                              options.prompt_task));
+  return {first, options.prompt_task.substr(slash + 1)};
+}
+
+/// The request's body as it would go over the wire. @throws Error{usage} for a model without an endpoint
+std::string request_text(const jobs::ModelSpec& model, model::ChatRequest chat) {
+  if (!has_endpoint(model.api))
+    throw Error(ErrorCode::usage,
+                fmt::format("model '{}' has no endpoint, so nothing is sent; leave --request away", model.name));
+  return model::request_body(chat, model) + "\n";
+}
+
 ExitCode show_prompt(const ShowOptions& options) {
-  const Source source = open_source(options.source);
-  const jobs::CellSpec& cell = find_cell(source.grid, options.cell);
-  const jobs::Task* task = source.benchmark.find(options.prompt_task);
+  const Source source = open_source(options.source, options.sets);
+  const Wanted wanted = wanted_of(options);
+  const jobs::CellSpec& cell = find_cell(source.grid, wanted.cell);
+  const jobs::Task* task = source.benchmark.find(wanted.task);
   if (task == nullptr) {
     std::vector<std::string> ids;
     for (const auto& known : source.benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", options.prompt_task,
-                                              source.benchmark.name, did_you_mean(options.prompt_task, ids)));
+    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", wanted.task, source.benchmark.name,
+                                              did_you_mean(wanted.task, ids)));
   }
   const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
   const auto messages = agent::first_messages(*task, source.grid.prompt(cell.prompt), mode);
-  fmt::print("{}", render_prompt(messages, agent::rules_of(mode.kind).tools, options.json));
+  const auto& tools = agent::rules_of(mode.kind).tools;
+  if (options.request) {
+    const auto seed = sampling_seed(source.grid.seed, cell.id, task->id, 1);
+    fmt::print("{}", request_text(source.grid.model(cell.model), {.messages = messages, .tools = tools, .seed = seed}));
+    return ExitCode::done;
+  }
+  fmt::print("{}", render_prompt(messages, tools, options.json));
   return ExitCode::done;
 }
 
@@ -151,7 +187,10 @@ Verb show_verb() {
             ->type_name("RUN|GRID");
         app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")
             ->type_name("EPISODE");
-        app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
+        app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")
+            ->type_name("[CELL/]TASK");
+        app.add_flag("--request", options->request, "with --prompt: the first request's body, as replicate 1 sends it");
+        add_set_option(app, options->sets);
         app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")
             ->type_name("C");
         app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");

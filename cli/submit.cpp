@@ -13,6 +13,7 @@
 #include "cli/cluster.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/set_option.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -27,7 +28,7 @@ namespace {
 struct SubmitOptions {
   std::string grid, run;
   bool dry_run = false, quiet = false;
-  std::vector<std::string> costs;
+  std::vector<std::string> costs, sets;
 };
 
 /// Writes RUN/scripts and prints them.
@@ -77,7 +78,7 @@ std::map<std::uint32_t, std::uint64_t> gained(const jobs::Plan& plan,
 }
 
 ExitCode submit(const SubmitOptions& options) {
-  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder(), options.sets);
   const auto scheduler = site_scheduler();
   scheduler->check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
@@ -107,6 +108,7 @@ Verb submit_verb() {
             app.add_flag("--dry-run", options->dry_run,
                          "freezes RUN, writes the sbatch scripts to RUN/scripts and prints them; needs no Slurm");
             app.add_flag("-q,--quiet", options->quiet, "prints nothing when all goes well");
+            add_set_option(app, options->sets);
             add_costs_option(app, options->costs);
             return [options] { return submit(*options); };
           }};

@@ -44,6 +44,7 @@ Verb tables_verb();
 Verb show_verb();
 Verb export_verb();
 Verb seal_verb();
+Verb reread_verb();
 Verb log_verb();
 Verb kernel_verb();
 Verb bench_verb();

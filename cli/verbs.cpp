@@ -31,6 +31,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       kernel_verb(),
       export_verb(),
       seal_verb(),
+      reread_verb(),
       serve_verb(),
       show_verb(),
       log_verb(),

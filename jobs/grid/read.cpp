@@ -9,6 +9,7 @@
 #include "jobs/grid/contrasts.hpp"
 #include "jobs/grid/models.hpp"
 #include "jobs/grid/modes.hpp"
+#include "jobs/grid/overlay.hpp"
 #include "jobs/grid/sections.hpp"
 #include "jobs/grid/tasks.hpp"
 
@@ -114,16 +115,16 @@ void restore_subsets(const Resolved& resolved, Grid& grid) {
 
 }  // namespace
 
-GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
+GridFile read_grid_file(const fs::path& file, const fs::path& configs, const std::vector<std::string>& sets) {
   GridFile result;
   Problems problems(file.native());
-  const auto tree = parse_yaml(read_file(file), problems);
+  const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  Folders folders{folder, configs};
+  const auto tree = read_layers(file, folders, sets, problems);
   if (tree) {
     Grid grid;
     grid.file = file;
     Fields fields(*tree, "", problems);
-    const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    Folders folders{folder, configs};
     if (const auto* node = fields.find("resolved")) {
       result.resolved = read_resolved(*node, problems);
       folders = {folder / "inputs", {}};
@@ -142,13 +143,13 @@ GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
   return result;
 }
 
-GridResult read_grid(const fs::path& file, const fs::path& configs) {
-  auto read = read_grid_file(file, configs);
+GridResult read_grid(const fs::path& file, const fs::path& configs, const std::vector<std::string>& sets) {
+  auto read = read_grid_file(file, configs, sets);
   return {std::move(read.grid), std::move(read.problems)};
 }
 
-Grid load_grid(const fs::path& file, const fs::path& configs) {
-  auto result = read_grid(file, configs);
+Grid load_grid(const fs::path& file, const fs::path& configs, const std::vector<std::string>& sets) {
+  auto result = read_grid(file, configs, sets);
   if (!result.grid) throw Error(ErrorCode::config, to_text(result.problems));
   return std::move(*result.grid);
 }

@@ -52,6 +52,7 @@ class CallRunner {
   model::Message compile(const model::ToolCall& call, DecodedCall& decoded) {
     Submission submission{std::move(decoded.source), std::move(decoded.entry), ++talk_.submissions, std::nullopt};
     turn_.kernel = submission.source;
+    if (note_source(talk_, submission.source)) flags_.emplace_back("same_kernel=1");
     compile_submission(session_, submission, turn_);
     const device::CompileResult result = told(*submission.compiled, session_.job.mode.diagnostics);
     model::Message message{

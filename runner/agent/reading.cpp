@@ -30,6 +30,12 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
   return reading;
 }
 
+TurnEvent event_of(const Reading& reading) {
+  if (reading.refused) return TurnEvent::refused;
+  if (reading.truncated) return TurnEvent::truncated;
+  return reading.has_calls() || reading.code ? TurnEvent::ok : TurnEvent::no_code;
+}
+
 std::string to_lines(const std::vector<model::Message>& messages) {
   std::string lines;
   for (const model::Message& message : messages) lines += model::to_json(message) + '\n';

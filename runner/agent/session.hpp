@@ -2,6 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "jobs/base/clock.hpp"
 #include "runner/agent/conversation.hpp"
@@ -29,6 +33,12 @@ struct Session {
   Conversation talk = {};
   AttemptUsage usage = {};
   std::string last_request = {};  ///< of this attempt, as it was sent
+
+  /// What the device said in this attempt: the same kernel again is answered without it. By source and entry; verdicts
+  /// by the number of trials, too.
+  using Kernel = std::pair<std::string, std::optional<std::string>>;
+  std::map<Kernel, device::CompileResult> compiled = {};
+  std::map<std::pair<Kernel, std::uint32_t>, device::VerifyResult> verified = {};
 };
 
 }  // namespace nkigrid::agent

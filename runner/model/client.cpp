@@ -199,6 +199,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   }
   std::string help;
   if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
+  if (const auto at = answer.headers.find("location"); answer.status / 100 == 3 && at != answer.headers.end()) {
+    help =
+        fmt::format("; it points to '{}', where no key follows it: correct models.{}.endpoint", at->second, spec_.name);
+  }
   if (answer.status == 404) {
     help =
         fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, remote_of(spec_.api)->model);

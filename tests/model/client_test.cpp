@@ -155,6 +155,38 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
+TEST(ChatClient, ARedirectIsToldAndNotFollowed) {
+  ScriptedServer elsewhere({{http(200, kGood)}});
+  ScriptedServer server({{http(307, "", "location: " + elsewhere.url() + "\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-secret-of-one-host"), nullptr, kQuick);
+  const Failure failure = failure_of(model);
+  EXPECT_EQ(failure.kind, ChatFailure::fatal);
+  EXPECT_NE(failure.text.find("it points to '" + elsewhere.url() + "'"), std::string::npos) << failure.text;
+  EXPECT_TRUE(elsewhere.requests().empty());
+}
+
+TEST(ChatClient, AsksLessAtOnceWhereThatIsTooMuch) {
+  // Four lanes; the first is told that this is too much, and three replies later each has its own.
+  ScriptedServer server({{http(429, "{}")}, {http(200, kGood)}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  std::vector<std::jthread> lanes;
+  std::atomic<int> answered{0};
+  for (int i = 0; i < 4; ++i)
+    lanes.emplace_back([&] { answered += model.complete(hello(), {}).message.content == "hi" ? 1 : 0; });
+  lanes.clear();
+  EXPECT_EQ(answered, 4);
+  EXPECT_EQ(server.requests().size(), 5u);
+}
+
+TEST(ChatClient, WhatAServerDoesNotCountIsEstimatedFromAbove) {
+  ScriptedServer server({{http(200, R"({"choices":[{"message":{"role":"assistant","content":"twelve bytes"}}]})")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  const ChatReply reply = model.complete(hello(), {});
+  EXPECT_TRUE(reply.usage.estimated);
+  EXPECT_EQ(reply.usage.output, 6u);
+  EXPECT_EQ(reply.usage.input, (reply.request.size() + 1) / 2);
+}
+
 TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
   ScriptedServer server({{http(413, "")}});
   ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);

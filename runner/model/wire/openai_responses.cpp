@@ -29,7 +29,10 @@ void add_reply_items(Json& input, const Message& message, CallIds& ids) {
   std::vector<std::string> sent;
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
   const Json came = Json::parse(message.opaque, nullptr, false);
-  if (came.is_array() && item_call_ids(came) == sent) {
+  const auto is_more = [](const Json& item) { return text_or_empty(item, "type") != "reasoning"; };
+  const bool has_more =
+      came.is_array() && std::any_of(came.begin(), came.end(), is_more);  // thoughts alone are refused
+  if (has_more && item_call_ids(came) == sent) {
     input.insert(input.end(), came.begin(), came.end());
     return;
   }

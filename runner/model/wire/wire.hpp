@@ -55,6 +55,13 @@ Wire wire_of(const jobs::OpenAi& api);
 Wire wire_of(const jobs::Anthropic& api);
 Wire wire_of(const jobs::Bedrock& api);
 
+/// The body of a request as it goes over the wire, before any dialect was learnt. @pre a model with an endpoint
+std::string request_body(const ChatRequest& chat, const jobs::ModelSpec& model);
+
+/// What today's reader makes of a logged response's bytes; nothing when it takes them for an error's, or when the
+/// model's api has no wire. @throws Error{corrupt} when they are no response of that api
+std::optional<ChatReply> read_again(std::string_view raw, const jobs::ModelSpec& model);
+
 /// `path` ("/chat/completions") below a base URL, whether that ends in slashes or not.
 std::string url_below(std::string_view endpoint, std::string_view path);
 
