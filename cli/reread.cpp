@@ -84,7 +84,7 @@ Rereading reread_run(const jobs::Run& run) {
   return all;
 }
 
-void print_text(const Rereading& all) {
+void print_rereading(const Rereading& all) {
   for (const auto& change : all.changes)
     fmt::print("{} turn {}: read as {}, today as {}\n", change.episode, change.turn, change.then, change.now);
   for (const auto& [cell, of] : all.cells) {
@@ -96,7 +96,7 @@ void print_text(const Rereading& all) {
              all.replies, all.changes.size(), all.without_raw);
 }
 
-std::string json_of(const Rereading& all) {
+std::string rereading_json(const Rereading& all) {
   ordered_json changes = ordered_json::array(), cells = ordered_json::array();
   for (const auto& change : all.changes)
     changes.push_back({{"episode", change.episode}, {"turn", change.turn}, {"then", change.then}, {"now", change.now}});
@@ -118,9 +118,9 @@ std::string json_of(const Rereading& all) {
 ExitCode reread(const RereadOptions& options) {
   const Rereading all = reread_run(jobs::load_run(options.run));
   if (options.json)
-    fmt::print("{}", json_of(all));
+    fmt::print("{}", rereading_json(all));
   else
-    print_text(all);
+    print_rereading(all);
   return ExitCode::done;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/set_option.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
+#include "cli/wire_lines.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/notice.hpp"
@@ -34,7 +35,7 @@ namespace fs = std::filesystem;
 struct ShowOptions {
   std::string source, episode, prompt_task, cell;
   std::vector<std::string> sets;
-  bool json = false, full = false, request = false, quiet = false;
+  bool json = false, full = false, request = false, wire = false, quiet = false;
 };
 
 bool wants_color() {
@@ -92,6 +93,10 @@ ExitCode show_episode(const ShowOptions& options) {
   }
   const jobs::Run run = jobs::load_run(options.source);
   const Transcript transcript = read_transcript(run, parse_episode_id(options.episode));
+  if (options.wire) {
+    fmt::print("{}", wire_lines(transcript));
+    return ExitCode::done;
+  }
   const std::string text =
       options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
   fmt::print("{}", text);
@@ -193,6 +198,8 @@ Verb show_verb() {
         add_set_option(app, options->sets);
         app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")
             ->type_name("C");
+        app.add_flag("--wire", options->wire,
+                     "each turn's request and response as they went over the wire, as JSON lines");
         app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
         app.add_flag("--json", options->json, "machine-readable, on stdout");
         app.add_flag("-q,--quiet", options->quiet, "no notices");

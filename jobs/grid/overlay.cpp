@@ -93,7 +93,7 @@ std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders,
 }
 
 /// The value of a `--set`; it has no place in any file.
-std::optional<YamlNode> value_of(const std::string& text, const std::string& set, Problems& problems) {
+std::optional<YamlNode> set_value(const std::string& text, const std::string& set, Problems& problems) {
   Problems inside("--set");
   auto value = parse_yaml(text, inside);
   if (!inside.empty() || !value) {
@@ -110,7 +110,7 @@ void apply_set(YamlNode& tree, const std::string& set, Problems& problems) {
     problems.add({}, fmt::format("--set '{}' has no value (KEY.KEY=VALUE is wanted)", set));
     return;
   }
-  auto value = value_of(set.substr(equals + 1), set, problems);
+  auto value = set_value(set.substr(equals + 1), set, problems);
   if (!value) return;
   auto* at = &tree;
   std::string_view path = std::string_view(set).substr(0, equals);

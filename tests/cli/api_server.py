@@ -1,5 +1,5 @@
 """A stand-in for the providers' apis: Messages, Responses and Converse over real sockets, /CASE/... each. It plays one
-agent: compile, verify, a word; it holds the client to what the api's documentation demands, and keeps all it was sent."""
+agent: compile, verify, a word; it holds the client to what the api's documentation demands, and keeps what it got."""
 import hashlib
 import hmac
 import http.server

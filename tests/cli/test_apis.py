@@ -99,15 +99,11 @@ class Apis(Case):
 
     def sent(self, run):
         """The log holds every request that brought a reply, byte for byte."""
-        turns = [row for row in self.rows(run, "--turns", "--texts") if row["cell"] == "opus.agent.naive"]
-        before, requests = "", []
-        for turn in sorted(turns, key=lambda row: row["turn"]):
-            sent = json.loads(turn["reply"])["sent"]
-            old, front, back = before.encode(), sent["front"], sent["back"]
-            before = (old[:front] + sent["text"].encode() + old[len(old) - back :]).decode()
-            requests.append(before)
+        shown = nkigrid("show", run, "opus.agent.naive/L1/001_add#1", "--wire").stdout.splitlines()
+        turns = [json.loads(line) for line in shown]
         came = [body.decode() for path, _, body in self.server.requests if path.startswith("/messages/")]
-        self.assertEqual(requests, [came[2], came[3], came[4]])  # the first two were refused
+        self.assertEqual([turn["request"] for turn in turns], came[2:5])  # the first two were refused
+        self.assertTrue(all(json.loads(turn["response"])["type"] == "message" for turn in turns))
         headers = next(headers for path, headers, _ in self.server.requests if path.startswith("/responses/"))
         self.assertEqual((headers["x-gate"], headers["x-plain"]), ("gate-CANARY-0123456789", "word"))
 

@@ -60,6 +60,7 @@ struct Ended {
   bool synthetic = false;
   std::int8_t best_passed = -1;  ///< -1: as passed
   std::string reason = {};
+  std::string flags = {};  ///< of every turn
 };
 
 /// A code that an outcome may have.
@@ -98,6 +99,7 @@ inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const 
     log::Turn turn{.id = id, .turn = n};
     const bool good = passed && n == how.turns;
     turn.tool_calls = 1;
+    turn.flags = how.flags;
     turn.compile_ok = good || how.outcome == Outcome::mismatch || how.code == Code::none ? 1 : 0;
     turn.code = good ? Code::none : how.code;
     turn.stage = good ? Stage::none : how.stage;

@@ -42,7 +42,8 @@ TEST(BedrockRequest, HasTheFormOfConverse) {
   EXPECT_EQ(Json::parse(request.body), Json::parse(R"({"system":[{"text":"s"}],
       "messages":[{"role":"user","content":[{"text":"u"}]}],
       "inferenceConfig":{"maxTokens":900,"temperature":0.5,"topP":0.9},
-      "toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"d","inputSchema":{"json":{"type":"object"}}}}]}})"));
+      "toolConfig":{"tools":[{"toolSpec":
+        {"name":"f","description":"d","inputSchema":{"json":{"type":"object"}}}}]}})"));
   const Json cached = Json::parse(kConverse.request(chat, converse_model(true), {}).body);
   EXPECT_EQ(cached["system"][1]["cachePoint"]["type"], "default");
   EXPECT_EQ(cached["messages"][0]["content"][1]["cachePoint"]["type"], "default");

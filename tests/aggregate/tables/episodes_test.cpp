@@ -52,6 +52,23 @@ TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
   EXPECT_EQ(document["turns"][0]["open"], (EpisodesJson{40, 0, 0}));
 }
 
+TEST(Readings, CountRepliesByFlagAndEachOnce) {
+  const LoggedRun logged([](const EpisodeId& id) {
+    auto end = *test::usual_end(id);
+    // Single shot: one turn an episode, 40 of them; two calls of a reply mended alike are one reply.
+    if (id.cell == "m.ss.p" && number_of(id) < 5)
+      end.flags = "args_mended=1 args_mended=1 call_recovered=hermes mended=3";
+    return std::optional(end);
+  });
+  const auto turns = read_turn_facts(logged.run, logged.ledger);
+  const auto rows = data_rows(evidence_of(logged.run, logged.ledger, {}, &turns), "readings");
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "args_mended", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "call_recovered=hermes", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "mended", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "120", "", "0")));
+  EXPECT_EQ(rows.size(), 4u);
+}
+
 TEST(Rules, CountFlipsBetweenThem) {
   const LoggedRun logged([](const EpisodeId& id) {
     const int i = number_of(id);
