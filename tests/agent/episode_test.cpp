@@ -410,7 +410,7 @@ TEST(AnyMode, ADrainStopsBetweenTurnsWithoutAnEnd) {
   EXPECT_EQ(episode.run(model, drain.get_token()), EpisodeExit::drained);
   EXPECT_EQ(kinds(episode.records), "B");
   Episode waiting(ModeKind::tool_agent, 5);
-  ScriptedModel interrupted({model::model::ChatFailure::interrupted});
+  ScriptedModel interrupted({model::ChatFailure::interrupted});
   EXPECT_EQ(waiting.run(interrupted), EpisodeExit::drained);
 }
 

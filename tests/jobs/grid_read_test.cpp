@@ -223,7 +223,7 @@ TEST(Grid, WhatAProviderWantsIsAskedForBeforeTheNight) {
 }
 
 TEST(Grid, WhatIsAddedToRequestsHoldsNoKeyAndReplacesNothingOfTheClients) {
-  for (const std::string& more :
+  for (const std::string more :
        {"body: {x: sk-proj-aPlainCanary0123456789}", "headers: {x-key: sk-proj-aPlainCanary0123456789}",
         "headers: {content-type: text/plain}", "body: text", "headers: [a]"}) {
     const Sandbox box;
