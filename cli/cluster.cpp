@@ -1,13 +1,18 @@
 #include "cli/cluster.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/status_report.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
 
@@ -45,32 +50,80 @@ void print_added(const jobs::Run& run, const jobs::SubmitReport& report,
       episodes, run.folder.native());
 }
 
+/// A held job is a submitted job.
+void print_hold(const jobs::Run& run, const jobs::SubmitReport& report) {
+  const auto& extra = run.grid.slurm.extra;
+  if (std::find(extra.begin(), extra.end(), "--hold") == extra.end()) return;
+  std::vector<std::uint32_t> arrays;
+  for (const auto& array : report.submission.arrays) arrays.push_back(array.job);
+  fmt::print("held, as slurm.extra asks; `scontrol release {}` lets them start\n", fmt::join(arrays, ","));
+}
+
+std::string scored_text(const jobs::Run& run, const log::Ledger& ledger) {
+  auto text = fmt::format("{} of {} episodes are scored", ledger.scored(), ledger.states.size());
+  // All that is left: resume would have submitted what is not parked.
+  if (ledger.outstanding() > 0)
+    text += fmt::format(
+        ", {} are parked (infrastructure failed them too often); `nkigrid resume {} --parked` tries "
+        "them again",
+        ledger.outstanding(), run.folder.native());
+  return text;
+}
+
+/// True when RUN/tables holds what the log holds now.
+bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
+  try {
+    const auto tables = nlohmann::json::parse(read_file(run.folder / "tables" / "tables.json"));
+    return tables.at("outstanding") == ledger.outstanding();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
   const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
-  if (shards.empty()) {
-    if (!options.quiet)
-      fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
+  const bool lacks_tables = scheduler.is_submitted(run) && !has_tables_of(run, ledger);
+  if (shards.empty() && !lacks_tables) {
+    if (!options.quiet) fmt::print("nothing to submit: {}\n", scored_text(run, ledger));
     return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
   }
   const auto bad = ledger.bad_nodes();
-  const auto report = scheduler.submit(run, {shards, program_path(), bad});
+  const auto report = scheduler.submit(run, {.shards = shards,
+                                             .program = program_path(),
+                                             .exclude = bad,
+                                             .with_parked = options.with_parked,
+                                             .tables = lacks_tables,
+                                             .stopped = log::stopped_shards(run.log_folder())});
+  if (!report.aggregation_refused.empty())
+    warn("the aggregation was refused: {}; the last element to end makes the tables", report.aggregation_refused);
   if (options.quiet) return ExitCode::done;
+  if (shards.empty()) {
+    fmt::print("no episode to submit: {}\n", scored_text(run, ledger));
+    if (report.aggregation_added)
+      fmt::print("submitted aggregation {}, which makes the tables anew\n", report.submission.aggregation);
+    return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
+  }
   for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
                report.busy_shards.size(), run.folder.native());
     if (report.aggregation_added)
       fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
+    if (options.with_parked)
+      fmt::print("those that work already may leave what is parked; `nkigrid resume {} --parked` again when they end\n",
+                 run.folder.native());
     print_added(run, report, options.added);
     return ExitCode::done;
   }
   for (const auto& array : report.submission.arrays)
     fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
   print_pace(run, report.pace, stdout);
-  fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
+  if (report.aggregation_refused.empty())
+    fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
+  print_hold(run, report);
   if (!report.busy_shards.empty())
     fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
   print_added(run, report, options.added);

@@ -64,15 +64,22 @@ std::string look_at_torch() {
 }
 
 std::string look_at_mpirun() {
-  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
-    const auto program = folder + "/mpirun";
-    if (!std::filesystem::exists(program)) continue;
-    const auto result =
-        proc::run_command({program, "--version"}, Seconds(20),
-                          {"PATH=/usr/bin:/bin", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
-    if (proc::is_success(result.end)) return first_line(result.out);
+  if (const auto program = find_program("mpirun")) {
+    const char* libraries = std::getenv("LD_LIBRARY_PATH");
+    const auto result = proc::run_command(
+        {program->native(), "--version"}, Seconds(20),
+        {"PATH=/usr/bin:/bin", fmt::format("LD_LIBRARY_PATH={}", libraries == nullptr ? "" : libraries),
+         "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    if (proc::is_success(result.end)) return fmt::format("'{}': {}", program->native(), first_line(result.out));
+    lacks(fmt::format("'{}' does not start ({}); load the module of the MPI that nkigrid was built with",
+                      program->native(), first_line(result.err)));
   }
-  lacks("no mpirun found; install openmpi-bin, or load the site's module (single-process runs work without)");
+  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
+    if (std::filesystem::exists(folder + "/mpirun"))
+      lacks(fmt::format("'{0}/mpirun' is not in PATH, where `submit` and its elements look; export PATH={0}:$PATH",
+                        folder));
+  }
+  lacks("no mpirun in PATH; install openmpi-bin, or load the site's module (single-process runs work without)");
 }
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {

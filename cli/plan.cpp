@@ -1,4 +1,6 @@
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -107,6 +110,18 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
       basis_text(schedule.model));
 }
 
+/// Asks the cluster, where there is one and the grid speaks of it.
+std::function<std::optional<std::uint32_t>(const jobs::Layout&)> room_on(jobs::Scheduler& scheduler,
+                                                                         const jobs::Grid& grid) {
+  if (!grid.slurm.given) return {};
+  return [&scheduler, &grid](const jobs::Layout& layout) {
+    auto other = grid;
+    other.slurm.nodes = layout.nodes;
+    other.slurm.ranks_per_node = layout.ranks_per_node;
+    return scheduler.room(other);
+  };
+}
+
 ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
@@ -117,7 +132,10 @@ ExitCode plan(const PlanOptions& options) {
                                                                                          : options.schedule.costs);
   const auto plan = jobs::make_plan(grid, benchmark, {}, costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
-  const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
+  const auto scheduler = site_scheduler();
+  auto time = options.schedule;
+  time.room = room_on(*scheduler, grid);
+  const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), time);
   const auto pilot = read_pilot(options.pilot);
   aggregate::PowerOptions wanted;
   wanted.difference = options.difference / 100;

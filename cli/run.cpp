@@ -18,7 +18,7 @@ struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
-  bool quiet = false;
+  bool parked = false, quiet = false;
   std::vector<std::string> costs;
 };
 
@@ -28,7 +28,10 @@ std::optional<ShardId> shard_of(const RunOptions& options) {
 }
 
 ExitCode run(const RunOptions& options, ProgramArguments arguments) {
-  SessionOptions session{.lanes = options.lanes, .elements_at_once = options.elements_at_once, .quiet = options.quiet};
+  SessionOptions session{.lanes = options.lanes,
+                         .elements_at_once = options.elements_at_once,
+                         .with_parked = options.parked,
+                         .quiet = options.quiet};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty())
       throw Error(ErrorCode::usage,
@@ -69,6 +72,7 @@ Verb run_verb(ProgramArguments arguments) {
                            "every model's concurrency")
                 ->check(CLI::PositiveNumber)
                 ->capture_default_str();
+            app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
             app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             add_costs_option(app, options->costs);

@@ -1,5 +1,6 @@
 #include "cli/run_session.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "aggregate/tables/write.hpp"
 #include "cli/schedulers.hpp"
@@ -23,6 +25,7 @@
 #include "runner/log/stopped_by.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
+#include "runner/shard_lock.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -89,8 +92,37 @@ jobs::Run open_run(Session& session, mpi::Comm& comm) {
   return run ? std::move(*run) : jobs::load_run(options.run);
 }
 
-ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
-  if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
+/// Elements that still wait would be started on a free bad node at once, and eaten one after the other.
+void leave_out_of_waiting(const jobs::Run& run, const jobs::Allocation& allocation,
+                          const std::vector<std::string>& bad) {
+  if (bad.empty()) return;
+  auto excluded = run.grid.slurm.exclude;
+  for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
+  try {
+    allocation.leave_out_of_waiting(excluded);
+  } catch (const std::exception& error) {
+    warn("elements that wait may be started on {} too: {}", fmt::join(bad, ", "), error.what());
+  }
+}
+
+/// True in the last element of an array to end, when no aggregation stands. Two that end at once both take themselves
+/// for the last: each has given its shard back before it asks.
+bool tables_are_ours(const jobs::Run& run, const jobs::Allocation& allocation) {
+  try {
+    const auto others = allocation.others(run);
+    return others && !others->aggregation && !others->waiting &&
+           std::none_of(others->shards.begin(), others->shards.end(),
+                        [&](std::uint32_t shard) { return runner::is_owned(run.folder, ShardId{shard}); });
+  } catch (const std::exception& error) {
+    warn("nobody can say whether the tables are still to be made: {}; `nkigrid resume` does it", error.what());
+    return false;
+  }
+}
+
+ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options,
+                const jobs::Allocation& allocation) {
+  leave_out_of_waiting(run, allocation, result.bad_nodes);
+  if (!options.shard || tables_are_ours(run, allocation)) aggregate::write_tables(run, run.folder / "tables");
   if (result.outstanding > 0 && !options.quiet) {
     notice("{} of {} episodes are outstanding; `nkigrid resume {} --local` continues them", result.outstanding,
            result.episodes, run.folder.native());
@@ -105,16 +137,7 @@ void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, cons
   const auto node = allocation.node();
   if (node.empty()) return;
   log::note_refusal(run.log_folder(), node, reason);
-  if (reason.empty()) return;
-  // Elements that still wait would be started here at once, and eaten one after the other.
-  try {
-    auto excluded = run.grid.slurm.exclude;
-    const auto bad = log::read_ledger(run).bad_nodes();
-    for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
-    if (!bad.empty()) allocation.leave_out_of_waiting(excluded);
-  } catch (const std::exception& error) {
-    warn("elements that wait may be started on {} too: {}", node, error.what());
-  }
+  if (!reason.empty()) leave_out_of_waiting(run, allocation, log::read_ledger(run).bad_nodes());
 }
 
 ExitCode run_rank(Session& session, mpi::Comm& comm) {
@@ -140,7 +163,7 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
                                .end_question = session.end_question,
                                .node = session.allocation->node()};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
-  return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
+  return comm.rank() == 0 ? finish(run, result, options, *session.allocation) : result.exit_code;
 }
 
 }  // namespace
@@ -150,6 +173,7 @@ ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) 
   auto session = begin_session(options);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
+    mpi::check_launcher(*comm);
     return run_rank(session, *comm);
   } catch (const Error& error) {
     if (comm->size() == 1) throw;

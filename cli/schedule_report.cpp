@@ -100,7 +100,15 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
   const jobs::RunSimulator simulator(grid, plan, costs, kSimulationSeed);
   for (auto layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
     if (layout.shards == 0 || layout.ranks_per_node == 0 || layout.lanes == 0) continue;
+    const auto room = options.room ? options.room(layout) : std::nullopt;
+    if (schedule.layouts.empty()) schedule.room = room;
+    if (room == 0 && !schedule.layouts.empty()) continue;  // the grid's own is shown whatever it is
     layout.throttle = jobs::throttle_within_limits(grid, layout.shards, layout.throttle);  // as `submit` would
+    // Elements that no node is free for wait, as behind a throttle.
+    if (room.value_or(0) > 0 && *room < layout.elements_at_once()) layout.throttle = *room;
+    if (std::any_of(schedule.layouts.begin(), schedule.layouts.end(),
+                    [&](const auto& l) { return l.layout == layout; }))
+      continue;
     schedule.layouts.push_back({layout, simulator.simulate(layout)});
   }
   schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
@@ -118,6 +126,7 @@ std::string schedule_as_json(const Schedule& schedule) {
   out["layouts"] = nlohmann::ordered_json::array();
   for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
   out["time_limit_s"] = schedule.limit;
+  out["elements_that_fit"] = schedule.room ? nlohmann::ordered_json(*schedule.room) : nlohmann::ordered_json(nullptr);
   out["recommended"] = schedule.recommendation.index;
   out["reason"] = schedule.recommendation.reason;
   return out.dump();
@@ -147,6 +156,9 @@ void print_schedule(const Schedule& schedule) {
       "which has slurm.time less\n"
       "slurm.warn, {}\n",
       duration_text(schedule.limit));
+  if (schedule.room)
+    say("the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work\n",
+        *schedule.room, *schedule.room == 1 ? "" : "s");
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
   say("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards,
       best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);

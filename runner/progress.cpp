@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -39,7 +40,7 @@ void Progress::show(const State& state) {
   const auto now = clock_.monotonic();
   const auto step = state.episodes == 0 ? 0 : state.scored * kPlainSteps / state.episodes;
   const bool due = terminal_ ? now - last_shown_ >= kRewrite : now - last_shown_ >= kPlainLine || step > last_step_;
-  if (quiet_ || !due) return;
+  if (quiet_ || over_ || !due) return;
   last_shown_ = now;
   last_step_ = step;
   last_state_ = state;
@@ -47,7 +48,8 @@ void Progress::show(const State& state) {
 }
 
 void Progress::finish(const State& state) {
-  if (quiet_ || (!terminal_ && last_state_ == state)) return;  // a pipe has that line already
+  if (quiet_ || std::exchange(over_, true) || (!terminal_ && last_state_ == state))
+    return;  // a pipe has that line already
   print(terminal_ ? "\r" + line_of(state) + "\x1b[K\n" : line_of(state) + "\n");
 }
 

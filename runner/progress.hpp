@@ -20,7 +20,7 @@ class Progress {
   /// @param fd where it writes; @param terminal whether lines may be rewritten there; @param quiet prints nothing
   Progress(int fd, bool terminal, bool quiet, const Clock& clock);
   void show(const State& state);
-  void finish(const State& state);  ///< the last state, and a newline after a rewritten line
+  void finish(const State& state);  ///< the last state, and a newline after a rewritten line; the first call counts
 
  private:
   std::string line_of(const State& state) const;
@@ -32,7 +32,7 @@ class Progress {
   Seconds started_, last_shown_{-1e9};
   std::uint64_t scored_at_start_ = 0, last_step_ = 0;
   std::optional<State> last_state_;  ///< as last shown
-  bool first_ = true;
+  bool first_ = true, over_ = false;
 };
 
 /// True when `fd` is a terminal that understands rewriting (TERM is not dumb).

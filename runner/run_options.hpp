@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/ids.hpp"
@@ -31,6 +32,7 @@ struct RunResult {
   std::uint64_t outstanding = 0;
   std::string stopped_by;  ///< "" or why it stopped early (signal, endpoint, ...)
   ExitCode exit_code = ExitCode::done;
+  std::vector<std::string> bad_nodes = {};  ///< log::Ledger::bad_nodes() at the end
 };
 
 }  // namespace nkigrid::runner

@@ -110,6 +110,7 @@ void warn_of_left_out(const log::Ledger& ledger, Warnings& warnings) {
         "{} file{} in the log's folder {} of others and counted once; `log check` names them", ledger.copied_files,
         ledger.copied_files == 1 ? "" : "s", ledger.copied_files == 1 ? "is a copy" : "are copies"));
   }
+  if (auto builds = ledger.build_warning(); !builds.empty()) warnings.push_back(std::move(builds));
 }
 
 void warn_of_log(const Evidence& evidence, Warnings& warnings) {

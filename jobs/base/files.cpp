@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -82,6 +85,18 @@ void make_directories(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw_errno(error.value(), "create folder", folder.native());
+}
+
+std::optional<std::filesystem::path> find_program(std::string_view name) {
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
+    const auto folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    const auto program = std::filesystem::path(folder) / name;
+    std::error_code ignored;
+    if (::access(program.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(program, ignored)) return program;
+  }
+  return std::nullopt;
 }
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,9 @@ void write_all(int fd, std::string_view bytes, const std::filesystem::path& path
 
 /// mkdir -p. @throws Error{io}
 void make_directories(const std::filesystem::path& folder);
+
+/// A program by its name, along PATH as a shell looks for it.
+std::optional<std::filesystem::path> find_program(std::string_view name);
 
 /// A folder with a random name that is removed with all it holds when the object dies.
 class TemporaryDirectory {

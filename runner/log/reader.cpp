@@ -37,6 +37,8 @@ void read_log(const RunLog& log, Texts texts, const LogVisitor& visitor) {
       else
         tell(visitor.end, std::get<End>(record));
     });
+    for (const auto& segment : report.segments) tell(visitor.head, segment.header);
+    if (report.journal) tell(visitor.head, report.journal->header);
     // What a segment tells of damage was known when it was sealed, and its journal set aside.
     if (!report.journal || !report.journal->damaged() || !visitor.warning) continue;
     visitor.warning(fmt::format(

@@ -61,8 +61,11 @@ Sealer::Sealer(const fs::path& journal, Sealed sealed, JournalReport report, Seg
       last_words_(last_words),
       last_(sealed_.coverage.last()) {}
 
-std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd) {
+std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd, const SealProgress& progress) {
+  constexpr std::uint64_t kStep = 1024;  // records
+  std::uint64_t done = 0;
   read_from_start(fd, journal_, {}, [&](std::uint64_t sequence, Record&& record) {
+    if (progress && ++done % kStep == 0) progress(journal_.stem().native(), done, report_.records);
     if (beaten_ || sealed_.coverage.covers(sequence)) return;
     if (builder_->is_full()) finish_part(false);
     if (sequence > last_) last_ = sequence, first_ = first_ == 0 ? sequence : first_;

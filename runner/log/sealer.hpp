@@ -9,6 +9,7 @@
 
 #include "runner/log/folder.hpp"
 #include "runner/log/run_log.hpp"
+#include "runner/log/seal_progress.hpp"
 #include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {
@@ -40,7 +41,7 @@ class Sealer {
          bool last_words);
 
   /// @returns the parts written; nothing when another sealer was faster: all begins again
-  std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd);
+  std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd, const SealProgress& progress = {});
 
  private:
   void finish_part(bool is_last);

@@ -101,6 +101,7 @@ struct SealWish {
   bool remove = false;
   bool last_words = true;
   SegmentLimits limits;
+  const SealProgress& progress;
 };
 
 /// Seals a claimed journal. @returns the segments written
@@ -116,7 +117,8 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
     if (!damage.empty()) set_parts_aside(folder, stem, sealed.parts + 1, damage);
     std::vector<fs::path> written;
     if (unsealed > 0) {
-      auto parts = Sealer(journal, std::move(sealed), report, wish.limits, wish.last_words).seal(claimed.fd);
+      auto parts =
+          Sealer(journal, std::move(sealed), report, wish.limits, wish.last_words).seal(claimed.fd, wish.progress);
       if (!parts) continue;
       written = std::move(*parts);
     }
@@ -127,7 +129,8 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
 
 }  // namespace
 
-fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait, SegmentLimits limits) {
+fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait, SegmentLimits limits,
+                      const SealProgress& progress) {
   // A program of another shard may be sealing the whole folder and have come first; it will be done soon.
   const auto deadline = std::chrono::steady_clock::now() + wait;
   auto claimed = claim(journal);
@@ -140,12 +143,12 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
     claimed = claim(journal);
   }
   const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
-  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits});
+  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits, progress});
   std::error_code ignored;
   return fs::exists(segment, ignored) ? segment : fs::path();
 }
 
-std::vector<fs::path> seal_all(const RunLog& log) {
+std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) {
   std::vector<fs::path> written;
   for (const auto& stem : stems_of(log.folder)) {
     const auto journal = log.folder / (stem.name + ".journal");
@@ -155,7 +158,7 @@ std::vector<fs::path> seal_all(const RunLog& log) {
     const bool held = claimed.lock == LockResult::held;
     try {
       if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal))) continue;
-      for (auto& path : seal_claimed(claimed, journal, {held, held, {}})) written.push_back(std::move(path));
+      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, progress})) written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
     }

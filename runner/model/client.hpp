@@ -40,6 +40,7 @@ class ChatClient final : public ChatModel {
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
+  void heard(int status);
   Dialect dialect() const;
   bool learn(const Dialect& wanted, const Dialect& spoken);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);

@@ -33,7 +33,7 @@ std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<
     std::visit(
         [&](const auto& api) {
           if constexpr (requires { api.remote; })
-            models[spec.name] = std::make_unique<ChatClient>(spec, wire_of(api), std::move(keys[spec.name]), limit);
+            models[spec.name] = std::make_unique<ChatClient>(spec, wire_of(api), std::move(keys[spec.name]), &permits);
           else
             models[spec.name] = make_synthetic(spec, api, benchmark, profiles, limit);
         },

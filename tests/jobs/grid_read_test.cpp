@@ -255,6 +255,10 @@ TEST(Grid, WhatReachesTerminalsScriptsAndServersIsChecked) {
   expect_refused("name: ..", "name is");
   expect_refused("name: tiny\nslurm: {extra: [\"--x\\nrm -rf y\"]}", "no sbatch option");
   expect_refused("name: tiny\nslurm: {extra: [rm]}", "no sbatch option");
+  for (const char* nice :
+       {"--nice=abc", "--nice=1x", "--nice 1.5", "--nice=", "--nice=4294967296", "--nice=-2147483646"})
+    expect_refused(fmt::format("name: tiny\nslurm: {{extra: [\"{}\"]}}", nice), "a whole number");
+  expect_refused("name: tiny\nslurm: {time: 30 h, warn: 20 h}", "slurm.warn is 20 h (at most 65535 s");
   expect_refused("name: tiny\ndevice: {sdk: \"9.99\"}", "sdk");
   expect_refused("name: tiny\ncheck: {compile_timeout: 99999999999999999 d}", "at most ten years");
 }
