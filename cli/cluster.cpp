@@ -5,7 +5,9 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "cli/status_report.hpp"
 #include "runner/log/ledger.hpp"
 
@@ -45,27 +47,13 @@ void print_added(const jobs::Run& run, const jobs::SubmitReport& report,
       episodes, run.folder.native());
 }
 
-}  // namespace
-
-ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options) {
-  const auto ledger = log::read_ledger(run);
-  const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
-  if (shards.empty()) {
-    if (!options.quiet)
-      fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
-    return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
-  }
-  const auto bad = ledger.bad_nodes();
-  const auto report = scheduler.submit(run, {shards, program_path(), bad});
-  if (options.quiet) return ExitCode::done;
-  for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
+void print_report(const jobs::Run& run, const jobs::SubmitReport& report) {
   if (report.already) {
     fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
                report.busy_shards.size(), run.folder.native());
     if (report.aggregation_added)
       fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
-    print_added(run, report, options.added);
-    return ExitCode::done;
+    return;
   }
   for (const auto& array : report.submission.arrays)
     fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
@@ -73,7 +61,57 @@ ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, co
   fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
   if (!report.busy_shards.empty())
     fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
-  print_added(run, report, options.added);
+}
+
+void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const std::vector<std::string>& bad_nodes) {
+  nlohmann::ordered_json out = {{"version", 1},
+                                {"run", run.folder.native()},
+                                {"submitted", !report.already || report.aggregation_added},
+                                {"arrays", nlohmann::ordered_json::array()}};
+  if (!report.already) {
+    for (const auto& array : report.submission.arrays)
+      out["arrays"].push_back({{"job", array.job}, {"elements", array.elements}, {"offset", array.offset}});
+  }
+  const auto aggregation = report.submission.aggregation;
+  out["aggregation"] = aggregation == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(aggregation);
+  out["busy_shards"] = report.busy_shards;
+  out["throttle"] = report.pace.throttle;
+  out["left_out"] = bad_nodes;
+  fmt::print("{}", json_text(out));
+}
+
+}  // namespace
+
+ExitCode nothing_to_submit(const jobs::Run& run, const log::Ledger& ledger, const OutstandingOptions& options) {
+  const bool done = ledger.outstanding() == 0;
+  if (options.json) {
+    fmt::print("{}", json_text({{"version", 1},
+                                {"run", run.folder.native()},
+                                {"submitted", false},
+                                {"scored", ledger.scored()},
+                                {"outstanding", ledger.outstanding()}}));
+  } else if (!options.quiet) {
+    const auto next =
+        done ? fmt::format("`nkigrid tables {}` prints what came of them", run.folder.native())
+             : fmt::format("the rest is parked, and `nkigrid resume {} --parked` tries it again", run.folder.native());
+    fmt::print("nothing to submit: {} of {} episodes are scored; {}\n", ledger.scored(), ledger.states.size(), next);
+  }
+  return done ? ExitCode::done : ExitCode::incomplete;
+}
+
+ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options) {
+  const auto ledger = log::read_ledger(run);
+  const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
+  if (shards.empty()) return nothing_to_submit(run, ledger, options);
+  const auto bad = ledger.bad_nodes();
+  const auto report = scheduler.submit(run, {shards, program_path(), bad});
+  if (options.json) {
+    print_json(run, report, bad);
+  } else if (!options.quiet) {
+    for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
+    print_report(run, report);
+    print_added(run, report, options.added);
+  }
   return ExitCode::done;
 }
 

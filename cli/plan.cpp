@@ -22,7 +22,7 @@ namespace nkigrid::cli {
 namespace {
 
 struct PlanOptions {
-  std::string grid, pilot;
+  std::string grid, pilot, test = "mid-p";
   double difference = 5;
   bool json = false;
   ScheduleOptions schedule;
@@ -111,6 +111,9 @@ ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
                 fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
+  if (options.test != "mid-p" && options.test != "exact")
+    throw Error(ErrorCode::usage,
+                fmt::format("unknown word '{}' of --test (legal: mid-p, exact); choose one of these", options.test));
   const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
   const auto benchmark = jobs::load_benchmark(grid.benchmark);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
@@ -121,6 +124,7 @@ ExitCode plan(const PlanOptions& options) {
   const auto pilot = read_pilot(options.pilot);
   aggregate::PowerOptions wanted;
   wanted.difference = options.difference / 100;
+  wanted.test = options.test == "exact" ? aggregate::PValue::exact : aggregate::PValue::mid;
   const auto power = aggregate::plan_power(grid, plan, pilot ? &*pilot : nullptr, wanted);
   if (options.json) {
     print_json(jobs::grid_hash(plan), plan, cells, schedule, power_as_json(power, wanted));
@@ -147,6 +151,11 @@ Verb plan_verb() {
                 ->type_name("RUN");
             app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
                 ->type_name("POINTS")
+                ->capture_default_str();
+            app.add_option(
+                   "--test", options->test,
+                   "whose power is forecast, as `tables --test` has it: mid-p, or exact (never above its level)")
+                ->type_name("HOW")
                 ->capture_default_str();
             add_schedule_options(app, options->schedule);
             return [options] { return plan(*options); };

@@ -38,10 +38,11 @@ void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::P
     if (row.draws > 0) fewest = fewest == 0 ? row.draws : std::min(fewest, row.draws);
   }
   std::vector<std::string> parts;
-  if (exact) parts.push_back("of McNemar's test by its mid-p, exactly");
+  const char* p = options.test == aggregate::PValue::exact ? "exact p" : "mid-p";
+  if (exact) parts.push_back(fmt::format("of McNemar's test by its {}, computed", p));
   if (fewest > 0) {
     parts.push_back(fmt::format(
-        "of the sign-flip test by its mid-p, in {} simulated grids (standard error {:.1f} % at {:g} %)", fewest,
+        "of the sign-flip test by its {}, in {} simulated grids (standard error {:.1f} % at {:g} %)", p, fewest,
         100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
   }
   say("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
@@ -111,7 +112,8 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const ag
          {"variance_between_tasks", rounded(row.design.between_tasks)},
          {"variance_replicate_a", rounded(row.design.noise_a)},
          {"variance_replicate_b", rounded(row.design.noise_b)},
-         {"test", row.draws == 0 ? "mcnemar-mid-p" : "sign-flip-mid-p"},
+         {"test", fmt::format("{}-{}", row.draws == 0 ? "mcnemar" : "sign-flip",
+                              options.test == aggregate::PValue::exact ? "exact" : "mid-p")},
          {"draws", row.draws},
          {"power_standard_error",
           row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},

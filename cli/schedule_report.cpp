@@ -1,5 +1,4 @@
 #include "cli/schedule_report.hpp"
-#include "jobs/base/notice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,9 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include "cli/usage.hpp"
+#include "jobs/base/notice.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -71,13 +73,16 @@ void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
 void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   add_costs_option(app, options.costs);
   const auto list = [&](const char* name, std::vector<std::uint32_t>& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->check(CLI::Range(0, 1'000'000));
+    auto* option = app.add_option(name, values, help)->delimiter(',');
+    want_whole(option, 0, 1'000'000);
   };
   list("--shards", options.choices.shards, "shard counts to compare, e.g. 4,8,16");
   list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
   list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
   list("--lanes", options.choices.lanes, "lanes a rank to compare");
-  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")
+      ->type_name("USD")
+      ->check(is_price);
 }
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,

@@ -209,6 +209,8 @@ std::string to_text(const StatusReport& report) {
         "\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n",
         report.folder);
   }
+  if (report.outstanding > 0 && !report.works && report.elements.empty())
+    text += fmt::format("\nnothing works on it; `nkigrid resume {} --local` continues it\n", report.folder);
   return printable(text);  // names of nodes, words of servers
 }
 
