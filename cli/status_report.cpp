@@ -95,6 +95,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
   report.log_warnings = ledger.warnings;
+  report.rows_outside = ledger.ignored_rows;
   if (report.outstanding > 0)
     report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
@@ -159,6 +160,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
     json["bad_nodes"].push_back(
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
+  json["rows_outside"] = report.rows_outside;
   json["log_warnings"] = report.log_warnings;
   return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
@@ -201,6 +203,11 @@ std::string to_text(const StatusReport& report) {
   text += elements_text(report.elements, report.time);
   for (const auto& [name, node] : report.bad_nodes)
     text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  if (report.rows_outside > 0)
+    text += fmt::format(
+        "\n{} rows of the log are of no episode of this grid (another cell, task, replicate or key): they "
+        "are not counted\n",
+        report.rows_outside);
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
     text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
