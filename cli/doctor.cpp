@@ -30,6 +30,8 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/device/make_device.hpp"

@@ -31,6 +31,7 @@ ExitCode finished(ExitCode code) {
 ExitCode run_program(ProgramArguments arguments) {
   CLI::App app("Measures how well language models write kernels for AWS Trainium: grids, logs, tables.", "nkigrid");
   app.set_version_flag("--version", std::string("nkigrid ") + kVersion);
+  app.set_help_all_flag("--help-all", "prints the pages of all verbs");
   app.require_subcommand(1);
   const auto verbs = all_verbs(arguments);
   std::vector<std::pair<CLI::App*, Action>> actions;
@@ -44,6 +45,8 @@ ExitCode run_program(ProgramArguments arguments) {
     app.parse(*arguments.argc, *arguments.argv);
   } catch (const CLI::CallForHelp&) {
     return fmt::print("{}", app.help()), ExitCode::done;  // of the verb, where one was named
+  } catch (const CLI::CallForAllHelp&) {
+    return fmt::print("{}", app.help("", CLI::AppFormatMode::All)), ExitCode::done;
   } catch (const CLI::CallForVersion&) {
     return fmt::print("nkigrid {}\n", kVersion), ExitCode::done;
   } catch (const CLI::ParseError& error) {

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -11,9 +13,11 @@
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "jobs/forecast/forecast.hpp"
 #include "jobs/make_plan.hpp"
 #include "runner/log/costs.hpp"
@@ -102,9 +106,10 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
       "Mtok out", "USD", "lane hours", "exp. USD");
   for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
   print_row(total_of(cells), sum_of(schedule.cells), width);
-  say("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, "
-      "{}\n",
-      basis_text(schedule.model));
+  say("{}\n", wrapped(fmt::format("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours "
+                                  "and exp. USD: {}",
+                                  basis_text(schedule.model)),
+                      terminal_columns(STDOUT_FILENO)));
 }
 
 ExitCode plan(const PlanOptions& options) {

@@ -1,11 +1,17 @@
 #include "cli/power_report.hpp"
-#include "jobs/base/notice.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -18,6 +24,12 @@ std::string points(std::optional<double> difference) { return difference ? point
 
 nlohmann::ordered_json rounded(std::optional<double> value) {
   return value ? nlohmann::ordered_json(rounded(*value)) : nullptr;
+}
+
+/// A sentence below the table, as wide as the terminal.
+template <class... Words>
+void note(fmt::format_string<Words...> format, Words&&... words) {
+  say("{}\n", wrapped(fmt::format(format, std::forward<Words>(words)...), terminal_columns(STDOUT_FILENO)));
 }
 
 // What it takes to see the wanted difference.
@@ -45,19 +57,21 @@ void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::P
         "of the sign-flip test by its {}, in {} simulated grids (standard error {:.1f} % at {:g} %)", p, fewest,
         100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
   }
-  say("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
-      fmt::join(parts, "; "));
+  note("power: that of the test in `pairs`, {}; none: not even the largest difference is shown",
+       fmt::to_string(fmt::join(parts, "; ")));
 }
 
 void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; })) {
-    say("basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
-        "replaces it by what it measured\n",
+    note(
+        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
+        "replaces it by what it measured",
         100 * options.prior.rate, 100 * options.prior.share_of_tasks);
   }
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_upper.has_value(); })) {
-    say("basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
-        "tasks\n",
+    note(
+        "basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
+        "tasks",
         100 * aggregate::kPilotConfidence);
   }
 }
@@ -87,11 +101,12 @@ void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::
         row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever), row.power,
         row.basis, advice(row, options));
   }
-  say("in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
-      "these tasks show no less\n",
+  note(
+      "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
+      "these tasks show no less",
       rows.size(), rows.size());
   print_test(rows, options);
-  say("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
+  note("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation");
   print_basis(rows, options);
 }
 

@@ -15,6 +15,7 @@
 
 #include "cli/terminal.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {

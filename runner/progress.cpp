@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::runner {
 namespace {
@@ -84,7 +85,7 @@ void Progress::tell(const std::string& text) {
 /// Hundreds of attempts may fail for one reason: the first is told, the line counts the rest.
 void Progress::tell_failure(const std::string& failure) {
   if (failure.empty() || !told_.insert(failure.substr(0, failure.find(':'))).second) return;
-  tell("an attempt failed by the machinery, not by the model, and is made again: " + failure);
+  tell("an attempt failed by the machinery, not by the model, and is made again: " + one_line(failure));
 }
 
 std::vector<std::string> Progress::lines_of(const State& state) const {

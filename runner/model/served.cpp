@@ -9,6 +9,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "runner/model/client.hpp"
 #include "runner/model/http.hpp"
 #include "runner/model/key.hpp"
@@ -51,11 +52,7 @@ std::string shown(std::vector<std::string> ids) {
 }
 
 /// One line, bounded: it is a server's.
-std::string words_of(const std::string& body) {
-  auto words = elide_middle(to_valid_utf8(body), 200);
-  std::replace(words.begin(), words.end(), '\n', ' ');
-  return words;
-}
+std::string words_of(const std::string& body) { return one_line(elide_middle(to_valid_utf8(body), 200)); }
 
 std::string judge(const HttpAnswer& answer, const jobs::Remote& remote) {
   if (answer.status == 401 || answer.status == 403) {
