@@ -82,7 +82,8 @@ ExitCode list(const BenchOptions& options) {
   }
   std::vector<std::string> subsets;
   for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
-  say("{}: {} tasks; subsets: {}\n", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
+  // Not among the tasks, which a script takes line by line.
+  notice("{}: {} tasks; subsets: {}", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
   return ExitCode::done;
 }
 
@@ -118,7 +119,9 @@ ExitCode show(const BenchOptions& options) {
 
 CLI::App* part(CLI::App& app, const char* name, const char* help, BenchOptions& options) {
   auto* sub = app.add_subcommand(name, help);
-  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")->capture_default_str();
+  sub->add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")
+      ->type_name("B")
+      ->capture_default_str();
   return sub;
 }
 
@@ -129,7 +132,7 @@ Verb bench_verb() {
             auto options = std::make_shared<BenchOptions>();
             app.require_subcommand(1);
             auto* lists = part(app, "list", "one line a task", *options);
-            lists->add_option("--subset", options->subset, "only this subset");
+            lists->add_option("--subset", options->subset, "only this subset")->type_name("S");
             lists->add_flag("--json", options->json, "machine-readable");
             auto* shows = part(app, "show", "one task: source, inputs, outputs, constants", *options);
             shows->add_option("id", options->task, "task id, e.g. L1/001_add")->required()->type_name("ID");

@@ -7,6 +7,7 @@
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -18,7 +19,7 @@ struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
-  bool parked = false, quiet = false;
+  bool parked = false, json = false, quiet = false;
   std::vector<std::string> costs;
 };
 
@@ -31,7 +32,8 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
   SessionOptions session{.lanes = options.lanes,
                          .elements_at_once = options.elements_at_once,
                          .with_parked = options.parked,
-                         .quiet = options.quiet};
+                         .quiet = options.quiet,
+                         .json = options.json};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty())
       throw Error(ErrorCode::usage,
@@ -64,16 +66,17 @@ Verb run_verb(ProgramArguments arguments) {
             app.add_option("-o,--output", options->run,
                            "where the run lives; an existing run of the same grid is continued")
                 ->type_name("RUN");
-            app.add_option("--shard", options->shard,
-                           "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
-                ->check(CLI::NonNegativeNumber);
-            app.add_option("--elements-at-once", options->elements_at_once,
-                           "elements of this run that work at once, this one among them: each keeps to its part of "
-                           "every model's concurrency")
-                ->check(CLI::PositiveNumber)
-                ->capture_default_str();
+            want_whole(app.add_option("--shard", options->shard,
+                                      "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all"),
+                       0, 1'000'000);
+            want_whole(app.add_option("--elements-at-once", options->elements_at_once,
+                                      "elements of this run that work at once, this one among them: each keeps to its "
+                                      "part of every model's concurrency")
+                           ->capture_default_str(),
+                       1, 1'000'000);
             app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
-            app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
+            add_lanes_option(app, options->lanes);
+            app.add_flag("--json", options->json, "what it came to, machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             add_costs_option(app, options->costs);
             return [options, arguments] { return run(*options, arguments); };

@@ -1,5 +1,7 @@
 #include "cli/run_session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -11,9 +13,13 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "aggregate/tables/write.hpp"
+#include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/usage.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -34,9 +40,17 @@ namespace {
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// A second Ctrl-C does not wait for the drain. Only what a handler may do: one write.
+[[noreturn]] void stop_now() {
+  constexpr std::string_view kWords =
+      "\nnkigrid: stopped now: turns in flight are lost; every reply and turn that was logged stays, and `nkigrid "
+      "resume RUN --local` goes on from there\n";
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+  std::_Exit(static_cast<int>(ExitCode::interrupted));
+}
+
 extern "C" void on_stop_signal(int signal) {
-  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT)
-    std::_Exit(static_cast<int>(ExitCode::interrupted));  // a second Ctrl-C does not wait for the drain
+  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT) stop_now();
 }
 
 void catch_stop_signals() {
@@ -119,13 +133,29 @@ bool tables_are_ours(const jobs::Run& run, const jobs::Allocation& allocation) {
   }
 }
 
+void print_result(const jobs::Run& run, const runner::RunResult& result) {
+  fmt::print("{}", json_text({{"version", 1},
+                              {"run", run.folder.native()},
+                              {"grid_hash", run.grid_hash},
+                              {"episodes", result.episodes},
+                              {"scored", result.scored},
+                              {"outstanding", result.outstanding},
+                              {"stopped_by", result.stopped_by},
+                              {"exit_code", static_cast<int>(result.exit_code)}}));
+}
+
 ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options,
                 const jobs::Allocation& allocation) {
   leave_out_of_waiting(run, allocation, result.bad_nodes);
   if (!options.shard || tables_are_ours(run, allocation)) aggregate::write_tables(run, run.folder / "tables");
+  if (options.json) print_result(run, result);
   if (result.outstanding > 0 && !options.quiet) {
     notice("{} of {} episodes are outstanding; `nkigrid resume {} --local` continues them", result.outstanding,
            result.episodes, run.folder.native());
+  }
+  if (result.begun == 0 && result.outstanding == 0 && !options.quiet) {
+    notice("nothing was left to do: {} of {} episodes were scored before; `nkigrid tables {}` prints what came of them",
+           result.scored, result.episodes, run.folder.native());
   }
   if (!result.stopped_by.empty()) notice("stopped by {}", result.stopped_by);
   return result.exit_code;
@@ -167,6 +197,10 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
 }
 
 }  // namespace
+
+void add_lanes_option(CLI::App& app, std::uint32_t& lanes) {
+  want_whole(app.add_option("--lanes", lanes, "episodes at once in each process (0: auto)"), 0, 4096);
+}
 
 ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) {
   catch_stop_signals();

@@ -1,5 +1,6 @@
 #include "cli/schedule_report.hpp"
-#include "jobs/base/notice.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+#include "cli/usage.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -71,13 +77,16 @@ void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
 void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   add_costs_option(app, options.costs);
   const auto list = [&](const char* name, std::vector<std::uint32_t>& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->check(CLI::Range(0, 1'000'000));
+    auto* option = app.add_option(name, values, help)->delimiter(',');
+    want_whole(option, 0, 1'000'000);
   };
   list("--shards", options.choices.shards, "shard counts to compare, e.g. 4,8,16");
   list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
   list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
   list("--lanes", options.choices.lanes, "lanes a rank to compare");
-  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")
+      ->type_name("USD")
+      ->check(is_price);
 }
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
@@ -116,7 +125,9 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
 }
 
 std::string basis_text(const jobs::CostModel& model) {
-  if (!model.learnt()) return "by a prior (nothing is measured yet; --costs RUN learns from an earlier run)";
+  if (!model.learnt())
+    return "guessed (nothing is measured yet: every episode is taken to use all its turns, and times and tokens are a "
+           "prior's; --costs RUN learns them from an earlier run)";
   return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(),
                      model.runs.size() == 1 ? "" : "s");
 }
@@ -133,7 +144,10 @@ std::string schedule_as_json(const Schedule& schedule) {
 }
 
 void print_schedule(const Schedule& schedule) {
-  say("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
+  const auto columns = terminal_columns(STDOUT_FILENO);
+  say("\n{}\n", wrapped(fmt::format("time by layout, {}, shortest first",
+                                    schedule.model.learnt() ? basis_text(schedule.model) : "guessed"),
+                        columns));
   say("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle",
       "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
       schedule.node_price ? "   node USD" : "");
@@ -149,19 +163,23 @@ void print_schedule(const Schedule& schedule) {
         run.longest_element > schedule.limit ? "  over the time limit" : "",
         run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
   }
-  say("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
-      "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over "
-      "the least that these\n"
-      "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, "
-      "which has slurm.time less\n"
-      "slurm.warn, {}\n",
-      duration_text(schedule.limit));
+  say("{}\n",
+      wrapped(fmt::format("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; "
+                          "lanes: of a rank. makespan: from the first element's start to the last one's end, "
+                          "without waits in Slurm's queue; /ideal: over the least that these lanes and cores "
+                          "allow; busy, cores: share of the lanes' and the cores' time in use; element: the "
+                          "longest one, which has slurm.time less slurm.warn, {}",
+                          duration_text(schedule.limit)),
+              columns > 0 ? columns : 120));
   if (schedule.room)
     say("the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work\n",
         *schedule.room, *schedule.room == 1 ? "" : "s");
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  say("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards,
-      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+  say("{}\n", wrapped(fmt::format("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, "
+                                  "lanes: {} ({})",
+                                  best.shards, best.throttle, best.nodes, best.ranks_per_node, best.lanes,
+                                  schedule.recommendation.reason),
+                      columns));
 }
 
 }  // namespace nkigrid::cli

@@ -126,6 +126,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.outstanding = ledger.outstanding();
   report.log_warnings = ledger.warnings;
   if (auto builds = ledger.build_warning(); !builds.empty()) report.log_warnings.push_back(std::move(builds));
+  report.rows_outside = ledger.ignored_rows;
   if (report.outstanding > 0)
     report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
@@ -191,6 +192,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
     json["bad_nodes"].push_back(
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
+  json["rows_outside"] = report.rows_outside;
   json["log_warnings"] = report.log_warnings;
   return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
@@ -236,6 +238,11 @@ std::string to_text(const StatusReport& report) {
     text += fmt::format("the endpoint of model {} {}; its episodes wait, and no node is blamed\n", model, what);
   for (const auto& [name, node] : report.bad_nodes)
     text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  if (report.rows_outside > 0)
+    text += fmt::format(
+        "\n{} rows of the log are of no episode of this grid (another cell, task, replicate or key): they "
+        "are not counted\n",
+        report.rows_outside);
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
     text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
@@ -243,6 +250,8 @@ std::string to_text(const StatusReport& report) {
     text += fmt::format("\nnothing works on it; elements print to {}/log/element-<job>_<index>.out; {}\n",
                         report.folder, continue_text(report));
   }
+  if (report.outstanding > 0 && !report.works && report.elements.empty())
+    text += fmt::format("\nnothing works on it; `nkigrid resume {} --local` continues it\n", report.folder);
   return printable(text);  // names of nodes, words of servers
 }
 

@@ -26,6 +26,7 @@ struct StatusReport {
   std::vector<jobs::ElementState> elements;       ///< empty for a local run
   std::optional<jobs::ElementState> aggregation;  ///< the job that makes the tables
   std::map<std::string, std::string> endpoints;   ///< by model, what is known of one that fails
+  std::uint64_t rows_outside = 0;                 ///< of the log, that are of no planned episode
   std::vector<std::string> log_warnings;          ///< damage, and files that do not count
   std::string cluster_warning;                    ///< why the controller could not be asked, or ""
   bool works = false;                             ///< some process or batch job may still score episodes

@@ -157,7 +157,7 @@ void refuse_other_grid(const Run& was, const Grid& grid, const Benchmark& benchm
       "choose another "
       "folder, or undo:",
       was.folder.native());
-  constexpr std::size_t kShown = 20;
+  constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(kShown, faults.size()); ++i) text += "\n  " + faults[i];
   if (faults.size() > kShown) text += fmt::format("\n  and {} more", faults.size() - kShown);
   throw Error(ErrorCode::config, text);

@@ -93,6 +93,7 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
     auto& tries = tries_.try_emplace(*episode, Tries{.attempts = first_attempt_ - 1}).first->second;
     tries.in_flight = true;
     ++in_flight_;
+    ++dealt_;
     work.push_back({.episode = *episode,
                     .attempt = ++tries.attempts,
                     .dead_attempt = std::exchange(tries.dead_attempt, 0),

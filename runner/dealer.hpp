@@ -59,6 +59,7 @@ class Dealer {
   /// The reason of the newest infrastructure failure, or "".
   const std::string& last_failure() const noexcept { return last_failure_; }
   std::uint64_t in_flight() const noexcept { return in_flight_; }
+  std::uint64_t dealt() const noexcept { return dealt_; }  ///< attempts, in this session
   std::uint64_t waiting() const noexcept { return waiting_.size(); }
   /// Waiting episodes that an earlier session's attempts may have left turns of.
   std::vector<std::uint32_t> resumed() const;
@@ -99,7 +100,7 @@ class Dealer {
   Seconds elapsed_{0};
   bool has_wall_budget_ = false, stopped_ = false;
   std::string stopped_by_, last_failure_;
-  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0;
+  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0, dealt_ = 0;
 };
 
 }  // namespace nkigrid::runner

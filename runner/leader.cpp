@@ -88,8 +88,10 @@ void Leader::finish() {
 /// What the log says at the end: the truth that `tables` will see.
 RunResult Leader::result() const {
   const auto ledger = ledger_of(run_);
-  RunResult result{
-      .episodes = order_.size(), .stopped_by = coordinator_.stopped_by(), .exit_code = coordinator_.exit_code()};
+  RunResult result{.episodes = order_.size(),
+                   .begun = coordinator_.dealt(),
+                   .stopped_by = coordinator_.stopped_by(),
+                   .exit_code = coordinator_.exit_code()};
   for (const auto episode : order_) result.scored += ledger.states[episode].is_scored() ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
   result.bad_nodes = ledger.bad_nodes();

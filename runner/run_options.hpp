@@ -30,7 +30,8 @@ struct RunResult {
   std::uint64_t episodes = 0;  ///< planned in this shard
   std::uint64_t scored = 0;
   std::uint64_t outstanding = 0;
-  std::string stopped_by;  ///< "" or why it stopped early (signal, endpoint, ...)
+  std::uint64_t begun = 0;  ///< attempts that this session dealt
+  std::string stopped_by;   ///< "" or why it stopped early (signal, endpoint, ...)
   ExitCode exit_code = ExitCode::done;
   std::vector<std::string> bad_nodes = {};  ///< log::Ledger::bad_nodes() at the end
 };

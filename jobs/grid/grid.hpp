@@ -124,7 +124,8 @@ struct GridResult {
 
 /// Reads and validates a grid file: unknown and duplicate keys, wrong types and units, names, missing files and tasks,
 /// empty products; every problem is reported at once. Relative paths: to the file's folder, then to `configs`.
-/// @param configs folder that holds the benchmarks, prompts and profiles which the project ships
+/// @param file where there is none, that of this name under `configs`
+/// @param configs folder that holds the benchmarks, prompts and profiles which the project ships, and its grids
 /// @throws Error{io} only when the file itself cannot be read.
 GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
 

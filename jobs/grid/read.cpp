@@ -18,6 +18,15 @@ namespace {
 
 constexpr std::uint64_t kMaxEpisodes = 10'000'000;
 
+/// "; write 'qwen2_5'" for what is a name but for single characters, else "".
+std::string legal_name(std::string name) {
+  std::erase_if(name, [](char c) { return c == '<' || c == '>'; });
+  for (auto& c : name) {
+    if (!is_name(std::string_view(&c, 1)) && c != '-' && c != '_') c = '_';
+  }
+  return is_name(name) ? fmt::format("; write '{}'", name) : std::string();
+}
+
 /// A section that maps names to things: a map with at least one name, each well formed. @returns null when it
 /// is none
 const YamlNode* require_names(Fields& fields, std::string_view key, bool files = false) {
@@ -33,8 +42,8 @@ const YamlNode* require_names(Fields& fields, std::string_view key, bool files =
   for (const auto& item : node->items) {
     if (!is_name(item.key)) {
       problems.add(item.key_place,
-                   fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40)",
-                               item.key, key));
+                   fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40){}",
+                               item.key, key, legal_name(item.key)));
     }
   }
   return node;
@@ -114,7 +123,12 @@ void restore_subsets(const Resolved& resolved, Grid& grid) {
 
 }  // namespace
 
-GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
+GridFile read_grid_file(const fs::path& named, const fs::path& configs) {
+  // A grid that the project ships is known by its name wherever one stands.
+  std::error_code ignored;
+  const bool is_shipped = !fs::exists(named, ignored) && named.is_relative() && !configs.empty() &&
+                          fs::is_regular_file(configs / named, ignored);
+  const auto file = is_shipped ? (configs / named).lexically_normal() : named;
   GridFile result;
   Problems problems(file.native());
   const auto tree = parse_yaml(read_file(file), problems);

@@ -38,7 +38,7 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
   if (!path) return prompt;
   const auto file = folders.find(*path);
   if (!file || !fs::is_regular_file(*file)) {
-    problems.add(node.place, fmt::format("no prompt file '{}'{}", *path, folders.looked_in()));
+    problems.add(node.place, fmt::format("no prompt file '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return prompt;
   }
   try {

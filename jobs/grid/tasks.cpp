@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
@@ -72,7 +73,7 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
   if (!path) return std::nullopt;
   const auto folder = folders.find(*path);
   if (!folder || !fs::is_directory(*folder)) {
-    problems.add(node.place, fmt::format("no benchmark '{}'{}", *path, folders.looked_in()));
+    problems.add(node.place, fmt::format("no benchmark '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return std::nullopt;
   }
   place.folder = *folder;
@@ -102,7 +103,14 @@ std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path
     return choice;
   }
   std::set<std::string> ids;
+  std::map<std::string, Place> named;
   for (const auto& word : read_texts(node, path, problems)) {
+    if (const auto [first, is_new] = named.emplace(word.text, word.place); !is_new) {
+      problems.add(word.place, fmt::format("{} names '{}' twice (first at line {}); keep one: `replicates` runs a task "
+                                           "several times",
+                                           path, word.text, first->second.line));
+      continue;
+    }
     if (add_matching(word.text, benchmark, ids)) continue;
     const bool is_glob = word.text.find_first_of("*?[") != std::string::npos;
     problems.add(word.place,

@@ -12,6 +12,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "jobs/base/text.hpp"
+#include "jobs/grid/yaml_trouble.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -136,6 +137,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     child.key = std::exchange(parent.key, {});
     child.key_place = std::exchange(parent.key_place, {});
+    if (child.kind == YamlNode::Kind::null && child.place > child.key_place)
+      child.place = child.key_place;  // nothing stands nowhere: the parser names what comes next
     parent.has_key = false;
     parent.node.items.push_back(std::move(child));
   }
@@ -176,8 +179,8 @@ std::string describe(const YamlNode& node) {
 }
 
 std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
-  if (to_valid_utf8(text) != text || text.find('\0') != std::string_view::npos) {
-    problems.add({}, "not a text file (bytes that are no UTF-8); save it as UTF-8");
+  if (const auto trouble = not_a_text(text)) {
+    problems.add(trouble->place, trouble->message);
     return std::nullopt;
   }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -193,7 +196,9 @@ std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
       return std::nullopt;
     }
   } catch (const YAML::Exception& error) {
-    problems.add(place_of(error.mark), fmt::format("broken YAML: {}", error.msg));
+    const auto slip = likely_slip(text);
+    problems.add(slip ? slip->place : place_of(error.mark),
+                 fmt::format("broken YAML: {}", slip ? slip->message : error.msg));
     return std::nullopt;
   }
   return builder.take_root();

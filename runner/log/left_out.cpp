@@ -90,7 +90,9 @@ std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, co
                    .reason = fmt::format("'{}' and the files of '{}' tell {} records differently, and which are true "
                                          "cannot be told",
                                          name, other.name, overlap.other),
-                   .advice = "`nkigrid seal RUN` keeps the other's and sets this one aside",
+                   .advice =
+                       "move the one that you do not believe out of the folder; `nkigrid resume` runs again what "
+                       "it alone held",
                    .of = other};
   if (overlap.alone > 0)
     return LeftOut{.why = LeftOut::Why::part_copy,

@@ -110,11 +110,10 @@ bool put_right(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& do
       give_own_name(file, done);
       return true;
     case LeftOut::Why::part_copy:
-      if (set_smaller_aside(log, file, done)) return true;
-      [[fallthrough]];
-    case LeftOut::Why::conflict:
-      keep_own(log, file, done);
+      if (!set_smaller_aside(log, file, done)) keep_own(log, file, done);
       return true;
+    case LeftOut::Why::conflict:
+      return false;  // which is true is not for a program to say: whoever knows takes the other away
   }
   return false;
 }

@@ -11,9 +11,7 @@
 #include "runner/log/segment_reader.hpp"
 
 namespace nkigrid::log {
-namespace {
 
-/// What a record is of: no attempt has two of one name.
 std::size_t name_of(const Record& record) {
   const auto& id = attempt_of(record);
   std::uint32_t turn = 0;
@@ -24,8 +22,6 @@ std::size_t name_of(const Record& record) {
 }
 
 std::size_t digest_of(const Record& record) { return std::hash<std::string>()(encode(record)); }
-
-}  // namespace
 
 void read_file_records(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
   if (file.extension() == ".journal")

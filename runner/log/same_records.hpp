@@ -20,6 +20,10 @@ struct Overlap {
 /// @throws Error{io, corrupt}
 Overlap compare_records(const std::filesystem::path& file, const std::vector<std::filesystem::path>& others);
 
+/// A hash of what a record is of (its attempt, kind and turn: no attempt has two of one name), and of all that it says.
+std::size_t name_of(const Record& record);
+std::size_t digest_of(const Record& record);
+
 /// Every record of a file, segment or journal, with its sequence number. @throws Error{io, corrupt}
 void read_file_records(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
 

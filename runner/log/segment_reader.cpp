@@ -73,6 +73,7 @@ std::string_view contradiction_of(const AttemptRow&) noexcept { return {}; }
 std::string_view contradiction_of(const TurnRow& row) noexcept {
   if (row.answered != (row.turn_seq > 0)) return "answered and turn_seq";
   if (row.reply_seq == 0 && row.turn_seq == 0) return "reply_seq and turn_seq";
+  if (const auto found = contradiction(row.reply); !found.empty()) return found;
   return contradiction(row.turn);
 }
 std::string_view contradiction_of(const EpisodeRow& row) noexcept {

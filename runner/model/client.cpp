@@ -79,7 +79,7 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = without_keys(http_.post(request, options, stop), key_.mask);
+  HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -53,7 +54,7 @@ class ChatClient final : public ChatModel {
   Permits* permits_;
   ClientTuning tuning_;
   SystemClock clock_;
-  HttpClient http_;
+  std::unique_ptr<HttpClient> http_ = make_http_client();
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_
