@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "aggregate/tables/write.hpp"
+#include "cli/own_commands.hpp"
 #include "cli/schedulers.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
@@ -21,6 +22,7 @@
 #include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
 #include "runner/log/stopped_by.hpp"
+#include "runner/model/key.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
 
@@ -61,6 +63,7 @@ struct Session {
   std::unique_ptr<jobs::Allocation> allocation;
   std::optional<double> ends_at;
   jobs::EndQuestion end_question;
+  model::TakenKeys keys;
   device::DevicePaths paths;
   std::shared_ptr<device::BackendServers> servers;
 };
@@ -68,7 +71,10 @@ struct Session {
 Session begin_session(const SessionOptions& options) {
   Session session{.options = options, .allocation = site_allocation(), .paths = device::default_device_paths()};
   if (!options.grid) session.run = jobs::load_run(options.run);
+  // Who submitted a run was asked then, and an element has nobody to ask.
+  if (session.run && !options.shard) require_own_commands(*session.run, options.trust_commands, !mpi::under_launcher());
   const auto& grid = options.grid ? *options.grid : session.run->grid;
+  session.keys = model::take_environment_keys(grid.models);
   if (is_first_rank()) session.ends_at = session.allocation->end(grid.slurm.time);
   if (session.ends_at) session.end_question = session.allocation->watch_end();
   // The servers' children must hold nothing of ours.
@@ -138,7 +144,8 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
                                .ends_at = session.ends_at,
                                .elements_at_once = options.elements_at_once,
                                .end_question = session.end_question,
-                               .node = session.allocation->node()};
+                               .node = session.allocation->node(),
+                               .keys = std::move(session.keys)};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
 }

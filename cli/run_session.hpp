@@ -21,6 +21,7 @@ struct SessionOptions {
   std::uint32_t elements_at_once = 1;  ///< of this run, this one among them
   bool with_parked = false;
   bool quiet = false;
+  bool trust_commands = false;  ///< see own_commands.hpp
 };
 
 /// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank

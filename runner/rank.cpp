@@ -41,10 +41,10 @@ std::uint32_t lanes_of(const RankContext& at) {
 bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); }
 
 /// Closes and seals a rank's journal. @returns an empty trouble when all went well.
-Trouble seal(log::Journal& journal) {
+Trouble seal(log::Journal& journal, const jobs::Run& run) {
   try {
     journal.close();
-    log::seal_journal(journal.path(), true);
+    log::seal_journal(journal.path(), true, Seconds(600), {}, log::SealKey(run.log_key));
     return {};
   } catch (const Error& error) {
     return {exit_code(error.code()), error.what(), {}};
@@ -68,7 +68,8 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
       device_(std::move(device)),
       leader_(leader),
       permits_([this] { bell_.ring(); }),
-      journal_(at_.run.log_folder(), journal_name(at_.options, at_.comm.rank()), header_of(at_, *device_)),
+      journal_(at_.run.log_folder(), journal_name(at_.options, at_.comm.rank()), header_of(at_, *device_),
+               log::SealKey(at_.run.log_key)),
       turns_(at_.run.grid),
       histories_(at_.run),
       lane_context_{.run = at_.run,
@@ -76,7 +77,7 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
                     .journal = journal_,
                     .clock = at_.clock,
                     .models = model::make_models(at_.run.grid.models, at_.run.benchmark,
-                                                 at_.run.folder / "inputs" / "profiles", permits_),
+                                                 at_.run.folder / "inputs" / "profiles", permits_, at_.options.keys),
                     .node = at_.node,
                     .rank = static_cast<std::uint32_t>(at_.comm.rank()),
                     .turns = turns_,
@@ -136,7 +137,7 @@ void Rank::seal_when_idle() {
   if (sealed_ || !worker_.finishing() || !lanes_->idle()) return;
   sealed_ = true;
   heartbeat_.before_sealing();
-  worker_.send(Tag::sealed, encode(seal(journal_)), "report the seal");
+  worker_.send(Tag::sealed, encode(seal(journal_, at_.run)), "report the seal");
 }
 
 void Rank::begin(const Start& start) {

@@ -77,9 +77,10 @@ struct Ledger {
   /// read_log() has them.
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
-  std::uint32_t foreign_files = 0;    ///< of the log folder, that are of another run: not counted, and warned of
-  std::uint32_t copied_files = 0;     ///< whose records others hold: counted once, and warned of
-  std::uint64_t ignored_rows = 0;     ///< rows of other keys
+  std::vector<std::string> trust;   ///< what every table says of the log: unverified, never audited, an audit's finding
+  std::uint32_t foreign_files = 0;  ///< of the log folder, that are of another run: not counted, and warned of
+  std::uint32_t copied_files = 0;   ///< whose records others hold: counted once, and warned of
+  std::uint64_t ignored_rows = 0;   ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
 
   /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no
@@ -102,7 +103,7 @@ struct Ledger {
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, bool live);
 
 /// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living
-/// writer.
+/// writer. Alone of these it knows what every table says of the log (trust).
 Ledger read_ledger(const jobs::Run& run);
 
 }  // namespace nkigrid::log

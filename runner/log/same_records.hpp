@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/log/records.hpp"
+#include "runner/log/seal_key.hpp"
 
 namespace nkigrid::log {
 
@@ -18,9 +19,11 @@ struct Overlap {
 
 /// Reads `file` and `others` (segments or journals) whole. Memory: 16 bytes a record of the others.
 /// @throws Error{io, corrupt}
-Overlap compare_records(const std::filesystem::path& file, const std::vector<std::filesystem::path>& others);
+Overlap compare_records(const SealKey& key, const std::filesystem::path& file,
+                        const std::vector<std::filesystem::path>& others);
 
 /// Every record of a file, segment or journal, with its sequence number. @throws Error{io, corrupt}
-void read_file_records(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
+void read_file_records(const SealKey& key, const std::filesystem::path& file,
+                       const std::function<void(std::uint64_t, Record&&)>& visit);
 
 }  // namespace nkigrid::log
