@@ -10,6 +10,7 @@
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/version.hpp"
 
@@ -63,6 +64,7 @@ ExitCode run_program(ProgramArguments arguments) {
 
 int main(int argc, char** argv) {
   auto code = nkigrid::ExitCode::internal;
+  nkigrid::file_mask();  // while there is one thread: to read it is to change it
   try {
     code = nkigrid::cli::finished(nkigrid::cli::run_program({&argc, &argv}));
   } catch (const nkigrid::Error& error) {

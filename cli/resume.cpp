@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/own_commands.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
@@ -16,12 +17,13 @@ namespace {
 struct ResumeOptions {
   std::string run;
   std::uint32_t lanes = 0;
-  bool local = false, parked = false, json = false, quiet = false;
+  bool local = false, parked = false, json = false, quiet = false, trust = false;
 };
 
 /// On the cluster. A run that was never submitted and has nothing left needs none.
 ExitCode resume_there(const ResumeOptions& options) {
   const auto run = jobs::load_run(options.run);
+  require_own_commands(run, options.trust, true);
   const auto scheduler = site_scheduler();
   const OutstandingOptions how{
       .with_parked = options.parked, .quiet = options.quiet, .json = options.json, .added = {}};
@@ -43,6 +45,7 @@ Verb resume_verb(ProgramArguments arguments) {
             app.add_flag("--local", options->local, "here instead of on the cluster");
             app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
             add_lanes_option(app, options->lanes);
+            add_trust_option(app, options->trust);
             app.add_flag("--json", options->json, "what it came to, machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             return [options, arguments]() -> ExitCode {
@@ -51,7 +54,8 @@ Verb resume_verb(ProgramArguments arguments) {
                                   .lanes = options->lanes,
                                   .with_parked = options->parked,
                                   .quiet = options->quiet,
-                                  .json = options->json},
+                                  .json = options->json,
+                                  .trust_commands = options->trust},
                                  arguments);
             };
           }};

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/own_commands.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
@@ -19,7 +20,7 @@ struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
-  bool parked = false, json = false, quiet = false;
+  bool parked = false, json = false, quiet = false, trust = false;
   std::vector<std::string> costs;
 };
 
@@ -42,6 +43,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
       throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
     session.run = options.subject;
     session.shard = shard_of(options);
+    session.trust_commands = options.trust;
   } else {
     if (options.run.empty())
       throw Error(ErrorCode::usage,
@@ -77,6 +79,7 @@ Verb run_verb(ProgramArguments arguments) {
             app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
             add_lanes_option(app, options->lanes);
             app.add_flag("--json", options->json, "what it came to, machine-readable, on stdout");
+            add_trust_option(app, options->trust);
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             add_costs_option(app, options->costs);
             return [options, arguments] { return run(*options, arguments); };

@@ -18,6 +18,7 @@
 
 #include "aggregate/tables/write.hpp"
 #include "cli/json_text.hpp"
+#include "cli/own_commands.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/usage.hpp"
 #include "jobs/base/clock.hpp"
@@ -29,6 +30,7 @@
 #include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
 #include "runner/log/stopped_by.hpp"
+#include "runner/model/key.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
 #include "runner/shard_lock.hpp"
@@ -78,6 +80,7 @@ struct Session {
   std::unique_ptr<jobs::Allocation> allocation;
   std::optional<double> ends_at;
   jobs::EndQuestion end_question;
+  model::TakenKeys keys;
   device::DevicePaths paths;
   std::shared_ptr<device::BackendServers> servers;
 };
@@ -85,7 +88,10 @@ struct Session {
 Session begin_session(const SessionOptions& options) {
   Session session{.options = options, .allocation = site_allocation(), .paths = device::default_device_paths()};
   if (!options.grid) session.run = jobs::load_run(options.run);
+  // Who submitted a run was asked then, and an element has nobody to ask.
+  if (session.run && !options.shard) require_own_commands(*session.run, options.trust_commands, !mpi::under_launcher());
   const auto& grid = options.grid ? *options.grid : session.run->grid;
+  session.keys = model::take_environment_keys(grid.models);
   if (is_first_rank()) session.ends_at = session.allocation->end(grid.slurm.time);
   if (session.ends_at) session.end_question = session.allocation->watch_end();
   // The servers' children must hold nothing of ours.
@@ -191,7 +197,8 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
                                .ends_at = session.ends_at,
                                .elements_at_once = options.elements_at_once,
                                .end_question = session.end_question,
-                               .node = session.allocation->node()};
+                               .node = session.allocation->node(),
+                               .keys = std::move(session.keys)};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options, *session.allocation) : result.exit_code;
 }

@@ -28,7 +28,8 @@ struct SessionOptions {
   std::uint32_t elements_at_once = 1;  ///< of this run, this one among them
   bool with_parked = false;
   bool quiet = false;
-  bool json = false;  ///< rank 0 says on stdout what it came to
+  bool json = false;            ///< rank 0 says on stdout what it came to
+  bool trust_commands = false;  ///< see own_commands.hpp
 };
 
 /// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank

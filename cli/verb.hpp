@@ -46,6 +46,7 @@ Verb export_verb();
 Verb seal_verb();
 Verb log_verb();
 Verb kernel_verb();
+Verb audit_verb();
 Verb bench_verb();
 Verb serve_verb();
 Verb doctor_verb();

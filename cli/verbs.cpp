@@ -35,6 +35,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       serve_verb(),
       show_verb(),
       log_verb(),
+      audit_verb(),
       doctor_verb(),
       completion_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),

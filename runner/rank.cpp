@@ -49,10 +49,10 @@ EndpointGate::Notes endpoint_notes(const RankContext& at) {
 }
 
 /// Closes and seals a rank's journal. @returns an empty trouble when all went well.
-Trouble seal(log::Journal& journal, const log::SealProgress& progress) {
+Trouble seal(log::Journal& journal, const jobs::Run& run, const log::SealProgress& progress) {
   try {
     journal.close();
-    log::seal_journal(journal.path(), true, Seconds(600), {}, progress);
+    log::seal_journal(journal.path(), true, Seconds(600), {}, log::SealKey(run.log_key), progress);
     return {};
   } catch (const Error& error) {
     return {exit_code(error.code()), error.what(), {}};
@@ -77,7 +77,8 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
       leader_(leader),
       permits_([this] { bell_.ring(); }),
       gate_(at_.run.grid, permits_, at_.clock, endpoint_notes(at_)),
-      journal_(at_.run.log_folder(), unique_name(at_.options, at_.comm.rank()), header_of(at_, *device_)),
+      journal_(at_.run.log_folder(), unique_name(at_.options, at_.comm.rank()), header_of(at_, *device_),
+               log::SealKey(at_.run.log_key)),
       turns_(at_.run.grid),
       histories_(at_.run),
       lane_context_{.run = at_.run,
@@ -85,7 +86,7 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
                     .journal = journal_,
                     .clock = at_.clock,
                     .models = model::make_models(at_.run.grid.models, at_.run.benchmark,
-                                                 at_.run.folder / "inputs" / "profiles", gate_),
+                                                 at_.run.folder / "inputs" / "profiles", gate_, at_.options.keys),
                     .node = at_.node,
                     .rank = static_cast<std::uint32_t>(at_.comm.rank()),
                     .turns = turns_,
@@ -149,7 +150,7 @@ void Rank::seal_when_idle() {
   const bool tells = leader_ != nullptr && !at_.options.quiet;
   if (leader_ != nullptr) leader_->end_progress();
   const auto progress = tells ? log::tell_seal_progress(at_.clock) : log::SealProgress();
-  worker_.send(Tag::sealed, encode(seal(journal_, progress)), "report the seal");
+  worker_.send(Tag::sealed, encode(seal(journal_, at_.run, progress)), "report the seal");
 }
 
 void Rank::begin(const Start& start) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct RunOptions {
       {};  ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
   /// The batch system's name for this node, for provenance and for keeping a retry away from a bad one; "": the host's.
   std::string node;
+  std::map<std::string, std::string> keys = {};  ///< that were in the environment, by variable
 };
 
 /// What run_shard() came to, the same on every rank.

@@ -114,6 +114,8 @@ void warn_of_left_out(const log::Ledger& ledger, Warnings& warnings) {
 }
 
 void warn_of_log(const Evidence& evidence, Warnings& warnings) {
+  const auto& trust = evidence.ledger->trust;
+  warnings.insert(warnings.end(), trust.begin(), trust.end());
   warn_of_left_out(*evidence.ledger, warnings);
   if (evidence.ledger->ignored_rows > 0) {
     warnings.push_back(fmt::format("{} rows of the log belong to another grid (other keys) and are not counted",

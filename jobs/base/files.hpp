@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -32,6 +34,13 @@ std::string read_file(const std::filesystem::path& path);
 /// Replaces `path` so that a reader, or a crash at any moment, sees the old bytes or the new ones: writes beside it,
 /// fsyncs, renames in, fsyncs the folder. @throws Error{io}; the old file is then untouched and no litter is left.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+/// The umask that this process was started with: files that are made under other names (mkstemp gives them 0600) get
+/// what open() would have given them. It is read once, at the first call.
+mode_t file_mask() noexcept;
+
+/// What a new file of `folder` may be open to: those whom the umask and the folder let. @returns mode bits
+mode_t new_file_mode(const std::filesystem::path& folder) noexcept;
 
 /// Makes a name in a folder durable after a create, rename or unlink. @throws Error{io}
 void fsync_directory(const std::filesystem::path& folder);

@@ -100,8 +100,9 @@ struct Grid {
   DeviceSpec device;
   CheckSpec check;
   std::uint32_t infra_retries = 5;
-  std::uint32_t lanes = 0;        ///< 0: auto
-  std::vector<ModelSpec> models;  ///< in file order
+  std::uint32_t lanes = 0;         ///< 0: auto
+  bool share_transcripts = false;  ///< whoever the umask lets may read RUN/log; else its owner alone
+  std::vector<ModelSpec> models;   ///< in file order
   std::vector<ModeSpec> modes;
   std::vector<PromptSpec> prompts;
   std::vector<CellSpec> cells;  ///< united, in order of first appearance

@@ -67,6 +67,7 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
   grid.replicates = fields.integer("replicates", grid.replicates, 1, 1'000'000);
   grid.seed = fields.integer64("seed", grid.seed);
   grid.infra_retries = fields.integer("infra_retries", grid.infra_retries, 0, 1000);
+  grid.share_transcripts = fields.flag("share_transcripts", grid.share_transcripts);
   if (const auto* lanes = fields.find("lanes"); lanes != nullptr && lanes->text != "auto")
     grid.lanes = fields.integer("lanes", 0, 1, 4096);
 }

@@ -139,6 +139,7 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
                                         .str());
   out += fmt::format("infra_retries: {}\nlanes: {}\n", grid.infra_retries,
                      grid.lanes == 0 ? "auto" : std::to_string(grid.lanes));
+  out += fmt::format("share_transcripts: {}\n", grid.share_transcripts);
   if (const auto budget = budget_map(grid.budget); !budget.empty()) out += fmt::format("budget: {}\n", budget.str());
   out += "models:\n";
   for (const auto& model : grid.models)

@@ -17,7 +17,7 @@
 namespace nkigrid::jobs {
 namespace {
 
-/// Aliases copy what they name; a few lines of nested ones would fill memory without a bound.
+/// Anchors keep and aliases copy what they name; a few lines of nested ones would fill memory without a bound.
 constexpr std::size_t kMaxNodes = 500'000;
 
 Place place_of(const YAML::Mark& mark) {
@@ -64,9 +64,9 @@ class TreeBuilder final : public YAML::EventHandler {
     add_leaf(node(YamlNode::Kind::null, mark), anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    count_copy(anchors_[anchor], mark);
     YamlNode copy = anchors_[anchor];
     copy.place = place_of(mark);
-    nodes_ += count_nodes(copy);
     add_leaf(std::move(copy), 0);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -108,9 +108,11 @@ class TreeBuilder final : public YAML::EventHandler {
     made.place = place_of(mark);
     return made;
   }
+  void count_copy(const YamlNode& copied, const YAML::Mark& mark) {
+    nodes_ += count_nodes(copied);
+    if (nodes_ > kMaxNodes) throw YAML::ParserException(mark, "the document is too large; write out its aliases");
+  }
   void add_leaf(YamlNode leaf, YAML::anchor_t anchor) {
-    if (nodes_ > kMaxNodes)
-      throw YAML::ParserException(YAML::Mark::null_mark(), "the document is too large; write out its aliases");
     if (anchor != 0) anchors_[anchor] = leaf;
     attach(std::move(leaf));
   }
@@ -118,7 +120,10 @@ class TreeBuilder final : public YAML::EventHandler {
     Open done = std::move(open_.back());
     open_.pop_back();
     if (done.node.kind == YamlNode::Kind::map) report_duplicates(done.node);
-    if (done.anchor != 0) anchors_[done.anchor] = done.node;
+    if (done.anchor != 0) {
+      count_copy(done.node, YAML::Mark::null_mark());
+      anchors_[done.anchor] = done.node;
+    }
     attach(std::move(done.node));
   }
   void attach(YamlNode child) {

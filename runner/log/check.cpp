@@ -62,9 +62,10 @@ class Ends {
   std::unordered_map<std::size_t, std::size_t> digests_;  ///< by name_of()
 };
 
-void check_journal(FileCheck& check) {
+void check_journal(FileCheck& check, const SealKey& key) {
   Ends ends(check.file);
-  const auto report = read_journal(check.file, [&](std::uint64_t, Record&& record) { ends.add(record); });
+  const auto report = read_journal(
+      check.file, [&](std::uint64_t, Record&& record) { ends.add(record); }, key);
   check.records = report.records;
   check.first_sequence = report.first_sequence;
   check.last_sequence = report.last_sequence;
@@ -74,23 +75,27 @@ void check_journal(FileCheck& check) {
 }
 
 /// @param before of the parts before it; it is added
-void check_segment(FileCheck& check, Coverage& before) {
+void check_segment(FileCheck& check, const SealKey& key, Coverage& before) {
   check.is_sealed = true;
   std::set<std::uint64_t> seen;
-  const auto head = read_segment_header(check.file);
+  const auto head = read_segment_header(check.file, key);
   Ends ends(check.file);
-  const auto report = read_segment(check.file, {}, [&](std::uint64_t sequence, Record&& record) {
-    ends.add(record);
-    if (!seen.insert(sequence).second)
-      throw Error(ErrorCode::corrupt, fmt::format("segment '{}' holds record {} twice", check.file.native(), sequence));
-    prove_range(check.file, head, before, sequence);
-    ++check.records;
-  });
+  const auto report = read_segment(
+      check.file, {},
+      [&](std::uint64_t sequence, Record&& record) {
+        ends.add(record);
+        if (!seen.insert(sequence).second)
+          throw Error(ErrorCode::corrupt,
+                      fmt::format("segment '{}' holds record {} twice", check.file.native(), sequence));
+        prove_range(check.file, head, before, sequence);
+        ++check.records;
+      },
+      key);
   check.first_sequence = report.seq_first;
   check.last_sequence = report.seq_last;
   check.damaged_bytes = report.damaged_bytes;
   check.missing_records = report.missing_records;
-  prove_derived_columns(check.file);
+  prove_derived_columns(check.file, key);
   before.add(head);
 }
 
@@ -112,7 +117,8 @@ std::vector<FileCheck> check_log(const RunLog& log) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto missing = why_missing(parts[i]);
       if (missing.empty())
-        checks.push_back(checked(parts[i], left_outs, [&](FileCheck& check) { check_segment(check, before); }));
+        checks.push_back(
+            checked(parts[i], left_outs, [&](FileCheck& check) { check_segment(check, log.key, before); }));
       else if (is_missing(parts, i, left_outs))
         checks.push_back({.file = parts[i], .is_sealed = true, .error = missing});
       if (!missing.empty()) before.lose();
@@ -121,7 +127,7 @@ std::vector<FileCheck> check_log(const RunLog& log) {
     const auto journal = log.folder / (stem.name + ".journal");
     if (fs::exists(journal, ignored))
       checks.push_back(checked(journal, left_outs, [&](FileCheck& check) {
-        check_journal(check);
+        check_journal(check, log.key);
         prove_nothing_hidden(log, stem);
       }));
   }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runner/log/audit.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/refusals.hpp"
@@ -157,6 +158,22 @@ class Folder {
   std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
 };
 
+/// Whether anybody could have put verdicts into the log, and whether anybody has looked.
+std::vector<std::string> trust_in(const jobs::Run& run) {
+  const SealKey key(run.log_key);
+  std::vector<std::string> words;
+  if (!key)
+    words.emplace_back(
+        "the log is unverified: there is no log_key in the run, so nothing proves that nobody changed it");
+  const auto audit = read_audit(run.folder, key);
+  if (!audit)
+    words.emplace_back("the log was never audited; `nkigrid audit RUN` checks its kernels anew");
+  else if (!audit->disagreements.empty())
+    words.push_back(fmt::format("an audit checked {} logged verdicts anew, and {} did not come again", audit->checked,
+                                audit->disagreements.size()));
+  return words;
+}
+
 }  // namespace
 
 std::string_view to_string(Outstanding reason) noexcept {
@@ -245,7 +262,9 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
 }
 
 Ledger read_ledger(const jobs::Run& run) {
-  return fold_log(run.plan, run.grid.infra_retries, log_of(run), live_shards(run.log_folder()));
+  auto ledger = fold_log(run.plan, run.grid.infra_retries, log_of(run), live_shards(run.log_folder()));
+  ledger.trust = trust_in(run);
+  return ledger;
 }
 
 }  // namespace nkigrid::log

@@ -92,9 +92,10 @@ struct Ledger {
   /// read_log() has them.
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
-  std::uint32_t foreign_files = 0;    ///< of the log folder, that are of another run: not counted, and warned of
-  std::uint32_t copied_files = 0;     ///< whose records others hold: counted once, and warned of
-  std::uint64_t ignored_rows = 0;     ///< rows of other keys
+  std::vector<std::string> trust;   ///< what every table says of the log: unverified, never audited, an audit's finding
+  std::uint32_t foreign_files = 0;  ///< of the log folder, that are of another run: not counted, and warned of
+  std::uint32_t copied_files = 0;   ///< whose records others hold: counted once, and warned of
+  std::uint64_t ignored_rows = 0;   ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
   std::map<std::string, std::set<std::string>> builds;  ///< of nkigrid that wrote the log -> the nodes where they did
 
@@ -122,7 +123,7 @@ struct Ledger {
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, const LiveShards& live);
 
 /// The ledger of a run as it stands now: attempts without an end count as running while a journal of their shard has a
-/// living writer.
+/// living writer. Alone of these it knows what every table says of the log (trust).
 Ledger read_ledger(const jobs::Run& run);
 
 }  // namespace nkigrid::log

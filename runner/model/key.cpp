@@ -1,6 +1,10 @@
 #include "runner/model/key.hpp"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <sys/stat.h>
@@ -24,7 +28,8 @@ std::string first_line(std::string text) {
   return text;
 }
 
-std::string from_environment(const std::string& name) {
+std::string from_environment(const std::string& name, const TakenKeys& taken) {
+  if (const auto found = taken.find(name); found != taken.end()) return first_line(found->second);
   const char* value = std::getenv(name.c_str());
   if (value == nullptr)
     throw Error(ErrorCode::config, fmt::format("no key in the environment variable '{}'; set it", name));
@@ -71,13 +76,28 @@ std::string from_command(const std::vector<std::string>& command) {
 
 }  // namespace
 
-ApiKey read_key(const jobs::KeySource& source) {
+TakenKeys take_environment_keys(const std::vector<jobs::ModelSpec>& specs) {
+  TakenKeys taken;
+  for (const auto& spec : specs) {
+    const auto* remote = remote_of(spec.api);
+    if (remote == nullptr || remote->key.kind != jobs::KeySource::Kind::env) continue;
+    const auto& name = remote->key.value;
+    char* value = std::getenv(name.c_str());
+    if (value == nullptr) continue;
+    taken[name] = value;
+    ::explicit_bzero(value, std::strlen(value));
+    ::unsetenv(name.c_str());
+  }
+  return taken;
+}
+
+ApiKey read_key(const jobs::KeySource& source, const TakenKeys& taken) {
   std::string key;
   switch (source.kind) {
     case jobs::KeySource::Kind::none:
       return {};
     case jobs::KeySource::Kind::env:
-      key = from_environment(source.value);
+      key = from_environment(source.value, taken);
       break;
     case jobs::KeySource::Kind::file:
       key = from_file(source.value);

@@ -8,13 +8,13 @@ namespace nkigrid::model {
 namespace {
 
 /// By model; each with the mask of all.
-std::map<std::string, ApiKey> read_keys(const std::vector<jobs::ModelSpec>& specs) {
+std::map<std::string, ApiKey> read_keys(const std::vector<jobs::ModelSpec>& specs, const TakenKeys& taken) {
   std::map<std::string, ApiKey> keys;
   KeyMask all;
   for (const auto& spec : specs) {
     const auto* remote = remote_of(spec.api);
     if (remote == nullptr) continue;
-    keys[spec.name] = read_key(remote->key);
+    keys[spec.name] = read_key(remote->key, taken);
     all.add(keys[spec.name].mask);
   }
   for (auto& [name, key] : keys) key.mask = all;
@@ -25,8 +25,9 @@ std::map<std::string, ApiKey> read_keys(const std::vector<jobs::ModelSpec>& spec
 
 std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
                                                               const jobs::Benchmark& benchmark,
-                                                              const std::filesystem::path& profiles, Permits& permits) {
-  auto keys = read_keys(specs);
+                                                              const std::filesystem::path& profiles, Permits& permits,
+                                                              const std::map<std::string, std::string>& taken) {
+  auto keys = read_keys(specs, taken);
   std::map<std::string, std::unique_ptr<ChatModel>> models;
   for (const auto& spec : specs) {
     auto* limit = spec.concurrency > 0 ? &permits : nullptr;

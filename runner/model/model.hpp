@@ -41,10 +41,12 @@ class Permits {
 /// @param profiles folder of profile files (RUN/inputs/profiles or configs/profiles)
 /// @param permits outlives the models; every request of a model with an endpoint asks it, of others those with a
 /// concurrency
+/// @param taken keys that were in the environment, see take_environment_keys()
 /// @returns by name
 /// @throws Error{config} for an unreadable key, a missing profile or known kernel.
 std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
                                                               const jobs::Benchmark& benchmark,
-                                                              const std::filesystem::path& profiles, Permits& permits);
+                                                              const std::filesystem::path& profiles, Permits& permits,
+                                                              const std::map<std::string, std::string>& taken = {});
 
 }  // namespace nkigrid::model

@@ -89,7 +89,7 @@ bool is_transient(long status) {
 }  // namespace
 
 ErrorBody read_error(std::string_view body) {
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  const Json json = parse_json(mend_json(body).text);
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())

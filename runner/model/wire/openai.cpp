@@ -33,8 +33,8 @@ std::string_view role_name(Role role) {
 
 std::string sendable_arguments(const std::string& arguments) {
   const std::string text = to_valid_utf8(arguments);
-  if (Json::parse(text, nullptr, false).is_object()) return text;
-  const Json relaxed = Json::parse(relaxed_json(text), nullptr, false);
+  if (parse_json(text).is_object()) return text;
+  const Json relaxed = parse_json(relaxed_json(text));
   return relaxed.is_object() ? relaxed.dump() : Json{{"_invalid", text}}.dump();
 }
 
@@ -75,7 +75,7 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
   }
   if (!message.tool_calls.empty() && message.content.empty() && !dialect.empty_content) body["content"] = nullptr;
   // Thoughts belong to the calls that came out of them: with those they go back, alone they are refused.
-  const Json thoughts = Json::parse(message.opaque, nullptr, false);
+  const Json thoughts = parse_json(message.opaque);
   if (thoughts.is_object() && !message.tool_calls.empty()) body.update(thoughts);
   if (message.role == Role::tool) body["tool_call_id"] = ids.of_answer(message.tool_call_id);
   return body;
