@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "aggregate/tables/write.hpp"
+#include "cli/grids.hpp"
 #include "cli/schedulers.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
@@ -83,8 +84,7 @@ jobs::Run open_run(Session& session, mpi::Comm& comm) {
   const auto& options = session.options;
   std::optional<jobs::Run> run;
   if (comm.rank() == 0)
-    run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run,
-                           log::learn_costs(options.costs));
+    run = jobs::freeze_run(*options.grid, benchmark_of(*options.grid), options.run, log::learn_costs(options.costs));
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }
