@@ -43,14 +43,28 @@ def why_not(error):
     return f"{type(error).__name__}: {text[:300]}"
 
 
+def posed(source, name, category, most_bytes, shrinks):
+    """@returns (index entry, object of about.json, source)"""
+    if not shrinks:
+        return (*task_pose.pose(source, name, category, most_bytes), source)
+    smaller = task_shrink.shrink(source, name)
+    most_bytes = min(most_bytes, task_shrink.MOST_BYTES)
+    try:
+        return (*task_pose.pose(smaller, name, category, most_bytes), smaller)
+    except Refused:
+        raise
+    except Exception as error:  # sizes were chosen by shapes alone: numbers may say that they do not fit together
+        try:
+            return (*task_pose.pose(source, name, category, most_bytes), source)
+        except Refused:
+            raise error from None
+
+
 def answer(task, most_bytes, shrinks):
     """In a child. @returns the line of a task"""
     try:
         source, name = task["source"], task["id"] + ".py"
-        if shrinks:
-            source = task_shrink.shrink(source, name)
-            most_bytes = min(most_bytes, task_shrink.MOST_BYTES)
-        entry, about = task_pose.pose(source, name, task["category"], most_bytes)
+        entry, about, source = posed(source, name, task["category"], most_bytes, shrinks)
         return {"id": task["id"], "entry": {"id": task["id"], **entry}, "about": about, "source": source}
     except Refused as refused:
         return {"id": task["id"], "refused": str(refused)}

@@ -199,7 +199,8 @@ def _domain_of(low, high, bound, elements, whole, is_bool):
         return ("index", 2)
     if whole:
         most = int(high) + 1
-        return ("index", max(bound, most if elements >= 20 * most else 2 * most)) if low >= 0 else ("real", 0)
+        guess = most if elements >= 20 * most else 2 * most
+        return ("index", bound if bound >= most else guess) if low >= 0 else ("real", 0)
     if low >= 0 and high <= 1:
         return ("probability", 0)
     if low > 0:

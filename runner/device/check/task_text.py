@@ -41,9 +41,14 @@ class _Normalised(ast.NodeTransformer):
                 setattr(node, field, self._name(getattr(node, field)))
         return super().generic_visit(node)
 
+    def visit_Attribute(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            node.attr = self._name(node.attr)
+        return self.generic_visit(node)
+
 
 def _own_names(tree):
-    """What the text defines: functions, arguments, variables. Imported names and attributes keep theirs."""
+    """What the text defines: functions, arguments, variables, attributes of self. What is imported keeps its names."""
     own = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -52,7 +57,9 @@ def _own_names(tree):
             own.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
-    return own - {"Model", "get_inputs", "get_init_inputs", "forward", "__init__", "kernel"}
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            own.add(node.attr)
+    return own - {"Model", "get_inputs", "get_init_inputs", "forward", "__init__", "kernel", "self"}
 
 
 def _parsed(source):
