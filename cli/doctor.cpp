@@ -22,6 +22,7 @@
 
 #include "cli/cluster.hpp"
 #include "cli/first_line.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/terminal.hpp"
@@ -180,7 +181,7 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
 
 ExitCode doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
-  if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  if (!options.grid.empty()) grid = open_grid(options.grid);
   const auto scheduler = site_scheduler();
   auto findings = look_at_everything(grid, *scheduler, options.probe);
   if (options.probe && (!grid || grid->slurm.given)) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
@@ -39,7 +40,7 @@ struct KernelOptions {
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
 jobs::DeviceSpec device_of(const KernelOptions& options) {
   if (options.device_grid.empty()) return {{}, jobs::backend_named(options.backend)};
-  return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
+  return open_grid(options.device_grid).device;
 }
 
 ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }

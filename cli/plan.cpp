@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
@@ -134,8 +135,8 @@ ExitCode plan(const PlanOptions& options) {
   if (options.test != "mid-p" && options.test != "exact")
     throw Error(ErrorCode::usage,
                 fmt::format("unknown word '{}' of --test (legal: mid-p, exact); choose one of these", options.test));
-  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  const auto benchmark = jobs::load_benchmark(grid.benchmark);
+  const auto grid = open_grid(options.grid);
+  const auto benchmark = benchmark_of(grid);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
                                                                                          : options.schedule.costs);
   const auto plan = jobs::make_plan(grid, benchmark, {}, costs);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/grids.hpp"
 #include "cli/own_commands.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
@@ -49,7 +50,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
       throw Error(ErrorCode::usage,
                   fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
-    session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
+    session.grid = open_grid(options.subject);
     session.run = options.run;
     session.costs = options.costs;
   }

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "aggregate/tables/write.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/own_commands.hpp"
 #include "cli/schedulers.hpp"
@@ -106,8 +107,7 @@ jobs::Run open_run(Session& session, mpi::Comm& comm) {
   const auto& options = session.options;
   std::optional<jobs::Run> run;
   if (comm.rank() == 0)
-    run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run,
-                           log::learn_costs(options.costs));
+    run = jobs::freeze_run(*options.grid, benchmark_of(*options.grid), options.run, log::learn_costs(options.costs));
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }

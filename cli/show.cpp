@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/episode_list.hpp"
+#include "cli/grids.hpp"
 #include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
@@ -145,8 +146,8 @@ Source open_source(const std::string& path) {
     jobs::Run run = jobs::load_run(path);
     return {std::move(run.grid), std::move(run.benchmark)};
   }
-  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder());
-  jobs::Benchmark benchmark = jobs::load_benchmark(grid.benchmark);
+  jobs::Grid grid = open_grid(path);
+  jobs::Benchmark benchmark = benchmark_of(grid);
   return {std::move(grid), std::move(benchmark)};
 }
 

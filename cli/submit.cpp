@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
@@ -87,14 +88,13 @@ std::map<std::uint32_t, std::uint64_t> gained(const jobs::Plan& plan,
 }
 
 ExitCode submit(const SubmitOptions& options) {
-  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  const auto grid = open_grid(options.grid);
   const auto scheduler = site_scheduler();
   scheduler->check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
   if (!options.dry_run) scheduler->connect();
   const auto before = episodes_before(options.run);
-  const auto run =
-      jobs::freeze_run(grid, jobs::load_benchmark(grid.benchmark), options.run, log::learn_costs(options.costs));
+  const auto run = jobs::freeze_run(grid, benchmark_of(grid), options.run, log::learn_costs(options.costs));
   make_directories(run.log_folder());
   if (options.dry_run) {
     dry_run(run, *scheduler, options);

@@ -127,11 +127,13 @@ struct GridResult {
 /// empty products; every problem is reported at once. Relative paths: to the file's folder, then to `configs`.
 /// @param file where there is none, that of this name under `configs`
 /// @param configs folder that holds the benchmarks, prompts and profiles which the project ships, and its grids
+/// @param poser as load_benchmark() has it
 /// @throws Error{io} only when the file itself cannot be read.
-GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs,
+                     const TaskPoser& poser = {});
 
 /// As read_grid(), but @throws Error{config} with all problems in its text.
-Grid load_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+Grid load_grid(const std::filesystem::path& file, const std::filesystem::path& configs, const TaskPoser& poser = {});
 
 /// The grid as YAML with every default written out; what RUN/grid.yaml holds. load_grid() reads it back equal.
 std::string to_yaml(const Grid& grid);

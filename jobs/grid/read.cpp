@@ -124,7 +124,7 @@ void restore_subsets(const Resolved& resolved, Grid& grid) {
 
 }  // namespace
 
-GridFile read_grid_file(const fs::path& named, const fs::path& configs) {
+GridFile read_grid_file(const fs::path& named, const fs::path& configs, const TaskPoser& poser) {
   // A grid that the project ships is known by its name wherever one stands.
   std::error_code ignored;
   const bool is_shipped = !fs::exists(named, ignored) && named.is_relative() && !configs.empty() &&
@@ -144,7 +144,8 @@ GridFile read_grid_file(const fs::path& named, const fs::path& configs) {
       folders = {folder / "inputs", {}};
     }
     read_scalars(fields, file, grid);
-    if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
+    if (const auto* node = fields.require("benchmark"))
+      result.benchmark = read_benchmark(*node, folders, poser, problems);
     if (result.benchmark) grid.benchmark = result.benchmark->place;
     read_sections(fields, folders, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
@@ -157,13 +158,13 @@ GridFile read_grid_file(const fs::path& named, const fs::path& configs) {
   return result;
 }
 
-GridResult read_grid(const fs::path& file, const fs::path& configs) {
-  auto read = read_grid_file(file, configs);
+GridResult read_grid(const fs::path& file, const fs::path& configs, const TaskPoser& poser) {
+  auto read = read_grid_file(file, configs, poser);
   return {std::move(read.grid), std::move(read.problems)};
 }
 
-Grid load_grid(const fs::path& file, const fs::path& configs) {
-  auto result = read_grid(file, configs);
+Grid load_grid(const fs::path& file, const fs::path& configs, const TaskPoser& poser) {
+  auto result = read_grid(file, configs, poser);
   if (!result.grid) throw Error(ErrorCode::config, to_text(result.problems));
   return std::move(*result.grid);
 }

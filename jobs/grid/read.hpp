@@ -17,6 +17,7 @@ struct GridFile {
   std::optional<Benchmark> benchmark;
   std::vector<Problem> problems;
 };
-GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs);
+GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs,
+                        const TaskPoser& poser = {});
 
 }  // namespace nkigrid::jobs

@@ -76,8 +76,13 @@ std::string side(const std::map<std::string, std::string>& factors) {
 
 /// The format is named only where it is not the default.
 std::string benchmark_text(const BenchmarkPlace& place) {
-  if (place.format == BenchmarkPlace{}.format) return yaml_scalar(place.folder.native());
-  return FlowMap().text("path", place.folder.native()).text("format", place.format).str();
+  const BenchmarkPlace usual;
+  if (place.format == usual.format) return yaml_scalar(place.folder.native());
+  FlowMap map;
+  map.text("path", place.folder.native()).text("format", place.format);
+  if (place.max_task_bytes != usual.max_task_bytes)
+    map.text("max_task_bytes", fmt::format("{} B", place.max_task_bytes));
+  return map.str();
 }
 
 void write_products(const Grid& grid, bool frozen, std::string& out) {
