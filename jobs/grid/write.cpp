@@ -50,7 +50,7 @@ FlowMap mode_map(const ModeSpec& mode) {
 FlowMap device_map(const DeviceSpec& device) {
   FlowMap map;
   map.text("backend", name_of(device.backend)).text("sdk", device.nki.sdk).text("target", device.nki.target);
-  map.flag("strict_paper_names", device.nki.strict_paper_names);
+  map.flag("strict_paper_names", device.nki.strict_paper_names).text_if("strict", device.nki.strict);
   write_backend(device.backend, map);
   return map;
 }
