@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/set_option.hpp"
 #include "cli/verb.hpp"
@@ -37,7 +38,7 @@ struct Sizes {
 };
 
 Sizes size_of(const jobs::Grid& grid) {
-  const auto benchmark = jobs::load_benchmark(grid.benchmark);
+  const auto benchmark = benchmark_of(grid);
   const auto plan = jobs::make_plan(grid, benchmark);
   Sizes sizes{jobs::grid_hash(plan), plan.cells.size(), plan.tasks.size(), plan.episodes.size(), plan.shards};
   for (const auto& cell : jobs::forecast(grid, benchmark, plan)) {
@@ -83,7 +84,7 @@ ExitCode check(const CheckOptions& options) {
   const bool is_run = jobs::is_run(options.grid);
   const auto file = is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
   if (is_run) refuse_sets_of_run(options.sets, options.grid);
-  const auto result = jobs::read_grid(file, jobs::configs_folder(), options.sets);
+  const auto result = jobs::read_grid(file, jobs::configs_folder(), {.poser = task_poser(), .sets = options.sets});
   std::optional<Sizes> sizes;
   if (result.grid) sizes = size_of(*result.grid);
   if (options.json) fmt::print("{}", json_text(to_json(sizes, result.problems)));

@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -38,7 +40,7 @@ struct KernelOptions {
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
 jobs::DeviceSpec device_of(const KernelOptions& options) {
   if (options.device_grid.empty()) return {{}, jobs::backend_named(options.backend)};
-  return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
+  return open_grid(options.device_grid).device;
 }
 
 ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
@@ -177,32 +179,33 @@ ExitCode check_kernel(const KernelOptions& options) {
 }  // namespace
 
 Verb kernel_verb() {
-  return {
-      "kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes",
-      [](CLI::App& app) -> Action {
-        auto options = std::make_shared<KernelOptions>();
-        app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
-        app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
-        app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
-        app.add_option("--backend", options->backend, "device backend")->capture_default_str();
-        app.add_option("--device-grid", options->device_grid,
-                       "a grid whose device section to use, e.g. one with backend command")
-            ->type_name("GRID")
-            ->excludes("--backend");
-        app.add_option("--entry", options->entry, "kernel function, if the file has several");
-        app.add_option("--seed", options->seed, "run seed of the draws")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
-        app.add_flag("--shuffle-loops", options->shuffle,
-                     "also run affine_range loops reversed and shuffled, and say what that changes");
-        app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
-        app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
-        app.add_flag("--json", options->json, "machine-readable, on stdout");
-        app.add_flag("-q,--quiet", options->quiet, "exit code only");
-        return [options] { return check_kernel(*options); };
-      }};
+  return {"kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<KernelOptions>();
+            app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
+            app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
+            app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")
+                ->type_name("B")
+                ->capture_default_str();
+            app.add_option("--backend", options->backend, "device backend")->type_name("NAME")->capture_default_str();
+            app.add_option("--device-grid", options->device_grid,
+                           "a grid whose device section to use, e.g. one with backend command")
+                ->type_name("GRID")
+                ->excludes("--backend");
+            app.add_option("--entry", options->entry, "kernel function, if the file has several")->type_name("NAME");
+            want_whole(app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str(), 0,
+                       UINT64_MAX);
+            app.add_flag("--shuffle-loops", options->shuffle,
+                         "also run affine_range loops reversed and shuffled, and say what that changes");
+            want_whole(app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
+                           ->capture_default_str(),
+                       0, UINT64_MAX);
+            app.add_flag("--relaxed-sandbox", options->relaxed,
+                         "run with the parts of the sandbox that this machine has");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "exit code only");
+            return [options] { return check_kernel(*options); };
+          }};
 }
 
 }  // namespace nkigrid::cli

@@ -1,5 +1,6 @@
 #include "cli/schedule_report.hpp"
-#include "jobs/base/notice.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+#include "cli/usage.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -71,13 +77,16 @@ void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
 void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   add_costs_option(app, options.costs);
   const auto list = [&](const char* name, std::vector<std::uint32_t>& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->check(CLI::Range(0, 1'000'000));
+    auto* option = app.add_option(name, values, help)->delimiter(',');
+    want_whole(option, 0, 1'000'000);
   };
   list("--shards", options.choices.shards, "shard counts to compare, e.g. 4,8,16");
   list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
   list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
   list("--lanes", options.choices.lanes, "lanes a rank to compare");
-  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")
+      ->type_name("USD")
+      ->check(is_price);
 }
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
@@ -100,7 +109,15 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
   const jobs::RunSimulator simulator(grid, plan, costs, kSimulationSeed);
   for (auto layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
     if (layout.shards == 0 || layout.ranks_per_node == 0 || layout.lanes == 0) continue;
+    const auto room = options.room ? options.room(layout) : std::nullopt;
+    if (schedule.layouts.empty()) schedule.room = room;
+    if (room == 0 && !schedule.layouts.empty()) continue;  // the grid's own is shown whatever it is
     layout.throttle = jobs::throttle_within_limits(grid, layout.shards, layout.throttle);  // as `submit` would
+    // Elements that no node is free for wait, as behind a throttle.
+    if (room.value_or(0) > 0 && *room < layout.elements_at_once()) layout.throttle = *room;
+    if (std::any_of(schedule.layouts.begin(), schedule.layouts.end(),
+                    [&](const auto& l) { return l.layout == layout; }))
+      continue;
     schedule.layouts.push_back({layout, simulator.simulate(layout)});
   }
   schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
@@ -108,7 +125,9 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
 }
 
 std::string basis_text(const jobs::CostModel& model) {
-  if (!model.learnt()) return "by a prior (nothing is measured yet; --costs RUN learns from an earlier run)";
+  if (!model.learnt())
+    return "guessed (nothing is measured yet: every episode is taken to use all its turns, and times and tokens are a "
+           "prior's; --costs RUN learns them from an earlier run)";
   return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(),
                      model.runs.size() == 1 ? "" : "s");
 }
@@ -118,13 +137,17 @@ std::string schedule_as_json(const Schedule& schedule) {
   out["layouts"] = nlohmann::ordered_json::array();
   for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
   out["time_limit_s"] = schedule.limit;
+  out["elements_that_fit"] = schedule.room ? nlohmann::ordered_json(*schedule.room) : nlohmann::ordered_json(nullptr);
   out["recommended"] = schedule.recommendation.index;
   out["reason"] = schedule.recommendation.reason;
   return out.dump();
 }
 
 void print_schedule(const Schedule& schedule) {
-  say("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
+  const auto columns = terminal_columns(STDOUT_FILENO);
+  say("\n{}\n", wrapped(fmt::format("time by layout, {}, shortest first",
+                                    schedule.model.learnt() ? basis_text(schedule.model) : "guessed"),
+                        columns));
   say("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle",
       "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
       schedule.node_price ? "   node USD" : "");
@@ -140,16 +163,23 @@ void print_schedule(const Schedule& schedule) {
         run.longest_element > schedule.limit ? "  over the time limit" : "",
         run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
   }
-  say("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
-      "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over "
-      "the least that these\n"
-      "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, "
-      "which has slurm.time less\n"
-      "slurm.warn, {}\n",
-      duration_text(schedule.limit));
+  say("{}\n",
+      wrapped(fmt::format("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; "
+                          "lanes: of a rank. makespan: from the first element's start to the last one's end, "
+                          "without waits in Slurm's queue; /ideal: over the least that these lanes and cores "
+                          "allow; busy, cores: share of the lanes' and the cores' time in use; element: the "
+                          "longest one, which has slurm.time less slurm.warn, {}",
+                          duration_text(schedule.limit)),
+              columns > 0 ? columns : 120));
+  if (schedule.room)
+    say("the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work\n",
+        *schedule.room, *schedule.room == 1 ? "" : "s");
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  say("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards,
-      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+  say("{}\n", wrapped(fmt::format("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, "
+                                  "lanes: {} ({})",
+                                  best.shards, best.throttle, best.nodes, best.ranks_per_node, best.lanes,
+                                  schedule.recommendation.reason),
+                      columns));
 }
 
 }  // namespace nkigrid::cli

@@ -11,6 +11,7 @@
 #include "cli/json_text.hpp"
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
@@ -53,7 +54,8 @@ ExitCode seal(const SealOptions& options) {
   const auto log = log_of_run(options.run);
   const auto before = log::read_notes(log.folder);
   const auto salvaged = log::salvage(log);
-  const auto written = log::seal_all(log);
+  const SystemClock clock;
+  const auto written = log::seal_all(log, options.quiet ? log::SealProgress() : log::tell_seal_progress(clock));
   for (const auto& file : salvaged) warn("{}", file.what);
   const auto notes = log::read_notes(log.folder);
   const auto aside = notes.size() - before.size();

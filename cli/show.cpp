@@ -10,7 +10,10 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/episode_list.hpp"
+#include "cli/grids.hpp"
 #include "cli/set_option.hpp"
+#include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "cli/wire_lines.hpp"
@@ -35,7 +38,7 @@ namespace fs = std::filesystem;
 struct ShowOptions {
   std::string source, episode, prompt_task, cell;
   std::vector<std::string> sets;
-  bool json = false, full = false, request = false, wire = false, quiet = false;
+  bool json = false, full = false, failed = false, request = false, wire = false, quiet = false;
 };
 
 bool wants_color() {
@@ -46,15 +49,26 @@ bool wants_color() {
   return !plain && ::isatty(STDOUT_FILENO) == 1;
 }
 
+/// With the near names among episodes, cells and their tasks.
+Error no_such_episode(const jobs::Plan& plan, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const auto& cell : plan.cells) names.push_back(cell.id);
+  for (const auto& episode : plan.episodes) {
+    auto id = to_string(plan.id_of(episode));
+    if (episode.replicate == 1) names.push_back(id.substr(0, id.rfind('#')));
+    names.push_back(std::move(id));
+  }
+  return {ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate, and `nkigrid "
+                                        "show RUN CELL` lists those of a cell",
+                                        wanted, did_you_mean(wanted, names))};
+}
+
 /// The episode's place in the plan. @throws Error{usage} with near names
 std::size_t find_episode(const jobs::Plan& plan, const EpisodeId& id) {
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     if (plan.id_of(plan.episodes[i]) == id) return i;
   }
-  std::vector<std::string> ids;
-  for (const auto& episode : plan.episodes) ids.push_back(to_string(plan.id_of(episode)));
-  throw Error(ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate",
-                                            to_string(id), did_you_mean(to_string(id), ids)));
+  throw no_such_episode(plan, to_string(id));
 }
 
 /// The end, with its texts, of the attempt that counts, or of the newest that ended where none does (0).
@@ -86,13 +100,8 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   return transcript;
 }
 
-ExitCode show_episode(const ShowOptions& options) {
-  if (!jobs::is_run(options.source)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
-  }
-  const jobs::Run run = jobs::load_run(options.source);
-  const Transcript transcript = read_transcript(run, parse_episode_id(options.episode));
+ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const std::string& episode) {
+  const Transcript transcript = read_transcript(run, parse_episode_id(episode));
   if (options.wire) {
     fmt::print("{}", wire_lines(transcript));
     return ExitCode::done;
@@ -101,6 +110,39 @@ ExitCode show_episode(const ShowOptions& options) {
       options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
   fmt::print("{}", text);
   return ExitCode::done;
+}
+
+/// Episodes by their cell, or by cell and task.
+ExitCode show_list(const jobs::Run& run, const ShowOptions& options) {
+  auto episodes = list_episodes(run, options.episode);
+  if (options.failed)
+    std::erase_if(episodes, [](const ListedEpisode& episode) { return episode.outcome.empty() || episode.passed; });
+  if (options.json) {
+    fmt::print("{}", episodes_json(episodes));
+    return ExitCode::done;
+  }
+  fmt::print("{}", episodes_text(episodes, terminal_columns(STDOUT_FILENO)));
+  if (options.quiet) return ExitCode::done;
+  if (episodes.empty())
+    notice("no episode here {}", options.failed ? "failed" : "is planned");
+  else
+    notice("`nkigrid show {} '{}'` prints one", options.source, episodes.front().episode);
+  return ExitCode::done;
+}
+
+/// What the second word names: one episode (the only replicate of a task, too), or several. @throws Error{usage}
+ExitCode show_run(const ShowOptions& options) {
+  if (!jobs::is_run(options.source)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
+  }
+  const jobs::Run run = jobs::load_run(options.source);
+  if (options.failed) return show_list(run, options);
+  if (options.episode.find('#') != std::string::npos) return show_episode(run, options, options.episode);
+  const auto named = list_episodes(run, options.episode);
+  if (named.empty()) throw no_such_episode(run.plan, options.episode);
+  if (named.size() == 1) return show_episode(run, options, named.front().episode);
+  return show_list(run, options);
 }
 
 struct Source {
@@ -114,8 +156,8 @@ Source open_source(const std::string& path, const std::vector<std::string>& sets
     jobs::Run run = jobs::load_run(path);
     return {std::move(run.grid), std::move(run.benchmark)};
   }
-  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder(), sets);
-  jobs::Benchmark benchmark = jobs::load_benchmark(grid.benchmark);
+  jobs::Grid grid = open_grid(path, sets);
+  jobs::Benchmark benchmark = benchmark_of(grid);
   return {std::move(grid), std::move(benchmark)};
 }
 
@@ -176,22 +218,27 @@ ExitCode show_prompt(const ShowOptions& options) {
 
 ExitCode show(const ShowOptions& options) {
   if (!options.prompt_task.empty()) return show_prompt(options);
-  if (options.episode.empty())
-    throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");
-  return show_episode(options);
+  if (options.episode.empty() && !options.failed)
+    throw Error(ErrorCode::usage,
+                "name an episode (cell/task#replicate), a cell, --failed, or --prompt TASK; see `nkigrid show --help`");
+  return show_run(options);
 }
 
 }  // namespace
 
 Verb show_verb() {
   return {
-      "show", "prints one transcript, or a prompt as the model gets it", [](CLI::App& app) -> Action {
+      "show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
+      [](CLI::App& app) -> Action {
         auto options = std::make_shared<ShowOptions>();
         app.add_option("source", options->source, "run directory; with --prompt also a grid file")
             ->required()
             ->type_name("RUN|GRID");
-        app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")
+        app.add_option("episode", options->episode,
+                       "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
+                       "episode of these")
             ->type_name("EPISODE");
+        app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
         app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")
             ->type_name("[CELL/]TASK");
         app.add_flag("--request", options->request, "with --prompt: the first request's body, as replicate 1 sends it");

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +12,7 @@
 #include "aggregate/tables/document.hpp"
 #include "aggregate/tables/warnings.hpp"
 #include "aggregate/tables/write.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -65,15 +65,9 @@ Request read_request(const TablesOptions& options) {
   return {aggregate::parse_tables(options.tables, format, from), format, read_options(options)};
 }
 
-// Of standard output; 0 where it is no terminal.
-std::size_t terminal_columns() {
-  winsize window{};
-  return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
-}
-
 void print(const aggregate::Evidence& evidence, const Request& request, bool quiet) {
   aggregate::check_options(evidence);
-  fmt::print("{}", aggregate::print_tables(evidence, request.tables, request.format, terminal_columns()));
+  fmt::print("{}", aggregate::print_tables(evidence, request.tables, request.format, terminal_columns(STDOUT_FILENO)));
   if (std::fflush(stdout) != 0)
     throw Error(ErrorCode::io, "cannot write the tables to standard output; look at the disk or the pipe behind it");
   if (quiet || request.format != aggregate::Format::csv) return;

@@ -3,8 +3,12 @@
 # Runs at every build. The file is written only when it changes: a commit costs one small file and a link.
 set(commit "")
 if(EXISTS ${SOURCE}/.git)  # an unpacked archive must not take the commit of a repository around it
-  execute_process(COMMAND git describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
+  # Whose files they are does not matter: root builds what a user has cloned.
+  execute_process(COMMAND git -c safe.directory=* describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT commit)  # `git archive` writes the commit into this file
+  file(STRINGS ${SOURCE}/cmake/archived_commit.txt commit LIMIT_COUNT 1 REGEX "^[0-9a-f]+$")
 endif()
 if(commit)
   string(PREPEND commit "+")

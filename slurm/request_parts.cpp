@@ -31,6 +31,10 @@ std::vector<std::string> submit_environment(const JobRequest& request) {
   return environment;
 }
 
+bool is_of(const JobState& job, const JobRequest& request) {
+  return job.comment == request.comment && (job.work_folder.empty() || job.work_folder == request.work_folder);
+}
+
 std::set<std::string> node_names(std::string_view list) {
   std::set<std::string> names;
   while (!list.empty()) {

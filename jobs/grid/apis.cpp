@@ -32,10 +32,11 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
                                     fields.path_of("profile"), api.profile));
     return;
   }
-  const auto file = folders.find(fs::path("profiles") / (api.profile + ".yaml"));
+  const auto wanted = fs::path("profiles") / (api.profile + ".yaml");
+  const auto file = folders.find(wanted);
   if (!file) {
-    problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}", api.profile, api.profile,
-                                    folders.looked_in()));
+    problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}{}", api.profile, api.profile,
+                                    folders.near(wanted), folders.looked_in()));
     return;
   }
   try {

@@ -25,7 +25,7 @@ Price read_price(const YamlNode& node, const std::string& path, Problems& proble
 void read_common(Fields& fields, ModelSpec& model) {
   auto& problems = fields.problems();
   if (const auto* node = fields.find("temperature"))
-    model.temperature = read_number(*node, fields.path_of("temperature"), 0, 10, problems);
+    model.temperature = read_number(*node, fields.path_of("temperature"), 0, 2, problems);
   if (const auto* node = fields.find("top_p"))
     model.top_p = read_number(*node, fields.path_of("top_p"), 0, 1, problems);
   if (fields.find("max_tokens") != nullptr) model.max_tokens = fields.integer("max_tokens", 0, 1);

@@ -18,8 +18,7 @@ struct GridFile {
   std::optional<Benchmark> benchmark;
   std::vector<Problem> problems;
 };
-/// @param sets what the command line sets (overlay.hpp)
 GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs,
-                        const std::vector<std::string>& sets = {});
+                        const GridReading& reading = {});
 
 }  // namespace nkigrid::jobs

@@ -57,7 +57,7 @@ FlowMap mode_map(const ModeSpec& mode) {
 FlowMap device_map(const DeviceSpec& device) {
   FlowMap map;
   map.text("backend", name_of(device.backend)).text("sdk", device.nki.sdk).text("target", device.nki.target);
-  map.flag("strict_paper_names", device.nki.strict_paper_names);
+  map.flag("strict_paper_names", device.nki.strict_paper_names).text_if("strict", device.nki.strict);
   write_backend(device.backend, map);
   return map;
 }
@@ -83,8 +83,13 @@ std::string side(const std::map<std::string, std::string>& factors) {
 
 /// The format is named only where it is not the default.
 std::string benchmark_text(const BenchmarkPlace& place) {
-  if (place.format == BenchmarkPlace{}.format) return yaml_scalar(place.folder.native());
-  return FlowMap().text("path", place.folder.native()).text("format", place.format).str();
+  const BenchmarkPlace usual;
+  if (place.format == usual.format) return yaml_scalar(place.folder.native());
+  FlowMap map;
+  map.text("path", place.folder.native()).text("format", place.format);
+  if (place.max_task_bytes != usual.max_task_bytes)
+    map.text("max_task_bytes", fmt::format("{} B", place.max_task_bytes));
+  return map.str();
 }
 
 void write_products(const Grid& grid, bool frozen, std::string& out) {
@@ -146,6 +151,7 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
                                         .str());
   out += fmt::format("infra_retries: {}\nlanes: {}\n", grid.infra_retries,
                      grid.lanes == 0 ? "auto" : std::to_string(grid.lanes));
+  out += fmt::format("share_transcripts: {}\n", grid.share_transcripts);
   if (const auto budget = budget_map(grid.budget); !budget.empty()) out += fmt::format("budget: {}\n", budget.str());
   out += "models:\n";
   for (const auto& model : grid.models)

@@ -10,6 +10,7 @@
 #include "runner/agent/modes.hpp"
 #include "runner/agent/told.hpp"
 #include "runner/agent/tools.hpp"
+#include "runner/model/json_text.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -41,9 +42,7 @@ class CallRunner {
  private:
   /// Of a reply that was cut: the call before the cut is there to the last brace, and some servers call every reply
   /// cut.
-  static bool is_whole(const model::ToolCall& call) {
-    return nlohmann::json::parse(call.arguments, nullptr, false).is_object();
-  }
+  static bool is_whole(const model::ToolCall& call) { return model::parse_json(call.arguments).is_object(); }
 
   static model::Message error(const model::ToolCall& call, std::string_view problem) {
     return {model::Role::tool, error_answer(std::string(problem)), {}, call.id, true};

@@ -1,5 +1,6 @@
 #include "runner/model/aws_credentials.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -87,10 +88,14 @@ AwsCredentials of_profile(const std::string& profile) {
 
 }  // namespace
 
-void add_aws_keys(ApiKey& key, const std::string& account) {
+void add_aws_keys(ApiKey& key, const std::string& account, const TakenKeys& taken) {
   if (account.empty()) {
-    key.value = variable("AWS_BEARER_TOKEN_BEDROCK");
-    key.aws = {variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"), variable("AWS_SESSION_TOKEN")};
+    const auto secret = [&](std::string_view name) {
+      const auto found = taken.find(std::string(name));
+      return found != taken.end() ? found->second : variable(std::string(name).c_str());
+    };
+    key.value = secret(kAwsSecrets[0]);
+    key.aws = {secret(kAwsSecrets[1]), secret(kAwsSecrets[2]), secret(kAwsSecrets[3])};
   }
   std::string profile = account.empty() ? variable("AWS_PROFILE") : account;
   if (profile.empty()) profile = "default";

@@ -58,7 +58,7 @@ Message message_of(const Json& json) {
 template <class Read>
 auto parse_with(std::string_view text, std::string_view what, Read read) {
   try {
-    return read(Json::parse(mend_json(text).text));
+    return read(parse_json(mend_json(text).text));
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::corrupt, fmt::format("damaged {} in a transcript ({})", what, error.what()));
   }

@@ -27,6 +27,9 @@ struct ChatClient::Attempts {
 
 namespace {
 
+/// What Permits::heard() is told where no status says it: no answer, a reply, an answer that is none.
+constexpr int kSilence = 0, kReply = 200, kNonsense = 500;
+
 /// The one door by which what a server sends comes in: behind it nobody can log, print or send on a key.
 HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   answer.problem = mask.hide(std::move(answer.problem));
@@ -96,7 +99,7 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = without_keys(http_.post(request, options, stop), key_.mask);
+  HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
 }
@@ -132,9 +135,13 @@ void ChatClient::unreachable(const std::string& problem, const Attempts& attempt
   if (!first_failure_) first_failure_ = now;
   if (now - *first_failure_ < tuning_.first_answer_limit) return;
   fail(ChatFailure::fatal,
-       fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem,
+       fmt::format("the endpoint does not answer ({}); start the server, or correct models.{}.endpoint", problem,
                    spec_.name),
        attempts);
+}
+
+void ChatClient::heard(int status) {
+  if (permits_ != nullptr) permits_->heard(spec_.name, status);
 }
 
 Dialect ChatClient::dialect() const {
@@ -155,6 +162,7 @@ std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& a
   if (answer.transport == Transport::interrupted)
     fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
   if (answer.transport != Transport::answered) {
+    heard(kSilence);
     attempts.problem = answer.problem;
     if (answer.transport == Transport::unreachable) unreachable(answer.problem, attempts);
     return std::nullopt;
@@ -162,9 +170,10 @@ std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& a
   answered_ = true;
   try {
     if (answer.status == 200) {
-      if (auto reply = wire_.reply(answer.body)) return reply;
+      if (auto reply = wire_.reply(answer.body)) return heard(kReply), reply;
     }
   } catch (const Error& error) {
+    heard(kNonsense);
     attempts.problem = error.what();
     return std::nullopt;
   }
@@ -176,6 +185,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   const WireVerdict verdict = within(wire_.verdict(answer), spec_.retry_limit);
   attempts.problem = verdict.message;
   attempts.server_wait = verdict.server_wait;
+  // What is to be sent again as it is was no answer to it, whatever its status says.
+  const auto status = static_cast<int>(answer.status);
+  const bool failed = verdict.fault == WireFault::retry || verdict.fault == WireFault::retry_once;
+  heard(failed && status < 429 ? kNonsense : status);
   switch (verdict.fault) {
     case WireFault::retry:
       return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@ class ChatClient final : public ChatModel {
   HttpAnswer post_in_window(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
+  void heard(int status);
   Dialect dialect() const;
   bool learn(const Dialect& wanted, const Dialect& spoken);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
@@ -55,7 +57,7 @@ class ChatClient final : public ChatModel {
   Permits* permits_;
   ClientTuning tuning_;
   SystemClock clock_;
-  HttpClient http_;
+  std::unique_ptr<HttpClient> http_ = make_http_client();
   Window window_;
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;

@@ -45,7 +45,8 @@ TEST(GridInclude, WhatIsWrongThereIsToldAtTheLineThatNamesIt) {
 
 TEST(GridSet, OverridesKeysAndIsRecorded) {
   const Sandbox box;
-  const auto result = read_grid(box.grid(), {}, {"models.weak.temperature=0.2", "replicates=7", "name=other"});
+  const auto result =
+      read_grid(box.grid(), {}, {.sets = {"models.weak.temperature=0.2", "replicates=7", "name=other"}});
   ASSERT_TRUE(result.grid) << to_text(result.problems);
   EXPECT_EQ(result.grid->model("weak").temperature, 0.2);
   EXPECT_EQ(result.grid->name, "other");
@@ -54,7 +55,9 @@ TEST(GridSet, OverridesKeysAndIsRecorded) {
 
 TEST(GridSet, WhatDoesNotFitIsToldInWords) {
   const Sandbox box;
-  const auto words = [&](const std::string& set) { return to_text(read_grid(box.grid(), {}, {set}).problems); };
+  const auto words = [&](const std::string& set) {
+    return to_text(read_grid(box.grid(), {}, {.sets = {set}}).problems);
+  };
   EXPECT_THAT(words("seed"), HasSubstr("--set 'seed' has no value (KEY.KEY=VALUE is wanted)"));
   EXPECT_THAT(words("modls.weak.top_p=1"), HasSubstr("the grid has no section 'modls' there"));
   EXPECT_THAT(words("models.weak.temprature=1"), HasSubstr("unknown key 'temprature' in models.weak"));

@@ -35,7 +35,7 @@ std::vector<std::string> call_ids(const Json& blocks) {
 void add_reply(Json& content, const Message& message, CallIds& ids) {
   std::vector<std::string> sent;
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
-  const Json came = Json::parse(message.opaque, nullptr, false);
+  const Json came = parse_json(message.opaque);
   if (came.is_array() && call_ids(came) == sent) {
     content.insert(content.end(), came.begin(), came.end());
     return;
@@ -96,12 +96,11 @@ HttpRequest anthropic_request(const ChatRequest& chat, const jobs::ModelSpec& mo
   if (model.temperature && !dialect.no_temperature) body["temperature"] = *model.temperature;
   if (model.top_p && !dialect.no_top_p) body["top_p"] = *model.top_p;
   if (api.prompt_cache) mark_for_cache(body);
-  HttpRequest request = post_json(api.remote, "/messages", std::move(body));
-  request.headers.push_back({"anthropic-version", "2023-06-01"});
-  return request;
+  return post_json(api.remote, "/messages", std::move(body));
 }
 
 void anthropic_sign(HttpRequest& request, const jobs::ModelSpec&, const ApiKey& key, double) {
+  request.headers.push_back({"anthropic-version", "2023-06-01"});  // every request needs it, whatever it asks for
   if (!key.value.empty()) request.headers.push_back({"x-api-key", key.value});
 }
 
@@ -142,7 +141,7 @@ Usage usage_of_message(const Json& body) {
 
 Json parsed(std::string_view body) {
   const MendedJson mended = mend_json(body);
-  return is_event_stream(mended.text) ? joined_events(mended.text) : Json::parse(mended.text, nullptr, false);
+  return is_event_stream(mended.text) ? joined_events(mended.text) : parse_json(mended.text);
 }
 
 ErrorBody failure_of(std::string_view body) { return is_event_stream(body) ? stream_error(body) : read_error(body); }

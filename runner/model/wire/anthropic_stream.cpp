@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "runner/model/json_text.hpp"
 #include "runner/model/wire/event_stream.hpp"
 #include "runner/model/wire/fields.hpp"
 
@@ -37,7 +38,11 @@ struct Joined {
   void add_delta(std::size_t index, const Json& delta) {
     Json& block = blocks[index];
     for (const char* key : {"text", "thinking", "signature"}) {
-      if (const auto text = text_or_empty(delta, key); !text.empty()) block[key] = text_or_empty(block, key) + text;
+      const auto text = text_or_empty(delta, key);
+      if (text.empty()) continue;
+      Json& grown = block[key];  // in place: a reply may come byte by byte
+      if (!grown.is_string()) grown = "";
+      grown.get_ref<std::string&>() += text;
     }
     inputs[index] += text_or_empty(delta, "partial_json");
   }
@@ -46,7 +51,7 @@ struct Joined {
     message["content"] = Json::array();
     for (auto& [index, block] : blocks) {
       if (text_or_empty(block, "type") == "tool_use" && !inputs[index].empty()) {
-        Json input = Json::parse(inputs[index], nullptr, false);
+        Json input = parse_json(inputs[index]);
         block["input"] = input.is_discarded() ? Json(inputs[index]) : std::move(input);
       }
       message["content"].push_back(block);
@@ -60,7 +65,7 @@ struct Joined {
 Json joined_events(std::string_view body) {
   Joined joined;
   for (const std::string_view event : events_of(body)) {
-    const Json json = Json::parse(event, nullptr, false);
+    const Json json = parse_json(event);
     if (json.is_object()) joined.add(json);
   }
   if (!joined.stopped) throw Error(ErrorCode::corrupt, "the stream ended in the middle of a reply");

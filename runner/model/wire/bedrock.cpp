@@ -31,7 +31,7 @@ bool is_reasoning(const Json& block) { return block.is_object() && block.contain
 void add_reply_blocks(Json& content, const Message& message, CallIds& ids) {
   std::vector<std::string> sent;
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
-  const Json came = Json::parse(message.opaque, nullptr, false);
+  const Json came = parse_json(message.opaque);
   if (came.is_array() && tool_use_ids(came) == sent) {
     content.insert(content.end(), came.begin(), came.end());
     return;
@@ -143,7 +143,7 @@ void open_cut_tool_use(ChatReply& reply, const Json& blocks) {
 
 std::optional<ChatReply> bedrock_reply(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
-  const Json body = Json::parse(mended.text, nullptr, false);
+  const Json body = parse_json(mended.text);
   if (!body.is_object() || !body.contains("output")) {
     if (read_error(bytes).present) return std::nullopt;
     throw Error(ErrorCode::corrupt, "the response holds no output: it is cut, or no answer of Converse");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "runner/model/json_text.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -14,8 +15,12 @@ namespace {
 using Json = nlohmann::json;
 
 void append_text(Json& whole, const Json& delta, const char* key) {
-  if (!delta.contains(key) || !delta[key].is_string()) return;
-  whole[key] = whole.value(key, "") + delta[key].get<std::string>();
+  const auto piece = delta.find(key);
+  if (piece == delta.end() || !piece->is_string()) return;
+  // In place: a server may send a reply byte by byte.
+  Json& text = whole[key];
+  if (!text.is_string()) text = "";
+  text.get_ref<std::string&>() += piece->get_ref<const std::string&>();
 }
 
 /// A call grows by its index: the first piece names it, the others add to its arguments.
@@ -83,7 +88,7 @@ Json joined_chunks(std::string_view body) {
   bool done = false;
   for (const std::string_view event : events_of(body)) {
     done = done || event == "[DONE]";
-    const Json chunk = Json::parse(event, nullptr, false);
+    const Json chunk = parse_json(event);
     if (!chunk.is_object()) continue;
     for (const char* key : {"usage", "system_fingerprint"}) {
       if (chunk.contains(key) && !chunk[key].is_null()) whole[key] = chunk[key];

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "runner/model/json_text.hpp"
 #include "runner/model/retry_after.hpp"
 
@@ -88,7 +89,7 @@ bool is_transient(long status) {
 }  // namespace
 
 ErrorBody read_error(std::string_view body) {
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  const Json json = parse_json(mend_json(body).text);
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())
@@ -102,7 +103,8 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   const long status = answer.status;
   WireVerdict verdict;
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
-  verdict.message = fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024));
+  verdict.message =
+      one_line(fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
   verdict.server_wait = server_wait(answer.headers);
   if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;

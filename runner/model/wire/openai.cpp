@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
+#include "runner/model/json_text.hpp"
 #include "runner/model/wire/faults.hpp"
 #include "runner/model/wire/openai_reply.hpp"
 #include "runner/model/wire/openai_responses.hpp"
@@ -31,7 +32,7 @@ std::string_view role_name(Role role) {
 /// As received where that is an object: its bytes may be what a cache knows.
 std::string sendable_text(const std::string& arguments) {
   const std::string text = to_valid_utf8(arguments);
-  return Json::parse(text, nullptr, false).is_object() ? text : sendable_arguments(arguments).dump();
+  return parse_json(text).is_object() ? text : sendable_arguments(arguments).dump();
 }
 
 Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) {
@@ -44,7 +45,7 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
   }
   if (!message.tool_calls.empty() && message.content.empty() && !dialect.empty_content) body["content"] = nullptr;
   // Thoughts belong to the calls that came out of them: with those they go back, alone they are refused.
-  const Json thoughts = Json::parse(message.opaque, nullptr, false);
+  const Json thoughts = parse_json(message.opaque);
   if (thoughts.is_object() && !message.tool_calls.empty()) body.update(thoughts);
   if (message.role == Role::tool) body["tool_call_id"] = ids.of_answer(message.tool_call_id);
   return body;

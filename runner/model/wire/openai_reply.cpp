@@ -1,6 +1,8 @@
 #include "runner/model/wire/openai_reply.hpp"
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,9 +44,10 @@ std::string arguments_of(const Json& function) {
 /// The calls of a message. Those without an id, or with one that another has, are given one: an answer names its call.
 std::vector<ToolCall> calls_of(const Json& message) {
   std::vector<ToolCall> calls;
+  std::unordered_set<std::string> ids;
+  std::size_t made = 0;
   const auto add = [&](const Json& function, std::string id) {
-    const bool taken = std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.id == id; });
-    if (id.empty() || taken) id = made_call_id(calls.size() + 1);
+    while (id.empty() || !ids.insert(id).second) id = made_call_id(calls.size() + 1 + made++);
     calls.push_back({std::move(id), name_of(function), arguments_of(function)});
   };
   const auto is_call = [](const Json& owner, const char* key) {
@@ -121,7 +124,7 @@ bool is_full_context(const Json& body, const Json& choice) {
 ErrorBody read_failure(std::string_view body) {
   if (auto error = read_error(body); error.present) return error;
   if (is_event_stream(body)) return stream_error(body);
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  const Json json = parse_json(mend_json(body).text);
   if (!json.is_object() || !json.contains("choices") || !json["choices"].is_array() || json["choices"].empty())
     return {};
   const Json& choice = json["choices"][0];
@@ -140,7 +143,7 @@ ErrorBody read_failure(std::string_view body) {
 ChatReply parse_chat_response(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
   try {
-    const Json body = is_event_stream(mended.text) ? joined_chunks(mended.text) : Json::parse(mended.text);
+    const Json body = is_event_stream(mended.text) ? joined_chunks(mended.text) : parse_json(mended.text);
     if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
     ChatReply reply = reply_of(body);
     reply.mended = mended.mended;

@@ -28,7 +28,7 @@ std::vector<std::string> item_call_ids(const Json& items) {
 void add_reply_items(Json& input, const Message& message, CallIds& ids) {
   std::vector<std::string> sent;
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
-  const Json came = Json::parse(message.opaque, nullptr, false);
+  const Json came = parse_json(message.opaque);
   const auto is_more = [](const Json& item) { return text_or_empty(item, "type") != "reasoning"; };
   const bool has_more =
       came.is_array() && std::any_of(came.begin(), came.end(), is_more);  // thoughts alone are refused
@@ -131,10 +131,10 @@ Usage usage_of_response(const Json& body) {
 /// The response in a body, also of one that streams: its last event holds all of it.
 Json response_in(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
-  if (!is_event_stream(mended.text)) return Json::parse(mended.text, nullptr, false);
+  if (!is_event_stream(mended.text)) return parse_json(mended.text);
   Json found;
   for (const std::string_view event : events_of(mended.text)) {
-    const Json json = Json::parse(event, nullptr, false);
+    const Json json = parse_json(event);
     if (json.is_object() && json.contains("response")) found = json["response"];
   }
   return found;

@@ -22,8 +22,8 @@ HttpRequest post_json(const jobs::Remote& remote, std::string_view path, Json bo
 
 Json sendable_arguments(const std::string& arguments) {
   const std::string text = to_valid_utf8(arguments);
-  if (Json whole = Json::parse(text, nullptr, false); whole.is_object()) return whole;
-  Json relaxed = Json::parse(relaxed_json(text), nullptr, false);
+  if (Json whole = parse_json(text); whole.is_object()) return whole;
+  Json relaxed = parse_json(relaxed_json(text));
   return relaxed.is_object() ? relaxed : Json{{"_invalid", text}};
 }
 

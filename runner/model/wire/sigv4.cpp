@@ -1,6 +1,7 @@
 #include "runner/model/wire/sigv4.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <ctime>
 #include <map>
@@ -65,6 +66,9 @@ Canonical canonical_request(std::string_view method, const HttpRequest& request,
   return canonical;
 }
 
+/// A digest that is the next one's key.
+std::string text_of(const std::array<std::uint8_t, 32>& digest) { return {digest.begin(), digest.end()}; }
+
 /// "20150830T123600Z"
 std::string amz_date(double now) {
   const auto seconds = static_cast<std::time_t>(now);
@@ -99,7 +103,7 @@ std::vector<HeaderLine> signature_v4(std::string_view method, const HttpRequest&
   std::string key = "AWS4" + credentials.secret;
   for (const std::string_view part : {std::string_view(day), std::string_view(scope.region),
                                       std::string_view(scope.service), std::string_view("aws4_request")})
-    key = hmac_sha256(key, part);
+    key = text_of(hmac_sha256(key, part));
   headers.push_back(
       {"authorization", fmt::format("AWS4-HMAC-SHA256 Credential={}/{}, SignedHeaders={}, Signature={}",
                                     credentials.access_id, range, canonical.names, to_hex(hmac_sha256(key, to_sign)))});

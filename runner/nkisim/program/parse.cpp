@@ -77,7 +77,9 @@ class Parser {
     for (std::size_t k = in_.count(kMaxRank, "rank"); k > 0; --k) result.shape.push_back(in_.natural("extent"));
     result.partition_dim = static_cast<std::uint32_t>(in_.u_at_most(kMaxRank - 1, "partition dimension"));
     if (const std::uint64_t alias = in_.u_at_most(out_.buffers.size(), "alias"); alias > 0) {
-      result.alias_of = static_cast<std::uint32_t>(alias - 1);
+      // A chain is followed here, once: whoever asks for an access's root would follow it each time.
+      const auto target = static_cast<std::uint32_t>(alias - 1);
+      result.alias_of = out_.buffers[target].alias_of.value_or(target);
     }
     result.line = in_.u32("line");
     if (result.kind == BufferKind::constant) result.data = in_.blob(kMaxConstantBytes, "constant size");

@@ -2,12 +2,15 @@
 
 import ctypes
 import json
+import math
 import os
+import re
 import warnings
 
 import numpy as np
 
 from . import dtypes, host
+from .decode import decode
 from .errors import make_error
 from .formats import FORMATS
 
@@ -73,7 +76,7 @@ def run(program, inputs):
     """
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):
-        raise _fault(report)
+        raise _fault(report, program)
     results = [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
     hints = report.get("hints") or []
     if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
@@ -82,12 +85,31 @@ def run(program, inputs):
     return results
 
 
-def _fault(report):
-    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class."""
-    found = make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
-    error = type(found).__bases__[1](str(found))
+_OUT_OF_BOUNDS = re.compile(r"out-of-bound access of tensor '(.*)' on dimension (\d+): index (-?\d+) ")
+
+
+def _fault(report, program):
+    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class, and for an index out
+    of bounds the words, numpy's for a place in the flat tensor. There, where it was stands in a note."""
+    line = int(report.get("line") or 0)
+    found = make_error(report["code"], f"{report['code']}: {report['message']}", line=line, where=program.file)
+    flat = _flat_place(report, program)
+    error = type(found).__bases__[1](str(found) if flat is None else flat)
     error.code, error.line = found.code, found.line
+    if flat is not None:
+        error.add_note(str(found))
     return error
+
+
+def _flat_place(report, program):
+    """How numpy says where an index left a tensor; None for other faults."""
+    outside = _OUT_OF_BOUNDS.match(report["message"])
+    shapes = [b["shape"] for b in decode(program.data)["buffers"] if outside and b["name"] == outside[1]]
+    if not shapes:
+        return None
+    axis, index = int(outside[2]), int(outside[3])
+    place, size = index * math.prod(shapes[0][axis + 1 :]), math.prod(shapes[0])
+    return f"index {place} is out of bounds for axis 0 with size {size}"
 
 
 def causes(data, inputs):

@@ -23,17 +23,27 @@ def _shape_of_both(label, data1, data2):
         return data1.shape
     rank = max(data1.ndim, data2.ndim)
     a, b = (partition_aligned(t, rank).shape for _, t in pairs)
-    shape = broadcast_shapes(a, b) if a[0] == b[0] else None
-    if shape not in (a, b):
-        checks.check_same_shape(
-            label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+    shape = broadcast_shapes(a, b) if a[0] == b[0] and _ranks_agree(data1, data2) else None
+    fix = "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+    if shape is None:
+        checks.check_same_shape(label, pairs, fix)
+    repeated = [f"{name} {list(tile.shape)}" for (name, tile), own in zip(pairs, (a, b)) if own != shape]
+    if repeated:  # graded kernels of a course do it (trn2)
+        context.beyond_documents(
+            "SHAPE_BROADCAST",
+            f"{label}: {' and '.join(repeated)} {'is' if len(repeated) == 1 else 'are'} repeated over {list(shape)}; nisa.tensor_scalar takes one value a "
+            "partition and is faster",
+            "both operands have one shape",
+            operands=pairs,
+            fix=fix,
         )
-    name, small = pairs[0] if shape != a else pairs[1]
-    context.warn(
-        f"{label}: {name} {list(small.shape)} is repeated over {list(shape)}; nisa.tensor_scalar takes one value a "
-        "partition and is faster"
-    )
     return shape
+
+
+def _ranks_agree(a, b):
+    """Of two ranks, which axis meets which is known where the smaller one has one value a partition."""
+    small = a if a.ndim < b.ndim else b
+    return a.ndim == b.ndim or all(n == 1 for n in small.shape[1:])
 
 
 @api("nisa")
@@ -189,10 +199,12 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
     name = need_op(op, label, "op", REDUCTIONS, "op is legal as a reduction")
     axes = parse_axes(label, data, axis)
     if axes != list(range(axes[0], data.ndim)):
-        # The manual of 2.24 asks for the last axes; kernels graded on chips reduce any free ones.
-        context.warn(
-            f"{label}: axes {axes} of a tile of rank {data.ndim} are not its last ones; the manual of SDK 2.24 allows "
-            "only those, later compilers take any free axes"
+        context.beyond_documents(  # graded kernels of a course do it (trn2)
+            "UNSUPPORTED_OP",
+            f"{label}: axes {axes} of a tile of rank {data.ndim} are not its last ones",
+            "the axes that are reduced are the last ones",
+            operands=[("data", data)],
+            fix="reduce the last axes, one call after the other, or view the tile with these axes last",
         )
     if is_bitvec(name):
         check_integer(label, [("data", data)])

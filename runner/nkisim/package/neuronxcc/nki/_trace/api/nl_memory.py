@@ -162,6 +162,8 @@ def store_target(dst, value, name):
         dst = dst.expand_dims(dst.ndim)
     if not isinstance(value, Tensor):
         return dst
+    if dst.ndim > value.ndim:
+        value.check_ranks(dst.shape)
     if dst.ndim < value.ndim and all(n == 1 for n in value.shape[dst.ndim :]):
         while dst.ndim < value.ndim:
             dst = dst.expand_dims(dst.ndim)
