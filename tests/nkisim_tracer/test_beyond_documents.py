@@ -30,6 +30,10 @@ BEYOND = {
         "t = nisa.nc_transpose(t[:, 0:128], engine=nisa.vector_engine)",
         "UNSUPPORTED_OP",
     ),
+    "a copy between a row and a column": (
+        "u = nl.ndarray((128, 1), dtype=nl.float32)\nnisa.dma_copy(dst=u, src=x.reshape((131072,))[0:128])",
+        "SHAPE_BROADCAST",
+    ),
     "a size that was divided": ("t = t.reshape((128, 512 / 8, 8)).reshape((128, 512))", "RANK_LAYOUT"),
 }
 

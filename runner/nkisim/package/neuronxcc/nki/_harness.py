@@ -259,6 +259,16 @@ def _foreign(error, text):
         )
     if isinstance(error, AttributeError):
         return "UNKNOWN_API", stage, ""
+    if isinstance(error, TypeError) and "bytes-like object" in text:
+        return (
+            "DTYPE",
+            stage,
+            (
+                "\n  rule: numpy has no bfloat16 and float8: an array of them holds plain bytes"
+                "\n  fix: make the array np.float32 and give dtype= to the call that takes it: "
+                "nl.shared_constant(np.eye(128, dtype=np.float32), dtype=nl.bfloat16)"
+            ),
+        )
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
         return "BAD_SIGNATURE", stage, ""
     if isinstance(error, (SyntaxError, ImportError, NameError)):

@@ -90,7 +90,8 @@ _OUT_OF_BOUNDS = re.compile(r"out-of-bound access of tensor '(.*)' on dimension 
 
 def _fault(report, program):
     """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class, and for an index out
-    of bounds the words, numpy's for a place in the flat tensor. There, where it was stands in a note."""
+    of bounds the words: numpy's, for a row of the first axis those of its place in the flat tensor. There, where it was
+    stands in a note."""
     line = int(report.get("line") or 0)
     found = make_error(report["code"], f"{report['code']}: {report['message']}", line=line, where=program.file)
     flat = _flat_place(report, program)
@@ -108,7 +109,9 @@ def _flat_place(report, program):
     if not shapes:
         return None
     axis, index = int(outside[2]), int(outside[3])
-    place, size = index * math.prod(shapes[0][axis + 1 :]), math.prod(shapes[0])
+    if axis or index < 0:
+        return f"index {index} is out of bounds for axis {axis} with size {shapes[0][axis]}"
+    place, size = index * math.prod(shapes[0][1:]), math.prod(shapes[0])
     return f"index {place} is out of bounds for axis 0 with size {size}"
 
 

@@ -299,7 +299,7 @@ def _affine(tensor, axis, value):
             )
         fail(
             "INDEXING",
-            f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}",
+            f"{_host_value(value)} is used as an index of axis {axis}",
             operands=[("tensor", tensor)],
             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables",
             kind=TypeError,
@@ -308,6 +308,11 @@ def _affine(tensor, axis, value):
             else "compute an integer, or a grid from nl.arange, and index with it",
         )
     return Aff(number)
+
+
+def _host_value(value):
+    shape = getattr(value, "shape", ())
+    return f"an array {list(shape)} of the host" if shape else f"{value!r} ({type(value).__name__})"
 
 
 def _scalar(tensor, axis, value, n):

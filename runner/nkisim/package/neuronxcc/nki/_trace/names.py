@@ -237,7 +237,7 @@ def api(module, name=None, host=False):
         label = f"{module}.{public}"
         code = function.__code__
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        unnamed = module == "nisa" and "name" not in arguments
+        unnamed = "name" not in arguments
 
         @functools.wraps(function)
         def call(*args, **kwargs):
@@ -245,7 +245,7 @@ def api(module, name=None, host=False):
             if trace is not None and trace.error is not None:
                 raise trace.error
             if unnamed and "name" in kwargs and isinstance(kwargs["name"], str):
-                del kwargs["name"]  # every instruction takes one, for the profiler
+                del kwargs["name"]  # every function takes one, for the profiler
             try:
                 return function(*args, **kwargs)
             except TypeError as error:

@@ -10,7 +10,17 @@ from ..nodes import Op
 from ..shapes import broadcast_shapes
 from ..tables import FN, REDUCTIONS
 from ..tensor import Tensor
-from .nisa_common import ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, vector_operand
+from .nisa_common import (
+    ALU,
+    check_integer,
+    check_psum_pair,
+    engine,
+    engine_name,
+    engine_of,
+    is_bitvec,
+    need_op,
+    vector_operand,
+)
 from .nl_create import create, par_dim
 from .nl_elementwise import is_number
 from .nl_reduce import parse_axes, reduced_shape
@@ -41,9 +51,11 @@ def _shape_of_both(label, data1, data2):
 
 
 def _ranks_agree(a, b):
-    """Of two ranks, which axis meets which is known where the smaller one has one value a partition."""
-    small = a if a.ndim < b.ndim else b
-    return a.ndim == b.ndim or all(n == 1 for n in small.shape[1:])
+    """Of two ranks, which axis meets which is known where the smaller one has one value a partition, or lacks axes of size
+    1 alone."""
+    small, large = (a, b) if a.ndim < b.ndim else (b, a)
+    same = partition_aligned(small, large.ndim).shape == large.shape
+    return a.ndim == b.ndim or same or all(n == 1 for n in small.shape[1:])
 
 
 @api("nisa")
@@ -56,7 +68,7 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     shape = _shape_of_both(label, data1, data2)
     data1, data2 = partition_aligned(data1, len(shape)), partition_aligned(data2, len(shape))
     check_psum_pair(label, pairs)
-    where = engine_name(engine, label, ("vector", "gpsimd"))
+    where = engine_of(engine, label, ("vector", "gpsimd"), pairs)
     if name == "power" and (where == "vector" or any(t.memory == "psum" for _, t in pairs)):
         fail(
             "UNSUPPORTED_OP",
@@ -120,10 +132,9 @@ def tensor_scalar(
     operand0 = vector_operand(operand0, data, label, "operand0")
     operand1 = vector_operand(operand1, data, label, "operand1") if operand1 is not None else None
     values, steps = _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1)
-    out = out_tile(data, dtype, label)
-    return emit_map(
-        out, values, steps, "tensor_scalar", engine_name(engine, label, ("vector", "scalar", "gpsimd")), mask, label
-    )
+    tiles = [("data", data), ("operand0", operand0), ("operand1", operand1)]
+    where = engine_of(engine, label, ("vector", "scalar", "gpsimd"), tiles)
+    return emit_map(out_tile(data, dtype, label), values, steps, "tensor_scalar", where, mask, label)
 
 
 @api("nisa")
@@ -315,16 +326,7 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
 def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown):
     label = "nisa.tensor_copy"
     checks.check_tile(src, label, "src")
-    where = engine_name(engine, label, ("vector", "scalar", "gpsimd"))
-    if where == "gpsimd" and src.memory == "psum":
-        fail(
-            "WRONG_MEMORY",
-            f"{label}: gpsimd reads psum",
-            operands=[("src", src)],
-            rule="gpsimd has no psum access",
-            fix="engine=nisa.vector_engine",
-            official="unsupported_memory",
-        )
+    where = engine_of(engine, label, ("vector", "scalar", "gpsimd"), [("src", src)])
     return emit_map(out_tile(src, dtype, label), [src], [], "tensor_copy", where, mask, label)
 
 
