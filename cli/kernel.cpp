@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "cli/benchmarks.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/kernel_profile.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -30,6 +32,7 @@ using nlohmann::ordered_json;
 
 struct KernelOptions {
   std::string file, task, entry, device_grid;
+  std::string profile;  ///< file for the timeline; empty: no profile is wanted
   std::string backend = std::string(jobs::name_of(jobs::BackendSpec{}));
   std::string benchmark = "nkigen-bench";
   std::uint64_t seed = 1;
@@ -50,6 +53,7 @@ struct Verdict {
   std::optional<device::VerifyResult> verify;
   device::Inspection inspection;
   Outcome outcome = Outcome::pass;
+  std::optional<KernelProfile> profile;
 };
 
 Outcome outcome_of(const Verdict& verdict) {
@@ -94,6 +98,7 @@ ordered_json to_json(const Verdict& verdict) {
   out["notes"] = verdict.inspection.notes;
   out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);
   out["estimate_us"] = compile.ok() ? ordered_json(compile.estimate_us) : ordered_json(nullptr);
+  if (verdict.profile) out["profile"] = to_json(*verdict.profile);
   out["outcome"] = to_string(verdict.outcome);
   return out;
 }
@@ -125,6 +130,7 @@ void print_text(const Verdict& verdict) {
   }
   if (compile.ok() && std::isfinite(compile.estimate_us))
     say("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  if (verdict.profile) print_profile(*verdict.profile);
   say("outcome: {}\n", to_string(verdict.outcome));
 }
 
@@ -160,6 +166,11 @@ ExitCode check_kernel(const KernelOptions& options) {
   const auto& task = task_of(benchmark, options.task);
   const auto paths = device::default_device_paths();
   const auto spec = device_of(options);
+  if (!options.profile.empty() && !std::holds_alternative<jobs::SimSpec>(spec.backend)) {
+    throw Error(ErrorCode::usage, fmt::format("--profile '{}' (only the sim backend's programs can be looked into); "
+                                              "leave it out, or use --backend sim",
+                                              options.profile));
+  }
   auto servers = device::start_servers(spec.backend, check, paths, 1);
   const auto device =
       device::make_device(spec, check, {options.seed, device::secret_of_node(paths.cache)}, std::move(servers), paths);
@@ -168,6 +179,10 @@ ExitCode check_kernel(const KernelOptions& options) {
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
   verdict.outcome = outcome_of(verdict);
   if (verdict.compile.ok() && is_scored(verdict.outcome)) look_inside(*device, task, options, verdict);
+  if (!options.profile.empty() && verdict.compile.ok()) {
+    verdict.profile = profile_kernel(verdict.compile.artifact->bytes);
+    write_file_atomic(options.profile, trace_events(*verdict.profile));
+  }
   if (options.json) {
     fmt::print("{}", json_text(to_json(verdict)));
   } else if (!options.quiet) {
@@ -200,6 +215,10 @@ Verb kernel_verb() {
             want_whole(app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
                            ->capture_default_str(),
                        0, UINT64_MAX);
+            app.add_option("--profile", options->profile,
+                           "say where the estimated time goes, and write its timeline (chrome://tracing, Perfetto) to "
+                           "FILE")
+                ->type_name("FILE");
             app.add_flag("--relaxed-sandbox", options->relaxed,
                          "run with the parts of the sandbox that this machine has");
             app.add_flag("--json", options->json, "machine-readable, on stdout");

@@ -39,7 +39,6 @@ def kernel(lhs_t, rhs):
 )
 
 
-
 def rows(body):
     """A kernel over tiles of 128 whole rows of x (and a row of weights w): `body` makes y of a."""
     return (

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "runner/nkisim/engine/rows.hpp"
 
@@ -150,6 +153,41 @@ TEST(Functions, SpecialValuesAreThoseOfIeee) {
   check(Fn::sign, {1, -1, nan, 0});
   check(Fn::reciprocal, {0, -0.0f, nan, inf});
 }
+
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+/// Elements a cycle of the time stamp counter, of the quickest of many rows: what else the machine does takes no part.
+double speed(const RowKernels& kernels, Fn fn) {
+  std::vector<float> x(kChunk), y(kChunk), out(kChunk);
+  for (std::size_t j = 0; j < kChunk; ++j) {
+    x[j] = 0.01f + static_cast<float>(j) / 100;
+    y[j] = 1.501f + static_cast<float>(j % 7);
+  }
+  const Operand<float> operands[3] = {{x.data(), false}, {y.data(), false}, {y.data(), false}};
+  std::uint64_t best = ~0ULL;
+  for (int k = 0; k < 500; ++k) {
+    const std::uint64_t begin = __builtin_ia32_rdtsc();
+    kernels.apply_f32(fn, operands, kChunk, out.data());
+    best = std::min<std::uint64_t>(best, __builtin_ia32_rdtsc() - begin);
+  }
+  return static_cast<double>(kChunk) / static_cast<double>(best);
+}
+
+/// Floors at a third of what AVX2 does on a Zen 4 core. An element at a time, none of these functions comes near: exp
+/// has 0.03 then, an addition 1.
+TEST(Functions, RunAsVectorCode) {
+  if (runnable_rows().size() < 2) GTEST_SKIP() << "this processor has no AVX2";
+  const std::vector<std::pair<Fn, double>> floors{
+      {Fn::add, 2},      {Fn::maximum, 2},    {Fn::select, 2},  {Fn::exp, 0.1},      {Fn::log, 0.09},
+      {Fn::tanh, 0.1},   {Fn::sigmoid, 0.09}, {Fn::gelu, 0.04}, {Fn::gelu_dx, 0.03}, {Fn::gelu_apprx_tanh, 0.07},
+      {Fn::silu, 0.08},  {Fn::silu_dx, 0.07}, {Fn::erf, 0.04},  {Fn::erf_dx, 0.09},  {Fn::softplus, 0.05},
+      {Fn::mish, 0.06},  {Fn::sin, 0.14},     {Fn::cos, 0.14},  {Fn::tan, 0.12},     {Fn::arctan, 0.09},
+      {Fn::rsqrt, 0.15}, {Fn::power, 0.03},   {Fn::mod, 0.1},   {Fn::fmod, 0.13},
+  };
+  for (const RowKernels* kernels : runnable_rows().subspan(1)) {
+    for (const auto& [fn, floor] : floors) EXPECT_GT(speed(*kernels, fn), floor) << to_string(fn);
+  }
+}
+#endif
 
 TEST(Functions, PoisonSurvivesMaximumAndMinimum) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

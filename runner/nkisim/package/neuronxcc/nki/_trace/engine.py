@@ -33,8 +33,8 @@ def library():
         lib.nkisim_validate.argtypes = data + text
         lib.nkisim_run.argtypes = data + arrays + arrays + poison + text
         lib.nkisim_diagnose.argtypes = data + arrays + poison + text
-        lib.nkisim_estimate_us.argtypes = data
-        lib.nkisim_estimate_us.restype = ctypes.c_double
+        for figure in (lib.nkisim_estimate_us, lib.nkisim_hbm_bytes):
+            figure.argtypes, figure.restype = data, ctypes.c_double
         _library = lib
     return _library
 
@@ -51,6 +51,11 @@ def validate(data):
 
 def estimate_us(data):
     return library().nkisim_estimate_us(data, len(data))
+
+
+def hbm_bytes(data):
+    """To and from HBM by the estimate, spills included."""
+    return library().nkisim_hbm_bytes(data, len(data))
 
 
 def _array_for(shape, name):
