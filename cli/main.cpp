@@ -38,6 +38,7 @@ ExitCode run_program(ProgramArguments arguments) {
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const auto& verb : verbs) {
     auto* sub = app.add_subcommand(verb.name, verb.help);
+    sub->set_help_all_flag();  // of the program alone
     sub->set_version_flag("--version", std::string("nkigrid ") + kVersion);
     actions.emplace_back(sub, verb.declare(*sub));
   }

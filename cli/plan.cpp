@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "aggregate/layout/sheet.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
@@ -22,7 +23,6 @@
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
-#include "jobs/base/wrapped.hpp"
 #include "jobs/forecast/forecast.hpp"
 #include "jobs/make_plan.hpp"
 #include "runner/log/costs.hpp"
@@ -96,26 +96,33 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
   fmt::print("{}", json_text(out));
 }
 
-void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {
+std::vector<std::string> row_of(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected) {
   const auto usd = [&](double value) { return cell.usd ? fmt::format("{:.2f}", value) : std::string("-"); };
-  say("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes,
-      cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)), expected.seconds / 3600,
-      usd(expected.usd));
+  return {cell.cell,
+          fmt::to_string(cell.episodes),
+          fmt::to_string(cell.requests),
+          fmt::format("{:.2f}", cell.tokens_in / 1e6),
+          fmt::format("{:.2f}", cell.tokens_out / 1e6),
+          usd(cell.usd.value_or(0)),
+          fmt::format("{:.2f}", expected.seconds / 3600),
+          usd(expected.usd)};
 }
 
 void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
                  const Schedule& schedule) {
-  std::size_t width = 4;
-  for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  say("{}: {} episodes in {} shard{}\n", grid.name, plan.episodes.size(), plan.shards, plan.shards == 1 ? "" : "s");
-  say("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
-      "Mtok out", "USD", "lane hours", "exp. USD");
-  for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
-  print_row(total_of(cells), sum_of(schedule.cells), width);
-  say("{}\n", wrapped(fmt::format("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours "
-                                  "and exp. USD: {}",
-                                  basis_text(schedule.model)),
-                      terminal_columns(STDOUT_FILENO)));
+  aggregate::Sheet sheet;
+  sheet.caption = fmt::format("{}: {} episodes in {} shard{}", grid.name, plan.episodes.size(), plan.shards,
+                              plan.shards == 1 ? "" : "s");
+  sheet.columns = {{"cell"}};
+  for (const auto* head : {"episodes", "requests", "Mtok in", "Mtok out", "USD", "lane hours", "exp. USD"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  for (std::size_t i = 0; i < cells.size(); ++i) sheet.rows.push_back(row_of(cells[i], schedule.cells[i]));
+  sheet.rows.push_back(row_of(total_of(cells), sum_of(schedule.cells)));
+  sheet.notes = {
+      fmt::format("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and "
+                  "exp. USD: {}",
+                  basis_text(schedule.model))};
+  say("{}", sheet_as_text(sheet, terminal_columns(STDOUT_FILENO)));
 }
 
 /// Asks the cluster, where there is one and the grid speaks of it.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "aggregate/layout/sheet.hpp"
 #include "cli/terminal.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/wrapped.hpp"
@@ -87,20 +88,24 @@ std::optional<aggregate::ReadRun> read_pilot(const std::string& folder) {
 
 void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   if (rows.empty()) return;
-  std::size_t a = 1, b = 1;
-  for (const auto& row : rows) a = std::max(a, row.a.size()), b = std::max(b, row.b.size());
-  say("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
-      100 * options.goal.power, options.goal.alpha, points(options.difference));
-  say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K", "visible",
-      "in family", "K=inf", "power", "basis", "it takes");
+  aggregate::Sheet sheet;
+  sheet.caption =
+      fmt::format("smallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points",
+                  100 * options.goal.power, options.goal.alpha, points(options.difference));
+  sheet.columns = {{"a"}, {"b"}};
+  for (const auto* head : {"tasks", "K", "visible", "in family", "K=inf", "power"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  sheet.columns.push_back({"basis"});
+  sheet.columns.push_back({"it takes"});
   for (const auto& row : rows) {
     const auto k = row.design.replicates_a == row.design.replicates_b
                        ? fmt::format("{:g}", row.design.replicates_a)
                        : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
-    say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b,
-        row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever), row.power,
-        row.basis, advice(row, options));
+    sheet.rows.push_back({row.a, row.b, fmt::format("{}", row.design.tasks), k, points(row.smallest),
+                          points(row.smallest_in_family), points(row.smallest_ever), fmt::format("{:.2f}", row.power),
+                          row.basis, advice(row, options)});
   }
+  say("\n{}", sheet_as_text(sheet, terminal_columns(STDOUT_FILENO)));
   note(
       "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
       "these tasks show no less",

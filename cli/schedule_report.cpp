@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <numeric>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "aggregate/layout/sheet.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage.hpp"
 #include "jobs/base/notice.hpp"
-#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -46,6 +46,29 @@ std::vector<std::size_t> shortest_first(const std::vector<jobs::LayoutResult>& l
 }
 
 double node_hours(const jobs::SimulatedRun& run) { return run.node_seconds / 3600; }
+
+/// A row of the layouts as `plan` prints it.
+std::vector<std::string> words_of(const Schedule& schedule, std::size_t i) {
+  const auto& [layout, run] = schedule.layouts[i];
+  std::vector<std::string> words = {
+      fmt::format("{}{}", i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " "),
+      fmt::to_string(layout.shards),
+      layout.throttle == 0 ? "-" : fmt::to_string(layout.throttle),
+      fmt::to_string(layout.nodes),
+      fmt::to_string(layout.ranks_per_node),
+      fmt::to_string(layout.lanes),
+      duration_text(run.makespan),
+      fmt::format("{:.3f}", run.makespan / run.ideal),
+      fmt::format("{:.2f}", node_hours(run)),
+      fmt::format("{:.0f}%", 100 * run.busy),
+      fmt::format("{:.0f}%", 100 * run.cores_busy),
+      duration_text(run.longest_element)};
+  if (schedule.node_price) words.push_back(fmt::format("{:.2f}", node_hours(run) * *schedule.node_price));
+  std::string notes = run.longest_element > schedule.limit ? "over the time limit" : "";
+  if (!run.limited_by.empty()) notes += (notes.empty() ? "waits for " : ", waits for ") + run.limited_by;
+  words.push_back(notes);
+  return words;
+}
 
 nlohmann::ordered_json row_of(const jobs::LayoutResult& result, const Schedule& schedule) {
   const auto& [layout, run] = result;
@@ -145,41 +168,32 @@ std::string schedule_as_json(const Schedule& schedule) {
 
 void print_schedule(const Schedule& schedule) {
   const auto columns = terminal_columns(STDOUT_FILENO);
-  say("\n{}\n", wrapped(fmt::format("time by layout, {}, shortest first",
-                                    schedule.model.learnt() ? basis_text(schedule.model) : "guessed"),
-                        columns));
-  say("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle",
-      "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
-      schedule.node_price ? "   node USD" : "");
-  for (const auto i : shortest_first(schedule.layouts)) {
-    const auto& [layout, run] = schedule.layouts[i];
-    const auto usd =
-        schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
-    const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
-    say("{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n",
-        i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes,
-        layout.ranks_per_node, layout.lanes, duration_text(run.makespan), run.makespan / run.ideal, node_hours(run),
-        100 * run.busy, 100 * run.cores_busy, duration_text(run.longest_element), usd,
-        run.longest_element > schedule.limit ? "  over the time limit" : "",
-        run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
-  }
-  say("{}\n",
-      wrapped(fmt::format("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; "
-                          "lanes: of a rank. makespan: from the first element's start to the last one's end, "
-                          "without waits in Slurm's queue; /ideal: over the least that these lanes and cores "
-                          "allow; busy, cores: share of the lanes' and the cores' time in use; element: the "
-                          "longest one, which has slurm.time less slurm.warn, {}",
-                          duration_text(schedule.limit)),
-              columns > 0 ? columns : 120));
+  aggregate::Sheet sheet;
+  sheet.caption = fmt::format("time by layout, {}, shortest first",
+                              schedule.model.learnt() ? basis_text(schedule.model) : "guessed");
+  sheet.columns = {{""}};
+  for (const auto* head : {"shards", "throttle", "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy",
+                           "cores", "element"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  if (schedule.node_price) sheet.columns.push_back({"node USD", aggregate::Align::right});
+  sheet.columns.push_back({"notes"});
+  for (const auto i : shortest_first(schedule.layouts)) sheet.rows.push_back(words_of(schedule, i));
+  sheet.notes = {
+      fmt::format("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; "
+                  "lanes: of a rank. makespan: from the first element's start to the last one's end, "
+                  "without waits in Slurm's queue; /ideal: over the least that these lanes and cores "
+                  "allow; busy, cores: share of the lanes' and the cores' time in use; element: the "
+                  "longest one, which has slurm.time less slurm.warn, {}",
+                  duration_text(schedule.limit))};
   if (schedule.room)
-    say("the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work\n",
-        *schedule.room, *schedule.room == 1 ? "" : "s");
+    sheet.notes.push_back(fmt::format(
+        "the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work",
+        *schedule.room, *schedule.room == 1 ? "" : "s"));
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  say("{}\n", wrapped(fmt::format("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, "
-                                  "lanes: {} ({})",
-                                  best.shards, best.throttle, best.nodes, best.ranks_per_node, best.lanes,
-                                  schedule.recommendation.reason),
-                      columns));
+  sheet.notes.push_back(fmt::format(
+      "recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})", best.shards,
+      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason));
+  say("\n{}", sheet_as_text(sheet, columns));
 }
 
 }  // namespace nkigrid::cli
