@@ -1,4 +1,4 @@
-#include <functional>
+#include "slurm/scripts.hpp"
 
 #include <gmock/gmock.h>
 
