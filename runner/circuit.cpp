@@ -32,7 +32,7 @@ bool Circuit::may_send(Seconds now) {
 Seconds Circuit::until_probe(Seconds now) const { return std::max(Seconds(0), next_probe_ - now); }
 
 bool Circuit::is_away(std::uint32_t episode, Seconds patience, Seconds now) {
-  if (!failing_since_ || now - *failing_since_ < patience / 2) return false;
+  if (!failing_since_ || now - *failing_since_ < patience / 4) return false;
   unanswered_.insert(episode);
   return !answers_errors_ || unanswered_.size() > 1;
 }

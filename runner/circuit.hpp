@@ -8,8 +8,9 @@
 
 namespace nkigrid::runner {
 
-/// What the requests of this process say of one model's endpoint: it works, or it fails all it is asked since some time. Open
-/// (away for kOpenAfter) it is probed, a request each kProbeEvery, not hammered. Pure state, no clock, no threads.
+/// What the requests of this process say of one model's endpoint: it works, or it fails all it is asked since some
+/// time. Open (away for kOpenAfter) it is probed, a request each kProbeEvery, not hammered. Pure state, no clock, no
+/// threads.
 class Circuit {
  public:
   static constexpr Seconds kOpenAfter{300}, kProbeEvery{60};
@@ -22,8 +23,9 @@ class Circuit {
   /// How long until may_send() may be true again.
   Seconds until_probe(Seconds now) const;
 
-  /// True when a request that found no reply failed for the endpoint's sake: nobody had one for half of its patience,
-  /// and it is not that this one alone is answered with errors.
+  /// True when a request that found no reply failed for the endpoint's sake: nobody had one for a quarter of its
+  /// patience (waits double: the last one may be what is left of it), and it is not that this one alone is answered
+  /// with errors.
   /// @param episode tells conversations apart @param patience how long the request was tried
   bool is_away(std::uint32_t episode, Seconds patience, Seconds now);
 

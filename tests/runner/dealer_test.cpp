@@ -179,14 +179,14 @@ TEST(Dealer, AloneWithADeviceThatFailsEverythingItStopsBeforeTriesAreUsedUp) {
   EXPECT_NE(dealer.stopped_by().find("node bad"), std::string::npos);
 }
 
-TEST(Dealer, ARepliesWithoutCodeVouchForNoDevice) {
+TEST(Dealer, RepliesWithoutCodeVouchForNoDevice) {
   PlanFixture f(20);
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   for (std::uint32_t i = 0; i < 9; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::no_code, "bad"));
   for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) {
     EXPECT_FALSE(dealer.stopped());
-    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
     dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::truncated, "bad"));
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
   }
   EXPECT_TRUE(dealer.stopped());
 }

@@ -75,7 +75,7 @@ TEST(StoppedBy, AFailureThatCannotBeNotedIsNoSecondFailure) {
 
 /// A log in which `node` ran `scored` episodes to a score, and failed others.
 void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const std::string& node, std::uint32_t scored,
-            std::uint32_t failed, std::uint32_t attempt = 1, Outcome score = Outcome::mismatch,
+            std::uint32_t failed, std::uint32_t attempt = 1, Outcome score = Outcome::pass,
             Outcome failure = Outcome::device_error, double failed_at = 0) {
   log::Journal journal(folder, node, test::made_header());
   for (std::uint32_t i = 0; i < scored + failed; ++i) {
@@ -85,7 +85,9 @@ void run_on(const std::filesystem::path& folder, const jobs::Plan& plan, const s
     end.outcome = i < scored ? score : failure;
     end.started = (i < scored ? 1000 : failed_at) + i;
     end.seconds = 0.5;
-    end.ended_by = EndedBy::turns;
+    end.ended_by = end.outcome == Outcome::context_full ? EndedBy::context_full : EndedBy::turns;
+    end.passed = end.outcome == Outcome::pass ? 1 : 0;
+    end.turns = 1;
     end.node = node;
     journal.append(end);
   }
@@ -118,7 +120,7 @@ TEST(Nodes, ADeviceThatBrokeAfterManyScoresIsNamed) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 40);
   run_on(log.path(), plan, "good", 30, 0);
-  run_on(log.path(), plan, "broke", 30, 5, 2, Outcome::mismatch, Outcome::device_error, 2000);
+  run_on(log.path(), plan, "broke", 30, 5, 2, Outcome::pass, Outcome::device_error, 2000);
   const auto ledger = log::fold_log(plan, 5, test::made_log(log.path()), {});
   EXPECT_EQ(ledger.bad_nodes(), std::vector<std::string>{"broke"});
   EXPECT_EQ(ledger.nodes.at("broke").failing, 5u);
@@ -128,7 +130,7 @@ TEST(Nodes, AnEndpointsFailuresAreNoNodes) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
   run_on(log.path(), plan, "n1", 6, 0);
-  run_on(log.path(), plan, "n2", 0, 12, 2, Outcome::mismatch, Outcome::api_error);
+  run_on(log.path(), plan, "n2", 0, 12, 2, Outcome::pass, Outcome::api_error);
   const auto ledger = log::fold_log(plan, 20, test::made_log(log.path()), {});
   EXPECT_TRUE(ledger.bad_nodes().empty());
   EXPECT_EQ(ledger.nodes.at("n2").failures, 0u);

@@ -42,7 +42,8 @@ class FakeClient final : public Client {
                        .reason = "waits for free nodes",
                        .nodes = {},
                        .name = request.name,
-                       .comment = request.comment});
+                       .comment = request.comment,
+                       .work_folder = request.work_folder});
     return id;
   }
   std::vector<JobState> jobs(const std::string& prefix) override {
@@ -278,7 +279,6 @@ struct CopiedRun : Submit {
     write_file_atomic(run.folder / "grid.yaml", "name: g\nresolved:\n");
     write_file_atomic(copy.folder / "grid.yaml", "name: g\nresolved:\n");
     submit({0, 1});
-    for (auto& record : client.records) record.work_folder = run.folder.native();
     std::filesystem::copy(run.folder / "jobs.json", copy.folder / "jobs.json");
   }
 };
