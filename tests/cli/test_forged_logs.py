@@ -66,11 +66,24 @@ class ForgedLogs(Case):
         before = cells(self.run_folder)
         forged = self.log / "node9.h5"
         shutil.copy(self.segment, forged)
+        forge(forged)  # behind a front that is true
+        for verb in (("tables", self.run_folder), ("log", "check", self.run_folder)):
+            done = nkigrid(*verb)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("not those that were sealed", done.stdout + done.stderr)
+        self.assertEqual(nkigrid("seal", self.run_folder).returncode, 3)
+        self.assertTrue((self.log / "damaged" / "node9.h5").exists())
+        self.assertEqual(cells(self.run_folder), before)
+
+    def test_a_segment_that_nobody_sealed_is_not_counted(self):
+        before = cells(self.run_folder)
+        forged = self.log / "node9.h5"
+        bytes_ = self.segment.read_bytes()
+        forged.write_bytes(bytes_[bytes_.index(b"\x89HDF") :])
         forge(forged)
         self.assertEqual(cells(self.run_folder), before)
-        self.check_refused(nkigrid("log", "check", self.run_folder), 3)
-        self.assertIn(UNSEALED, nkigrid("log", "check", self.run_folder).stdout)
         self.assertIn("not counted", nkigrid("tables", self.run_folder).stdout)
+        self.assertIn(UNSEALED, nkigrid("log", "check", self.run_folder).stdout)
         self.assertIn(UNSEALED, nkigrid("seal", self.run_folder).stderr)
         self.assertTrue((self.log / "damaged" / "node9.h5").exists())
         self.assertEqual(cells(self.run_folder), before)
@@ -159,7 +172,8 @@ benchmark: nkigen-bench
 tasks: [L1/001_add]
 replicates: 1
 models:
-  far: {api: openai, endpoint: "http://127.0.0.1:9/v1", model: m, key: {command: [/bin/sh, -c, "COMMAND"]}, retry_limit: 1 s}
+  far: {api: openai, endpoint: "http://127.0.0.1:9/v1", model: m, retry_limit: 1 s,
+        key: {command: [/bin/sh, -c, "COMMAND"]}}
   near: {api: openai, endpoint: "http://127.0.0.1:9/v1", model: m, key: {env: NEAR_KEY}, retry_limit: 1 s}
 modes: {ss: {kind: single-shot}}
 prompts: {rank-aware: prompts/rank-aware.md}

@@ -62,7 +62,7 @@ std::set<std::string> traces() {
     for (std::string child; children >> child;) found.insert("process " + child);
   }
   for (const auto& entry : fs::directory_iterator("/proc/self/fd", ignored))
-    found.insert("descriptor " + entry.path().filename().native());
+    found.insert("descriptor " + entry.path().filename().native() + " " + fs::read_symlink(entry, ignored).native());
   return found;
 }
 
@@ -93,6 +93,7 @@ TEST(Attack, EachEndsAsItShouldAndLeavesNothing) {
   const auto good = test.compile(honest);
   ASSERT_TRUE(good.ok()) << good.diagnostic.message;
   ASSERT_TRUE(test.device->final_check(small_task(), *good.artifact).paper_ok);  // the references are drawn
+  ASSERT_TRUE(test.device->verify(small_task(), *good.artifact, Stream::tool, 1).paper_ok);
   const auto before = traces();
   const auto library = library_times();
 

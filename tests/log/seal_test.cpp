@@ -194,7 +194,7 @@ TEST_F(Sealed, PartsFollowTheOnesTheyWereSealedAfter) {
 }
 
 TEST_F(Sealed, APartThatWasRebuiltKeepsItsPlaceInTheChain) {
-  const auto records = episodes(1, 8);
+  const auto records = episodes(1, 14);
   seal(write("a", records), kOurs, kFewRows);
   ASSERT_TRUE(fs::exists(at("a.part3.h5")));
   for (const char* name : {"a.part2.h5", "a.h5"}) {

@@ -144,6 +144,10 @@ TEST(NodeNames, ReadsSlurmsLists) {
   EXPECT_TRUE(node_names("").empty());
   EXPECT_TRUE(node_names("trn[1-").empty());
   EXPECT_TRUE(node_names("n[0-4000000000]").empty());
+  EXPECT_TRUE(node_names("n[0-4294967295]").empty()) << "2^32 of them are not none";
+  std::string list = "n[0-99998";
+  for (int n = 0; n < 100'000; ++n) list += ",0-99998";
+  EXPECT_EQ(node_names(list + "]").size(), 99'999U);
 }
 
 JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const jobs::Pace& pace,

@@ -47,7 +47,7 @@ std::vector<ToolCall> calls_of(const Json& message) {
   std::unordered_set<std::string> ids;
   std::size_t made = 0;
   const auto add = [&](const Json& function, std::string id) {
-    while (id.empty() || !ids.insert(id).second) id = made_call_id(calls.size() + 1 + made++);
+    while (id.empty() || !ids.insert(id).second) id = made_call_id(made = std::max(made, calls.size()) + 1);
     calls.push_back({std::move(id), name_of(function), arguments_of(function)});
   };
   const auto is_call = [](const Json& owner, const char* key) {

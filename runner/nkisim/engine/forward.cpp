@@ -43,6 +43,7 @@ Program declarations_of(const Program& program) {
     copy.shape = buffer.shape;
     copy.partition_dim = buffer.partition_dim;
     copy.alias_of = buffer.alias_of;
+    copy.root = buffer.root;
   }
   return out;
 }

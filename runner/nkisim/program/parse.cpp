@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/program/ranges.hpp"
 #include "runner/nkisim/program/reader.hpp"
 
 namespace nkigrid::nkisim {
@@ -77,9 +78,8 @@ class Parser {
     for (std::size_t k = in_.count(kMaxRank, "rank"); k > 0; --k) result.shape.push_back(in_.natural("extent"));
     result.partition_dim = static_cast<std::uint32_t>(in_.u_at_most(kMaxRank - 1, "partition dimension"));
     if (const std::uint64_t alias = in_.u_at_most(out_.buffers.size(), "alias"); alias > 0) {
-      // A chain is followed here, once: whoever asks for an access's root would follow it each time.
-      const auto target = static_cast<std::uint32_t>(alias - 1);
-      result.alias_of = out_.buffers[target].alias_of.value_or(target);
+      result.alias_of = static_cast<std::uint32_t>(alias - 1);
+      result.root = root_of(out_, *result.alias_of);
     }
     result.line = in_.u32("line");
     if (result.kind == BufferKind::constant) result.data = in_.blob(kMaxConstantBytes, "constant size");
