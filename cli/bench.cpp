@@ -4,10 +4,13 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/bench_changes.hpp"
 #include "cli/bench_check.hpp"
+#include "cli/bench_import.hpp"
 #include "cli/bench_list.hpp"
 #include "cli/bench_make.hpp"
 #include "cli/bench_overlap.hpp"
+#include "cli/bench_report.hpp"
 #include "cli/benchmarks.hpp"
 #include "cli/task_filter.hpp"
 #include "cli/verb.hpp"

@@ -1,3 +1,5 @@
+#include "cli/bench_changes.hpp"
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -5,7 +7,6 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_check.hpp"
 #include "cli/first_line.hpp"
 #include "runner/proc/child.hpp"
 #include "runner/proc/spawn.hpp"

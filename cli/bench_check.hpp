@@ -18,12 +18,4 @@ namespace nkigrid::cli {
 std::vector<TaskProof> prove_tasks(const jobs::Benchmark& benchmark, const std::vector<const jobs::Task*>& tasks,
                                    const std::function<std::string(const jobs::Task&)>& known);
 
-/// One line a task, then the summary; or one JSON document. @returns 0, or 1 when any task has a fault.
-ExitCode report_proofs(const jobs::Benchmark& benchmark, const std::vector<TaskProof>& proofs, bool json);
-
-/// Those of the tasks that are not as they were at a revision of the git tree that holds the benchmark's folder: task,
-/// known kernel or index entry differs, or is new. @throws Error{usage} when there is no such tree or revision
-std::vector<const jobs::Task*> changed_since(const std::string& revision, const jobs::Benchmark& benchmark,
-                                             const std::vector<const jobs::Task*>& tasks);
-
 }  // namespace nkigrid::cli

@@ -1,3 +1,5 @@
+#include "cli/bench_import.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_list.hpp"
-#include "cli/bench_make.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "jobs/base/files.hpp"

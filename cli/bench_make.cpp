@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/bench_check.hpp"
+#include "cli/bench_report.hpp"
 #include "cli/grids.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"

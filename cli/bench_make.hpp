@@ -28,13 +28,4 @@ struct AddedTask {
 /// @returns 1 when the proof found a fault: nothing is written then. @throws Error{config} when it cannot be posed
 ExitCode add_task(const AddedTask& wanted);
 
-struct Import {
-  std::string tree, format, out;
-  std::uint64_t max_task_bytes = 0;  ///< 0: the default
-  bool shrink = false, json = false;
-};
-
-/// `bench import`: writes a benchmark of whatever format as a folder of our own, and says what was posed and what not.
-ExitCode import_tree(const Import& wanted);
-
 }  // namespace nkigrid::cli

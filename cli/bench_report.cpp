@@ -1,10 +1,11 @@
+#include "cli/bench_report.hpp"
+
 #include <algorithm>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_check.hpp"
 #include "cli/json_text.hpp"
 #include "jobs/base/notice.hpp"
 

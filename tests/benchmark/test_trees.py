@@ -179,7 +179,7 @@ class Shrinking(unittest.TestCase):
             self.assertEqual(index["name"], "kernelbench-shrunk")
             self.assertEqual(list(index["subsets"]), ["kernelbench-shrunk"])
             self.assertIn("12 tasks", program("bench", "list", "--benchmark", out)[0])
-            self.assertIn("holds a benchmark already", program("bench", "import", TREE, "-o", out, code=1)[1])
+            self.assertIn("holds a benchmark already", program("bench", "import", TREE, "-o", out, code=2)[1])
 
 
 class NumpyForm(unittest.TestCase):
@@ -239,7 +239,7 @@ class OwnFolder(unittest.TestCase):
     def test_a_new_task_is_made_checked_and_indexed_in_one_step(self):
         program("bench", "new", "L1/fresh", "--benchmark", self.folder)
         task = self.folder / "tasks" / "L1" / "fresh.py"
-        self.assertIn("is there already", program("bench", "new", "L1/fresh", "--benchmark", self.folder, code=1)[1])
+        self.assertIn("is there already", program("bench", "new", "L1/fresh", "--benchmark", self.folder, code=2)[1])
         out, _ = program("bench", "add", task, "--benchmark", self.folder)
         self.assertIn("1 tasks, 0 with a fault, 1 with a known kernel", out)
         self.assertIn("L1/fresh", self.list()[0])

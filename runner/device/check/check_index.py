@@ -3,10 +3,10 @@
 
 usage: check_index.py FOLDER SANDBOX_LIBRARY strict|relaxed [--trials N] [TASK_ID...]
 
-One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...], "answers": {kind:
-how many were tried}, "reference_s"}. Exit 1 when a task has a problem, 2
-when the folder cannot be read. What is checked: docs/decisions/benchmark.md. The index is not read to build what it is
-compared with. A task is code from anybody: each is looked at in a child behind the walls of a kernel's.
+One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...], "answers": {kind: how many were tried},
+"reference_s"}. Exit 1 when a task has a problem, 2 when the folder cannot be read. What is checked:
+docs/decisions/benchmark.md. The index is not read to build what it is compared with. A task is code from anybody: each
+is looked at in a child behind the walls of a kernel's.
 """
 import argparse
 import collections

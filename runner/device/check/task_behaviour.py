@@ -1,5 +1,5 @@
-"""What a task does, as numbers: its results on its own draws of given seeds. Tasks that agree are one task, however they
-are written. Runs the task's own code, which is anybody's."""
+"""What a task does, as numbers: its results on its own draws of given seeds. Tasks that agree are one task, however
+they are written. Runs the task's own code, which is anybody's."""
 
 import base64
 import collections

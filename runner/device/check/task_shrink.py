@@ -1,5 +1,5 @@
-"""Scales a task's sizes down to what a simulator runs in a moment, and keeps the task: only whole numbers of module-level
-assignments, get_inputs() and get_init_inputs() change. docs/formats/benchmark.md has the rule."""
+"""Scales a task's sizes down to what a simulator runs in a moment, and keeps the task: only whole numbers of
+module-level assignments, get_inputs() and get_init_inputs() change. docs/formats/benchmark.md has the rule."""
 
 import ast
 
