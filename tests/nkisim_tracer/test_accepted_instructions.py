@@ -209,6 +209,28 @@ class Names(unittest.TestCase):
             plain = compile_body(OUT + f"t = {call[:call.index(', name')]})\n" + END)
             self.assertEqual(named["program"], plain["program"])
 
+    def test_abs_beside_zero_and_a_true_mask_as_a_subscript(self):
+        """As the vendor's sample of a quantised norm has them."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            top = nl.ndarray((64, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            t, most = nl.load(x), nl.ndarray((64, 1), dtype=nl.float32)
+            p, f = nl.mgrid[0:64, 0:32]
+            a = nisa.tensor_scalar_reduce(data=t, op0=nl.abs, operand0=0.0, reduce_op=nl.max, reduce_res=most)
+            u = nisa.tensor_scalar(a[p, f][f < 32], op0=nl.abs, operand0=0.0, op1=np.subtract, operand1=1.0)
+            nl.store(out, value=u)
+            nl.store(top, value=most)
+            return out, top
+
+        x = draw(64, 32)
+        out, top = kernel(x)
+        np.testing.assert_array_equal(out, np.abs(x) - 1)
+        np.testing.assert_array_equal(top, np.abs(x).max(axis=1, keepdims=True))
+        for call in ("nisa.tensor_scalar(t, nl.abs, 1.0)", "nl.exp(t[nl.arange(512)[None, :] < 300])"):
+            self.assertIn(compile_body(OUT + f"t = {call}\n" + END)["code"], ("UNSUPPORTED_OP", "INDEXING"))
+
     def test_a_name_is_a_text(self):
         """Documented signatures end in further keywords, nl's as well; a name is the one that kernels give."""
         self.assertEqual(compile_body(OUT + "t = nisa.tensor_copy(t, name=3)\n" + END)["code"], "BAD_SIGNATURE")

@@ -8,7 +8,7 @@ from ..emit import access, emit_fold, emit_map, emit_op, new_tile, out_tile, par
 from ..names import api
 from ..nodes import Op
 from ..shapes import broadcast_shapes
-from ..tables import FN, REDUCTIONS
+from ..tables import FN, REDUCTIONS, function_name
 from ..tensor import Tensor
 from .nisa_common import (
     ALU,
@@ -85,10 +85,19 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     )
 
 
+def _first_step(label, data, op0, operand0, reverse0):
+    """(function, values, step). abs takes one operand: instructions of two are given 0.0 beside it, as vendor's samples
+    do."""
+    if function_name(op0) == "abs" and is_number(operand0) and float(operand0) == 0.0:
+        return "abs", [data], ("abs", 0)
+    first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function of the engines, or nl.abs beside 0.0")
+    return first, [data, operand0], (first, 1, 0) if reverse0 else (first, 0, 1)
+
+
 def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
     """(values, steps) of (data op0 operand0) op1 operand1."""
-    first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function of the engines")
-    values, steps = [data, operand0], [(first, 1, 0) if reverse0 else (first, 0, 1)]
+    first, values, step = _first_step(label, data, op0, operand0, reverse0)
+    steps = [step]
     if op1 is not None:
         second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function of the engines")
         if is_bitvec(first) != is_bitvec(second):
@@ -107,7 +116,8 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
                 fix="operand1=1.0",
             )
         values.append(operand1)
-        steps = [(first, 1, 0) if reverse0 else (first, 0, 1), (second, 2, 3) if reverse1 else (second, 3, 2)]
+        result, other = len(values), len(values) - 1
+        steps.append((second, other, result) if reverse1 else (second, result, other))
     if is_bitvec(first):
         check_integer(label, [("data", data), ("operand0", operand0)])
     return values, steps
