@@ -22,6 +22,7 @@
 #include "runner/log/audit.hpp"
 #include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/model/key.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -145,7 +146,8 @@ ExitCode audit(const AuditOptions& options) {
   const auto run = jobs::load_run(options.run);
   require_own_commands(run, options.trust, true);
   const auto paths = device::default_device_paths();
-  // What forks does it before anything else of the run is looked at.
+  // What forks does it before anything else of the run is looked at. Nobody is asked, and no child sees a key.
+  model::take_environment_keys(run.grid.models);
   auto servers = device::start_servers(run.grid.device.backend, run.grid.check, paths, 1);
   const auto device =
       device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret}, std::move(servers), paths);

@@ -34,8 +34,8 @@ struct LeftOut {
   bool is_harmless() const noexcept { return why == Why::foreign || why == Why::copy; }
 };
 
-/// Why not, of a segment that the run's key has not sealed: it counts as foreign, whatever it says of itself. Ask before
-/// anything in it is read. @throws Error{io}
+/// Why not, of a segment that the run's key has not sealed: it counts as foreign, whatever it says of itself. Ask
+/// before anything in it is read. @throws Error{io}
 std::optional<LeftOut> why_unsealed(const RunLog& log, const std::filesystem::path& segment);
 
 /// A segment's head against the run, its name and the parts before it. @param part its number by its name
