@@ -4,8 +4,8 @@
 set(commit "")
 if(EXISTS ${SOURCE}/.git)  # an unpacked archive must not take the commit of a repository around it
   # Whose files they are does not matter: root builds what a user has cloned.
-  execute_process(COMMAND git -c safe.directory=* describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND git -c safe.directory=* describe --always --dirty --abbrev=12 --exclude=*
+    WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 set(archived ${SOURCE}/cmake/archived_commit.txt)  # into which `git archive` writes the commit
 if(NOT commit AND EXISTS ${archived})

@@ -1,4 +1,4 @@
-"""What somebody at a terminal meets: words that lead on, pages as wide as the window, Ctrl-C, lists, JSON of each verb."""
+"""What somebody at a terminal meets: words that lead on, pages as wide as the window, Ctrl-C, lists, JSON of verbs."""
 import fcntl
 import json
 import os
