@@ -133,7 +133,7 @@ class Run(Case):
         self.assertEqual((said["exit_code"], said["stopped_by"]), (0, ""))
         again = nkigrid("resume", self.run_folder, "--local", "--json")
         self.assertEqual(json.loads(again.stdout)["scored"], 48)
-        self.assertIn("nothing was left to do: 48 of 48 episodes were scored before", again.stderr)
+        self.assertIn("nothing was left to do (48 of 48 were scored before)", again.stderr)
 
     def test_resume_and_cancel_of_a_finished_local_run_need_no_cluster(self):
         env = harness.environment(SLURM_CONF=str(self.folder / "none"))
