@@ -160,7 +160,7 @@ ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const Ses
            result.episodes, run.folder.native());
   }
   if (result.begun == 0 && result.outstanding == 0 && !options.quiet) {
-    notice("nothing was left to do: {} of {} episodes were scored before; `nkigrid tables {}` prints what came of them",
+    notice("nothing was left to do ({} of {} were scored before); `nkigrid tables {}` prints what came of them",
            result.scored, result.episodes, run.folder.native());
   }
   if (!result.stopped_by.empty()) notice("stopped by {}", result.stopped_by);

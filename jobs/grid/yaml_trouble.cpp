@@ -72,10 +72,11 @@ Scan scan(std::string_view text) {
     } else if ((c == '[' || c == '{') && (!seen.open.empty() || may_begin(text, at))) {
       seen.open.push_back(at);
     } else if (c == ']' || c == '}') {
+      const bool after_bracket = at > 0 && (text[at - 1] == ']' || text[at - 1] == '}');  // else a plain text's
       const bool fits = !seen.open.empty() && text[seen.open.back()] == (c == ']' ? '[' : '{');
       if (fits)
         seen.open.pop_back();
-      else if (!seen.stray && !seen.open.empty())
+      else if (!seen.stray && (!seen.open.empty() || after_bracket))
         seen.stray = at;
     }
   }

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "runner/model/http.hpp"
 #include "runner/model/key.hpp"
+#include "runner/model/load_http.hpp"
 #include "runner/model/model.hpp"
 #include "runner/model/window.hpp"
 #include "runner/model/wire/wire.hpp"

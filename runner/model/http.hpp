@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -56,9 +55,5 @@ class HttpClient {
   /// GETs: the request's body is not looked at. As post() otherwise.
   virtual HttpAnswer get(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) = 0;
 };
-
-/// The client, from a plugin: libcurl brings thirty libraries, which only a run with an endpoint wants.
-/// @throws Error{external} when it is not installed
-std::unique_ptr<HttpClient> make_http_client();
 
 }  // namespace nkigrid::model

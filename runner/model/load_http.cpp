@@ -1,5 +1,6 @@
+#include "runner/model/load_http.hpp"
+
 #include "jobs/base/plugin.hpp"
-#include "runner/model/http.hpp"
 
 namespace nkigrid::model {
 

@@ -11,8 +11,8 @@
 #include "jobs/base/text.hpp"
 #include "jobs/base/wrapped.hpp"
 #include "runner/model/client.hpp"
-#include "runner/model/http.hpp"
 #include "runner/model/key.hpp"
+#include "runner/model/load_http.hpp"
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {

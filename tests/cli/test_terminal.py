@@ -1,4 +1,4 @@
-"""What somebody at a terminal meets: words that lead on, pages as wide as the window, Ctrl-C, lists, JSON of each verb."""
+"""What somebody at a terminal meets: words that lead on, pages as wide as the window, Ctrl-C, lists, JSON of verbs."""
 import fcntl
 import json
 import os
@@ -133,7 +133,7 @@ class Run(Case):
         self.assertEqual((said["exit_code"], said["stopped_by"]), (0, ""))
         again = nkigrid("resume", self.run_folder, "--local", "--json")
         self.assertEqual(json.loads(again.stdout)["scored"], 48)
-        self.assertIn("nothing was left to do: 48 of 48 episodes were scored before", again.stderr)
+        self.assertIn("nothing was left to do (48 of 48 were scored before)", again.stderr)
 
     def test_resume_and_cancel_of_a_finished_local_run_need_no_cluster(self):
         env = harness.environment(SLURM_CONF=str(self.folder / "none"))
