@@ -133,8 +133,13 @@ void complete(const jobs::Run& run, Client& client, const jobs::SubmitRequest& r
     auto& submission = newest != submissions.end() && newest->aggregation == 0
                            ? *newest
                            : submissions.emplace_back(Submission{.generation = next_generation(submissions)});
-    Submitting(run, client, submissions).aggregation(submission, living.arrays, request.program);
-    report.aggregation_added = true;
+    try {
+      Submitting(run, client, submissions).aggregation(submission, living.arrays, request.program);
+      report.aggregation_added = true;
+    } catch (const Error& error) {
+      if (living.arrays.empty()) throw;
+      report.aggregation_refused = error.what();
+    }
     report.submission = submission;
   } else if (!submissions.empty()) {
     report.submission = submissions.back();

@@ -60,14 +60,16 @@ class Outage(DisturbedCase):
 
     def test_after_a_drain_one_resume_is_enough(self):
         (array,) = self.submit()
+        harness.wait_until(lambda: list((self.run_folder / "log").glob("s0-r*.journal")), what="element 0 at work")
         self.wait_for_scored(3)
-        self.model.delay = 3  # what is in flight holds the elements
-        self.cluster.command("scancel", "--batch", "--signal=USR1", str(array))
-        harness.wait_until(lambda: self.noted_shards() == {0, 1, 2}, what="a note of each element")
+        self.model.delay, held = 100, self.model.requests  # what is in flight holds the element
+        harness.wait_until(lambda: self.model.requests >= held + 6, what="a request of every lane")
+        self.cluster.command("scancel", "--batch", "--signal=USR1", f"{array}_0")
+        harness.wait_until(lambda: 0 in self.noted_shards(), what="a note of element 0")
         self.assertIn(f"{array}_0 RUNNING", self.cluster.squeue())
         again = self.nkigrid("resume", self.run_folder)
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("submitted array", again.stdout)
+        self.assertRegex(again.stdout, r"submitted array \d+ \(elements 0, ")
         self.model.delay = 0
         self.wait_for_queue()
         self.check_undisturbed()

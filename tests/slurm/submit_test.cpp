@@ -213,6 +213,8 @@ TEST_F(Submit, AnAggregationThatASubmitDidNotComeToIsMadeUpFor) {
   const auto first = submit({0, 1});
   EXPECT_EQ(first.submission.arrays.size(), 1u) << "the array stands: its last element to end makes the tables";
   EXPECT_EQ(first.aggregation_refused, "the controller is gone");
+  client.submits_before_failure = 0;
+  EXPECT_EQ(submit({0, 1}).aggregation_refused, "the controller is gone") << "again, and no error";
   const auto again = submit({0, 1});
   EXPECT_TRUE(again.already);
   EXPECT_TRUE(again.aggregation_added);
