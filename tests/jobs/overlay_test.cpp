@@ -34,8 +34,8 @@ TEST(GridInclude, WhatIsWrongThereIsToldAtTheLineThatNamesIt) {
   box.write("twin.yaml", "name: twin\ninclude: [grid.yaml, bad.yaml]\n");
   EXPECT_THAT(lines_of(read_grid(box.path() / "twin.yaml", {})), ElementsAre(HasSubstr("2:22 seed is 'x'")));
   box.write("twin.yaml", "include: none.yaml\n");
-  EXPECT_THAT(lines_of(read_grid(box.path() / "twin.yaml", {})).front(),
-              HasSubstr("1:10 no file 'none.yaml' to include"));
+  EXPECT_THAT(lines_of(read_grid(box.path() / "twin.yaml", {})),
+              testing::Contains(HasSubstr("1:10 no file 'none.yaml' to include")));
   box.write("twin.yaml", "include: twin.yaml\n");
   EXPECT_THAT(to_text(read_grid(box.path() / "twin.yaml", {}).problems), HasSubstr("does it include itself?"));
   box.write("bad.yaml", "a: [1\n");

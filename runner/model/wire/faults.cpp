@@ -96,7 +96,10 @@ ErrorBody read_error(std::string_view body) {
     return {true, error->get<std::string>(), "", ""};
   if (error != json.end() && error->is_object() && !error->empty()) return fields_of(*error);
   // Gateways wrap replies, too: {"code": 0, "message": "Success", "choices": [...]}.
-  return json.contains("message") && !json.contains("choices") ? fields_of(json) : ErrorBody{};
+  // And events of a stream hold the message that begins, as an object.
+  const auto message = json.find("message");
+  const bool says = message != json.end() && !message->is_object() && !json.contains("choices");
+  return says ? fields_of(json) : ErrorBody{};
 }
 
 WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
