@@ -91,7 +91,7 @@ TEST(KernelBench, AGridKeepsFormatAndLimit) {
                                   return pose_by_text(request);
                                 }});
   ASSERT_TRUE(result.grid) << to_text(result.problems);
-  EXPECT_THAT(to_yaml(*result.grid), HasSubstr("format: kernelbench, max_task_bytes: 3145728 B"));
+  EXPECT_THAT(to_yaml(*result.grid), HasSubstr("format: kernelbench, max_task_bytes: \"3145728 B\""));
 }
 
 TEST(OwnFolder, ItsIndexIsMadeOnceAndAgainWhenATaskChanges) {

@@ -39,12 +39,9 @@ class _Normalised(ast.NodeTransformer):
         for field in ("name", "id", "arg"):
             if isinstance(getattr(node, field, None), str):
                 setattr(node, field, self._name(getattr(node, field)))
-        return super().generic_visit(node)
-
-    def visit_Attribute(self, node):
-        if isinstance(node.value, ast.Name) and node.value.id == "self":
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
             node.attr = self._name(node.attr)
-        return self.generic_visit(node)
+        return super().generic_visit(node)
 
 
 def _own_names(tree):
