@@ -18,6 +18,9 @@ struct Counter {
   std::int64_t trips = 1;
 };
 
+constexpr std::int64_t kLarge = 1LL << 30;  ///< products of smaller numbers, and sums of them, stay within 64 bits
+bool is_small(std::int64_t number) { return number > -kLarge && number < kLarge; }
+
 /// The counter's coefficient in an index; none when an atom is derived, and may hide it.
 std::optional<std::int64_t> coefficient_of(const Program& program, const Index& index, const Counter& counter) {
   std::int64_t sum = 0;
@@ -27,8 +30,7 @@ std::optional<std::int64_t> coefficient_of(const Program& program, const Index& 
     if (atom.kind == counter.kind && atom.id == counter.id && __builtin_add_overflow(sum, term.coefficient, &sum))
       return std::nullopt;
   }
-  constexpr std::int64_t kLarge = 1LL << 30;  // products with extents stay within 64 bits
-  return sum > -kLarge && sum < kLarge ? std::optional(sum) : std::nullopt;
+  return is_small(sum) ? std::optional(sum) : std::nullopt;
 }
 
 /// Calls f(index) for every index of a map.
@@ -47,9 +49,11 @@ void each_index(AnyMap& map, F f) {
 bool writes_apart(const Program& program, const Map& map, const Counter& counter) {
   return std::any_of(map.dst.dims.begin(), map.dst.dims.end(), [&](const Index& dim) {
     const std::int64_t step = *coefficient_of(program, dim, counter);
-    __int128 reach = 0;
-    for (std::size_t axis = 0; axis < dim.slots.size(); ++axis)
-      reach += static_cast<__int128>(std::abs(dim.slots[axis])) * (map.head.shape[axis] - 1);
+    std::int64_t reach = 0;
+    for (std::size_t axis = 0; axis < dim.slots.size(); ++axis) {
+      if (!is_small(dim.slots[axis]) || !is_small(map.head.shape[axis])) return false;
+      reach += std::abs(dim.slots[axis]) * (map.head.shape[axis] - 1);
+    }
     return std::abs(step) > reach;
   });
 }
@@ -75,19 +79,19 @@ bool may_absorb(const Program& program, const Map& map, const Counter& counter) 
 
 /// Elements that a step along an axis (or, by `coefficient`, of the counter) moves the destination.
 template <class StepOf>
-std::int64_t distance(const Program& program, const Access& dst, StepOf step_of) {
+std::uint64_t distance(const Program& program, const Access& dst, StepOf step_of) {
   std::uint64_t moved = 0, stride = 1;
   for (std::size_t dim = dst.dims.size(); dim-- > 0;) {
     moved += static_cast<std::uint64_t>(step_of(dst.dims[dim])) * stride;
     stride *= static_cast<std::uint64_t>(program.buffers[dst.buffer].shape[dim]);
   }
-  return std::abs(static_cast<std::int64_t>(moved));
+  return std::min(moved, 0 - moved);  // its size, whatever the sign
 }
 
 /// The counter becomes an axis, among the others in the order of what they move: neighbours that go on where one
 /// another end are joined when the map is made executable.
 void absorb(const Program& program, Map& map, const Counter& counter) {
-  const std::int64_t moved =
+  const std::uint64_t moved =
       distance(program, map.dst, [&](const Index& dim) { return *coefficient_of(program, dim, counter); });
   std::size_t at = 0;
   while (at < map.head.shape.size() &&
