@@ -30,9 +30,9 @@ TEST(Bounds, JsonIsNotReadDeeperThanAnyReplyNests) {
   EXPECT_TRUE(parse_json(R"(["\\", "\"[[", {"a": 1}])").is_array());
 }
 
-TEST(Bounds, TenMegabytesOfNestedJsonAreRefusedAtOnce) {
+TEST(Bounds, MegabytesOfNestedJsonAreRefusedAtOnce) {
   for (const char* open : {"[", R"({"a":)"}) {
-    const auto body = repeated(open, (std::size_t{10} << 20) / std::string(open).size());
+    const auto body = repeated(open, (std::size_t{2} << 20) / std::string(open).size());
     for (const auto& sent : {body, R"({"choices":[{"message":{"content":"x","tool_calls":)" + body}) {
       EXPECT_LT(cpu_seconds_of([&] {
                   EXPECT_FALSE(read_failure(sent).present);
@@ -46,16 +46,16 @@ TEST(Bounds, TenMegabytesOfNestedJsonAreRefusedAtOnce) {
 TEST(Bounds, AStreamOfSingleBytesIsJoinedInOneGo) {
   const auto body = repeated(R"(data: {"choices":[{"index":0,"delta":{"content":"x"}}]})"
                              "\n\n",
-                             200'000) +
+                             50'000) +
                     "data: [DONE]\n\n";
-  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.content.size(), 200'000U); }), 20);
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.content.size(), 50'000U); }), 20);
 }
 
-TEST(Bounds, AHundredThousandCallsHaveAnIdEach) {
-  const auto calls = repeated(R"({"id":"a","function":{"name":"f","arguments":"{}"}},)", 100'000);
+TEST(Bounds, TwentyThousandCallsHaveAnIdEach) {
+  const auto calls = repeated(R"({"id":"a","function":{"name":"f","arguments":"{}"}},)", 20'000);
   const auto body = R"({"choices":[{"message":{"tool_calls":[)" + calls.substr(0, calls.size() - 1) +
                     R"(]},"finish_reason":"stop"}]})";
-  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.tool_calls.size(), 100'000U); }), 20);
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.tool_calls.size(), 20'000U); }), 20);
 }
 
 TEST(Bounds, MarksOfCallsThatNeverEndAreGivenUp) {
@@ -63,7 +63,7 @@ TEST(Bounds, MarksOfCallsThatNeverEndAreGivenUp) {
   for (const char* mark :
        {"<tool_call>{", "<|python_tag|>{\"", "\n<function=f>\n<parameter=a>", "\n<tool_call>f\n<arg_key>"}) {
     Message message;
-    message.content = repeated(mark, 200'000);
+    message.content = repeated(mark, 50'000);
     EXPECT_LT(cpu_seconds_of([&] { recover_text_calls(message, tools); }), 20) << mark;
   }
 }
