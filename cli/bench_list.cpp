@@ -90,7 +90,7 @@ ExitCode list_tasks(const jobs::Benchmark& benchmark, const std::vector<const jo
   for (const auto& [name, ids] : benchmark.subsets) subsets.push_back(fmt::format("{} ({})", name, ids.size()));
   // Not among the tasks, which a script takes line by line.
   notice("{}: {} tasks; subsets: {}", benchmark.name, tasks.size(), fmt::join(subsets, ", "));
-  if (!benchmark.refused.empty()) say("{} more cannot be posed\n", benchmark.refused.size());
+  if (!benchmark.refused.empty()) notice("{} more cannot be posed", benchmark.refused.size());
   return ExitCode::done;
 }
 

@@ -179,7 +179,7 @@ class Shrinking(unittest.TestCase):
             index = json.loads((out / "index.json").read_text())
             self.assertEqual(index["name"], "kernelbench-shrunk")
             self.assertEqual(list(index["subsets"]), ["kernelbench-shrunk"])
-            self.assertIn("12 tasks", program("bench", "list", "--benchmark", out)[0])
+            self.assertIn("L3/001_sizes_to_shrink", program("bench", "list", "--benchmark", out)[0])
             self.assertIn("holds a benchmark already", program("bench", "import", TREE, "-o", out, code=2)[1])
 
 
@@ -223,7 +223,7 @@ class OwnFolder(unittest.TestCase):
         add = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
         self.write("L1/one", add)
         self.assertIn("making index.json of the 1 tasks", self.list()[1])
-        self.assertEqual(self.list()[1], "")
+        self.assertNotIn("index.json", self.list()[1])
         self.write("L2/two", add.replace("0.5", "0.25"))
         self.write("L1/one", add.replace("300", "310"))
         out, err = self.list()
@@ -244,7 +244,7 @@ class OwnFolder(unittest.TestCase):
         out, _ = program("bench", "add", task, "--benchmark", self.folder)
         self.assertIn("1 tasks, 0 with a fault, 1 with a known kernel", out)
         self.assertIn("L1/fresh", self.list()[0])
-        self.assertEqual(self.list()[1], "")
+        self.assertNotIn("index.json", self.list()[1])
 
     def test_a_task_with_a_fault_is_not_added(self):
         outside = pathlib.Path(self.box.name) / "L2" / "dead.py"
