@@ -11,6 +11,7 @@
 
 #include "cli/json_text.hpp"
 #include "cli/own_commands.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
@@ -174,9 +175,8 @@ Verb audit_verb() {
           [](CLI::App& app) -> Action {
             auto options = std::make_shared<AuditOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
-            app.add_option("--sample", options->sample, "so many, drawn at random (default: all)")
-                ->type_name("N")
-                ->check(CLI::PositiveNumber);
+            want_whole(app.add_option("--sample", options->sample, "so many, drawn at random (default: all)"), 1,
+                       UINT32_MAX);
             add_trust_option(app, options->trust);
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "exit code and RUN/audit.json only");

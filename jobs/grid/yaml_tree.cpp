@@ -20,6 +20,11 @@ namespace {
 /// Anchors keep and aliases copy what they name; a few lines of nested ones would fill memory without a bound.
 constexpr std::size_t kMaxNodes = 500'000;
 
+/// What we refuse, of text that YAML itself takes: no slip is to be looked for.
+struct Refused final : YAML::ParserException {
+  using YAML::ParserException::ParserException;
+};
+
 Place place_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
   return {static_cast<std::uint32_t>(mark.line) + 1, static_cast<std::uint32_t>(mark.column) + 1};
@@ -75,7 +80,7 @@ class TreeBuilder final : public YAML::EventHandler {
     scalar.text = value;
     scalar.quoted = tag != "?";
     if (scalar.quoted && !is_closed(text_, static_cast<std::size_t>(mark.pos)))
-      throw YAML::ParserException(mark, "a quote that nothing closes");
+      throw Refused(mark, "a quote that nothing closes");
     if (!scalar.quoted && (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL")) {
       scalar.kind = YamlNode::Kind::null;
     }
@@ -102,7 +107,7 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   YamlNode node(YamlNode::Kind kind, const YAML::Mark& mark) {
-    if (++nodes_ > kMaxNodes) throw YAML::ParserException(mark, "the document is too large");
+    if (++nodes_ > kMaxNodes) throw Refused(mark, "the document is too large");
     YamlNode made;
     made.kind = kind;
     made.place = place_of(mark);
@@ -110,7 +115,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void count_copy(const YamlNode& copied, const YAML::Mark& mark) {
     nodes_ += count_nodes(copied);
-    if (nodes_ > kMaxNodes) throw YAML::ParserException(mark, "the document is too large; write out its aliases");
+    if (nodes_ > kMaxNodes) throw Refused(mark, "the document is too large; write out its aliases");
   }
   void add_leaf(YamlNode leaf, YAML::anchor_t anchor) {
     if (anchor != 0) anchors_[anchor] = leaf;
@@ -200,6 +205,9 @@ std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
       problems.add(second.take_root().place, "a second document in the file; keep one");
       return std::nullopt;
     }
+  } catch (const Refused& error) {
+    problems.add(place_of(error.mark), fmt::format("broken YAML: {}", error.msg));
+    return std::nullopt;
   } catch (const YAML::Exception& error) {
     const auto slip = likely_slip(text);
     problems.add(slip ? slip->place : place_of(error.mark),

@@ -41,12 +41,16 @@ TEST(Files, ReadBackWhatWasWrittenAtomically) {
   EXPECT_EQ(entries_of(folder.path()), 2U);
 }
 
-TEST(Files, AtomicWritesMakeAReadableFile) {
+TEST(Files, AtomicWritesAreForThoseWhoMayEnterTheFolder) {
   const TemporaryDirectory folder;
+  write_file_atomic(folder.path() / "own", "x");
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
   write_file_atomic(folder.path() / "a", "x");
-  struct stat status {};
-  ASSERT_EQ(::stat((folder.path() / "a").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0644U);
+  struct stat own = {}, open = {};
+  ASSERT_EQ(::stat((folder.path() / "own").c_str(), &own), 0);
+  ASSERT_EQ(::stat((folder.path() / "a").c_str(), &open), 0);
+  EXPECT_EQ(own.st_mode & 0777U, 0600U);
+  EXPECT_EQ(open.st_mode & 0777U, 0644U);
 }
 
 TEST(Files, AReaderOfTheOldFileKeepsItsBytes) {

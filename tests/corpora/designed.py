@@ -1,5 +1,5 @@
-"""Kernels that agents wrote for NKIBench's tasks, each with the verdict of a trn2 (kda-for-trainium): right or not by the
-benchmark's own norm, or refused by the compiler."""
+"""Kernels that agents wrote for NKIBench's tasks, each with the verdict of a trn2 (kda-for-trainium): right or not by
+the benchmark's own norm, or refused by the compiler."""
 
 import json
 import pathlib

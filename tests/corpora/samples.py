@@ -128,7 +128,8 @@ def interpolate(kernel, shape, mode):
 
 
 def rms_norm_quant(kernel):
-    """Rows of float8 with their scale in the last four bytes: of one shape with the normalised rows, but for rounding."""
+    """Rows of float8 with their scale in the last four bytes: of one shape with the normalised rows, but for
+    rounding."""
     import numpy as np
     import neuronxcc.nki.language as nl
 

@@ -1,5 +1,5 @@
-"""What the documents of SDK 2.24 forbid and kernels on chips did: a warning by default, the error under strict; and what
-compilers were seen to refuse."""
+"""What the documents of SDK 2.24 forbid and kernels on chips did: a warning by default, the error under strict; and
+what compilers were seen to refuse."""
 
 import unittest
 
@@ -50,7 +50,10 @@ class BeyondDocuments(AgainstNumpy):
                 self.assertIn("  fix: ", tight["message"])
 
     def test_a_result_in_plain_hbm(self):
-        body = "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(h, value=nl.load(x[0:128, :]))\nreturn h"
+        body = (
+            "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\n"
+            "nl.store(h, value=nl.load(x[0:128, :]))\nreturn h"
+        )
         self.assertIn("nl.hbm", compile_body(body)["warnings"][0])
         self.assertEqual(compile_body(body, strict="2.24")["code"], "OUTPUT_CONTRACT")
 
@@ -170,7 +173,8 @@ class Splits(AgainstNumpy):
 
 class Places(AgainstNumpy):
     def test_equal_values_have_their_places_in_order(self):
-        """As the hardware does it: of equal wanted values the i-th gets the i-th place, one that is not there all bits."""
+        """As the hardware does it: of equal wanted values the i-th gets the i-th place, one that is not there all
+        bits."""
 
         @nki.jit
         def kernel(x, v):

@@ -1,5 +1,6 @@
 """Random programs over three tiles, against numpy: slices that overlap, updates in place, results that are kept while
-their operands change, loops whose slices move. What the tracer writes in place and the engine leaves out must not show."""
+their operands change, loops whose slices move. What the tracer writes in place and the engine leaves out must not
+show."""
 
 import random
 import unittest

@@ -291,8 +291,8 @@ class Aff(IndexRefusals):
 
 
 class GridPart:
-    """`grid // q` or `grid % q`, no sum of constants times symbols. x[..., grid // q, grid % q, ...] of an axis of size q is
-    the grid itself over the two axes joined (indexing.py); anything else is refused where it is used."""
+    """`grid // q` or `grid % q`, no sum of constants times symbols. x[..., grid // q, grid % q, ...] of an axis of
+    size q is the grid itself over the two axes joined (indexing.py); anything else is refused where it is used."""
 
     __array_ufunc__ = None
 
@@ -320,7 +320,8 @@ class GridPart:
 
 
 for _sign in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne and rand "
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne "
+    "and rand "
     "or ror bool index int float iter len"
 ).split():
     setattr(GridPart, f"__{_sign}__", GridPart.refuse)

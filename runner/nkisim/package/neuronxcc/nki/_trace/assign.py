@@ -58,8 +58,8 @@ def fit_value(dst, value, api):
 
 
 def _raised(value, shape):
-    """The value with free axes of size 1 added: where its axes lie among those of `shape` is known when it has one value a
-    partition, or all of the destination's axes but those of size 1."""
+    """The value with free axes of size 1 added: where its axes lie among those of `shape` is known when it has one
+    value a partition, or all of the destination's axes but those of size 1."""
     if all(n == 1 for n in value.shape[1:]):
         return partition_aligned(value, len(shape))
     for axis in range(1, len(shape)):

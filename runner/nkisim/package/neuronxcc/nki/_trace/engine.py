@@ -94,9 +94,9 @@ _OUT_OF_BOUNDS = re.compile(r"out-of-bound access of tensor '(.*)' on dimension 
 
 
 def _fault(report, program):
-    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class, and for an index out
-    of bounds the words: numpy's, for a row of the first axis those of its place in the flat tensor. There, where it was
-    stands in a note."""
+    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class, and for an index
+    out of bounds the words: numpy's, for a row of the first axis those of its place in the flat tensor. There, where
+    it was stands in a note."""
     line = int(report.get("line") or 0)
     found = make_error(report["code"], f"{report['code']}: {report['message']}", line=line, where=program.file)
     flat = _flat_place(report, program)

@@ -276,7 +276,8 @@ def _slice(tensor, axis, k, n):
 
 
 def _clip(text):
-    """What a compiler of 2.24 does with it no public trace shows. It is told, and again by the error that it leads to."""
+    """What a compiler of 2.24 does with it no public trace shows. It is told, and again by the error that it leads
+    to."""
     trace = context.current()
     warn(f"{text}; in a loop it would be out of bounds: write the size that is there")
     if trace is not None:

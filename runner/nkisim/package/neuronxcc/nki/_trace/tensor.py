@@ -138,8 +138,8 @@ class Tensor(TensorRefusals):
         return Tensor(self.buffer_, [repeat(a, self.shape, shape, pad) for a in self.dims], shape, self.dyn)
 
     def check_ranks(self, shape):
-        """Numpy's rule lines axes up from the last one: of two ranks, the partition axis of a tile would meet a free one,
-        and no instruction moves partitions. @raises SHAPE_BROADCAST"""
+        """Numpy's rule lines axes up from the last one: of two ranks, the partition axis of a tile would meet a free
+        one, and no instruction moves partitions. @raises SHAPE_BROADCAST"""
         buffer, pad = self.buffer_, len(shape) - self.ndim
         if pad > 0 and buffer.on_chip and self.ndim and self.shape[0] > 1 and self.dims[buffer.pdim].slots[0]:
             fail(

@@ -108,8 +108,8 @@ def _regrouped(tensor, shape, api):
 
 
 def _over_flat_buffer(tensor):
-    """The same view over a buffer whose free dimensions (in HBM: all) are one; None where a bound of one of them hangs on a
-    mask, which the one dimension could not prove."""
+    """The same view over a buffer whose free dimensions (in HBM: all) are one; None where a bound of one of them hangs
+    on a mask, which the one dimension could not prove."""
     old = tensor.buffer_
     first = old.pdim + 1 if old.on_chip else 0
     within = all(0 <= low and high < n for (low, high), n in zip((a.bounds() for a in tensor.dims), old.shape))
@@ -141,8 +141,8 @@ def _regroup(dim, old, new):
 
 
 def _groups(left, old, right, new):
-    """[(axes of old, axes of new)] whose sizes have one product, in order and as small as can be. @param left, right the
-    axes that are longer than 1; the sizes of both sides have one product"""
+    """[(axes of old, axes of new)] whose sizes have one product, in order and as small as can be. @param left, right
+    the axes that are longer than 1; the sizes of both sides have one product"""
     out = []
     while left:
         axes, group = [left.pop(0)], [right.pop(0)]

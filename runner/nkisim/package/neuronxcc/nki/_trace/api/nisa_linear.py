@@ -73,7 +73,8 @@ def _beside(tensor, other):
 
 
 def _check_no_broadcast(label, dst, src):
-    """A compiler of a trn2 refused it from HBM and from SBUF alike: NCC_IBCG901, "does not support broadcast patterns"."""
+    """A compiler of a trn2 refused it from HBM and from SBUF alike: NCC_IBCG901, "does not support broadcast
+    patterns"."""
     view = spread(src, dst.shape)
     for axis, n in enumerate(dst.shape):
         moves = any(dim.slots[axis] for dim in view.dims) or view.dyn is not None

@@ -41,7 +41,8 @@ def _shape_of_both(label, data1, data2):
     if repeated:  # graded kernels of a course do it (trn2)
         context.beyond_documents(
             "SHAPE_BROADCAST",
-            f"{label}: {' and '.join(repeated)} {'is' if len(repeated) == 1 else 'are'} repeated over {list(shape)}; nisa.tensor_scalar takes one value a "
+            f"{label}: {' and '.join(repeated)} {'is' if len(repeated) == 1 else 'are'} repeated over "
+            f"{list(shape)}; nisa.tensor_scalar takes one value a "
             "partition and is faster",
             "both operands have one shape",
             operands=pairs,
@@ -51,8 +52,8 @@ def _shape_of_both(label, data1, data2):
 
 
 def _ranks_agree(a, b):
-    """Of two ranks, which axis meets which is known where the smaller one has one value a partition, or lacks axes of size
-    1 alone."""
+    """Of two ranks, which axis meets which is known where the smaller one has one value a partition, or lacks axes of
+    size 1 alone."""
     small, large = (a, b) if a.ndim < b.ndim else (b, a)
     same = partition_aligned(small, large.ndim).shape == large.shape
     return a.ndim == b.ndim or same or all(n == 1 for n in small.shape[1:])

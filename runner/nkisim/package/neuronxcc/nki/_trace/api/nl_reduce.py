@@ -119,7 +119,8 @@ def _mean(label, x, axis, mask, keepdims):
     items = checks.check_mask(mask, x.shape, label)
     if any(any(e.slots[a] for a in axes) and not always_holds(kind, e) for kind, e in items):
         context.warn(
-            f"{label}: the sum is of the elements under the mask, the divisor is that of all, {_count(x, axes)}; for their "
+            f"{label}: the sum is of the elements under the mask, the divisor is that of all, "
+            f"{_count(x, axes)}; for their "
             "mean divide nl.sum(.., mask=) by their number"
         )
     total = reduce_tile(label, x, axis, "add", dtype=dtypes.float32, mask=mask, keepdims=keepdims)
