@@ -86,7 +86,8 @@ std::optional<ToolCall> call_of(std::string_view header, const Json& json, const
 /// The calls that follow one mark: an object, or a list of them.
 std::size_t read_objects(std::string_view text, std::size_t at, const std::vector<ToolSpec>& tools, TextCalls& found,
                          std::size_t& unclosed) {
-  for (std::size_t open = text.find('{', at); open != kNone && open - at <= kLongestHeader;) {
+  for (std::size_t open = text.substr(0, at + kLongestHeader + 1).find('{', at);
+       open != kNone && open - at <= kLongestHeader;) {
     const std::size_t end = object_end(text, open);
     if (end == kNone) {
       ++unclosed;
