@@ -171,9 +171,8 @@ TEST(AnthropicFaults, AreToldApart) {
 }
 
 TEST(AnthropicFaults, AModelThatTakesNoTemperatureIsAskedWithout) {
-  const auto verdict = told_by_messages(
-      400,
-      R"({"type":"error","error":{"message":"`temperature` is deprecated for this model."}})");
+  const auto verdict =
+      told_by_messages(400, R"({"type":"error","error":{"message":"`temperature` is deprecated for this model."}})");
   EXPECT_EQ(verdict.fault, WireFault::adapt);
   EXPECT_EQ(verdict.dialect, (Dialect{.no_temperature = true}));
   EXPECT_FALSE(sent_to_messages(opening(), messages_model(false, 0.5), verdict.dialect).contains("temperature"));
