@@ -64,13 +64,13 @@ bool passes(const jobs::Benchmark& benchmark, const jobs::Task& task, const Task
 }  // namespace
 
 void add_filter(CLI::App& app, TaskFilter& filter) {
-  app.add_option("--subset", filter.subset, "only this subset");
+  app.add_option("--subset", filter.subset, "only this subset")->type_name("S");
   app.add_option("--task", filter.glob, "only tasks whose id matches, e.g. 'L2/*softmax*'")->type_name("GLOB");
-  app.add_option("--level", filter.level, "only this level, e.g. L2");
-  app.add_option("--category", filter.category, "only this category, e.g. attention");
+  app.add_option("--level", filter.level, "only this level, e.g. L2")->type_name("LEVEL");
+  app.add_option("--category", filter.category, "only this category, e.g. attention")->type_name("NAME");
   app.add_option("--rank", filter.rank, "only tasks whose first input has so many axes")->type_name("N");
-  app.add_option("--dtype", filter.dtype, "only tasks with a tensor of this type, e.g. bfloat16");
-  app.add_option("--tag", filter.tag, "only tasks with this tag, e.g. ragged, weights, decompose");
+  app.add_option("--dtype", filter.dtype, "only tasks with a tensor of this type, e.g. bfloat16")->type_name("DTYPE");
+  app.add_option("--tag", filter.tag, "only tasks with this tag, e.g. ragged, weights, decompose")->type_name("TAG");
 }
 
 std::size_t rank_of(const jobs::Task& task) { return task.inputs.empty() ? 0 : task.inputs.front().shape.size(); }

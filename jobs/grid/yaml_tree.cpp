@@ -80,7 +80,7 @@ class TreeBuilder final : public YAML::EventHandler {
     scalar.text = value;
     scalar.quoted = tag != "?";
     if (scalar.quoted && !is_closed(text_, static_cast<std::size_t>(mark.pos)))
-      throw Refused(mark, "a quote that nothing closes");
+      throw YAML::ParserException(mark, "a quote that nothing closes");
     if (!scalar.quoted && (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL")) {
       scalar.kind = YamlNode::Kind::null;
     }
