@@ -47,8 +47,7 @@ TEST(GridDevice, StrictIsTheSimulatorsAndReadsBack) {
   EXPECT_THAT(
       problems_of_device("{backend: neuron, strict: \"2.24\"}"),
       ElementsAre(EndsWith("device.strict means nothing for backend neuron (it belongs to sim); leave it out")));
-  EXPECT_THAT(problems_of_device("{strict: \"2.23\"}"),
-              ElementsAre(EndsWith("(one of 2.24 is wanted)")));
+  EXPECT_THAT(problems_of_device("{strict: \"2.23\"}"), ElementsAre(EndsWith("(one of 2.24 is wanted)")));
 }
 
 TEST(GridDevice, NeuronFindsItsPartsItselfWhenNoneAreNamed) {
