@@ -117,7 +117,7 @@ def size_problems(references, trial):
     for place, reference in enumerate(references if trial < ROUNDED_TRIALS else []):
         size = float(np.sqrt(np.mean(np.square(reference.astype(np.float64))))) if reference.dtype.kind == "f" else 1.0
         if not LEAST_SIZE <= size <= MOST_SIZE:
-            problems.append(f"trial {trial}: output {place} is of order {size:.2g}, not one")
+            problems.append(f"output {place} is of order {size:.2g}, not one")
     return problems
 
 
