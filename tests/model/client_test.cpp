@@ -188,10 +188,28 @@ TEST(ChatClient, WhatAServerDoesNotCountIsEstimatedFromAbove) {
 }
 
 TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
-  ScriptedServer server({{http(413, "")}});
+  ScriptedServer server({{http(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})")}});
   ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::context_full);
   EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST(ChatClient, AGatewaysLimitAndOurOwnAreNotTheModels) {
+  const auto* nginx = "<html><head><title>413 Request Entity Too Large</title></head></html>";
+  const auto* answer =
+      R"({"message":"'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum )"
+      R"(context length is 8192 tokens and your request has 1300 input tokens","code":400})";
+  for (const auto& refused : {http(413, nginx), http(413, ""), http(400, answer)}) {
+    ScriptedServer server({{refused}});
+    ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+    EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
+  }
+  const auto* minute =
+      R"({"error":{"message":"too large on tokens per minute","type":"tokens","code":"rate_limit_exceeded"}})";
+  ScriptedServer busy({{http(413, minute)}, {http(200, kGood)}});
+  ChatClient model(spec(busy.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  model.complete(hello(), {});
+  EXPECT_EQ(busy.requests().size(), 2u);
 }
 
 TEST(ChatClient, AContentFilterIsARefusal) {

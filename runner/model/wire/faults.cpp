@@ -64,11 +64,25 @@ bool says_too_long(const std::string& message) {
   return has_any(message, kTooLong) || (has_any(message, kContext) && has_any(message, kExceeds));
 }
 
+/// Some servers say with 413 and 400 that a minute's tokens are used up.
+bool is_rate_limit(const ErrorBody& error) {
+  return error.type.find("rate_limit") != std::string::npos || error.code.find("rate_limit") != std::string::npos ||
+         lower(error.message).find("per minute") != std::string::npos;
+}
+
+/// The grid asks for a longer answer than the server gives at all: max_tokens is to be lowered, the prompt may fit.
+bool is_of_answer(const ErrorBody& error) {
+  const auto message = lower(error.message);
+  return message.find("max_tokens' or 'max_completion_tokens' is too large") != std::string::npos ||
+         message.find("max_tokens is too large") != std::string::npos;
+}
+
 /// Words count where a request was refused for what it holds, or a server stumbled over it (500); never where one is
 /// asked to wait: limits of tokens a minute speak of requests that are too large, too.
 bool is_too_long(long status, const ErrorBody& error) {
-  if (status == 413 || has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
-  const bool refused = status == 200 || status == 400 || status == 422 || status == 500;
+  if (is_rate_limit(error) || is_of_answer(error)) return false;
+  if (has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
+  const bool refused = status == 200 || status == 400 || status == 413 || status == 422 || status == 500;
   return refused && says_too_long(lower(error.message));
 }
 
@@ -109,7 +123,9 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   verdict.message =
       one_line(fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
   verdict.server_wait = server_wait(answer.headers);
-  if (is_too_long(status, error)) {
+  if (is_rate_limit(error) && (status == 400 || status == 413)) {
+    verdict.fault = WireFault::retry;
+  } else if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;
   } else if (is_quota(status, error)) {
     verdict.fault = WireFault::fatal;
