@@ -8,7 +8,7 @@
 namespace nkigrid::cli {
 
 log::RunLog log_of_run(const std::string& run) {
-  auto [run_id, key] = jobs::read_run_name(run);
+  auto [run_id, key, lost] = jobs::read_run_name(run);
   return {std::filesystem::path(run) / "log", std::move(run_id), log::SealKey(std::move(key))};
 }
 

@@ -23,6 +23,7 @@ struct ResumeOptions {
 /// On the cluster. A run that was never submitted and has nothing left needs none.
 ExitCode resume_there(const ResumeOptions& options) {
   const auto run = jobs::load_run(options.run);
+  jobs::require_log_key(run.folder, run.lost_log_key);
   require_own_commands(run, options.trust, true);
   const auto scheduler = site_scheduler();
   const OutstandingOptions how{

@@ -153,6 +153,7 @@ OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   open.run.secret = read_secret(folder);
   require_frozen(folder / kSecretFile, open.run.secret, resolved.secret_hash);
   open.run.log_key = log_key_of(folder, resolved);
+  open.run.lost_log_key = open.run.log_key.empty() && !resolved.log_key_hash.empty();
   open.identity = {resolved.run_id, resolved.secret_hash, resolved.log_key_hash};
   std::string plan_text;
   open.grown_from = read_grown_from(folder, lost, plan_text);
@@ -241,7 +242,18 @@ RunName read_run_name(const fs::path& folder) {
                 fmt::format("'{}' does not tell its run_id (under `resolved:`); restore it, the log "
                             "beside it is untouched",
                             (folder / "grid.yaml").native()));
-  return {file.resolved->run_id, log_key_of(folder, *file.resolved)};
+  auto key = log_key_of(folder, *file.resolved);
+  const bool lost = key.empty() && !file.resolved->log_key_hash.empty();
+  return {file.resolved->run_id, std::move(key), lost};
+}
+
+void require_log_key(const fs::path& folder, bool lost) {
+  if (!lost) return;
+  throw Error(
+      ErrorCode::corrupt,
+      fmt::format("'{}' is lost, which seals this run's log: what is written without it would not count once it "
+                  "is back; restore it, or, if it is gone for good, take the line log_key out of '{}'",
+                  (folder / kLogKeyFile).native(), (folder / kGridFile).native()));
 }
 
 bool is_run(const fs::path& path) noexcept {

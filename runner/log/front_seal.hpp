@@ -13,7 +13,7 @@
 /// reads and no more, and over them one HMAC.
 namespace nkigrid::log {
 
-inline constexpr std::uint64_t kSealBlockBytes = 65536;
+inline constexpr std::uint64_t kSealBlockBytes = 4096;  ///< lost with one damaged byte of it
 
 struct FrontSeal {
   std::uint64_t front_bytes = 0;    ///< before the HDF5 file's first byte

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/journal.hpp"
@@ -47,6 +48,15 @@ inline jobs::Plan hand_plan(const std::vector<std::string>& cells, std::vector<j
     }
   }
   return plan;
+}
+
+/// The run as one that was frozen without a key: its log is an unverified one.
+inline void take_log_key(const std::filesystem::path& run) {
+  std::filesystem::remove(run / "log_key");
+  auto grid = read_file(run / "grid.yaml");
+  const auto line = grid.find("\n  log_key:");
+  grid.erase(line, grid.find('\n', line + 1) - line);
+  write_file_atomic(run / "grid.yaml", grid);
 }
 
 /// How one episode shall have gone.
