@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,13 +44,13 @@ class NoModel : public model::ChatModel {
   }
 };
 
-/// Episodes whose verdict is a kernel's, in an order that nobody can foresee: who forges must not know which are looked
-/// at.
+/// Scored episodes (a pass may have been turned into an end without a kernel, too), in an order that nobody can
+/// foresee: who forges must not know which are looked at.
 std::vector<std::uint32_t> drawn_episodes(const log::Ledger& ledger, std::uint32_t sample) {
   std::vector<std::uint32_t> episodes;
   for (std::uint32_t i = 0; i < ledger.ends.size(); ++i) {
     const auto& end = ledger.ends[i];
-    if (end && (end->passed == 1 || end->code != Code::none)) episodes.push_back(i);
+    if (end && is_scored(end->outcome)) episodes.push_back(i);
   }
   std::random_device device;
   std::shuffle(episodes.begin(), episodes.end(), device);
@@ -124,6 +126,14 @@ log::Audit audit_run(const jobs::Run& run, const log::Ledger& ledger, const std:
   return audit;
 }
 
+/// What an earlier audit found of episodes that this one did not look at is known still.
+void keep_known(log::Audit& audit, const std::optional<log::Audit>& before, const std::set<std::string>& looked_at) {
+  if (!before) return;
+  for (const auto& known : before->disagreements) {
+    if (!looked_at.contains(known.episode)) audit.disagreements.push_back(known);
+  }
+}
+
 void print(const log::Audit& audit, const AuditOptions& options) {
   if (options.json) {
     nlohmann::ordered_json differ = nlohmann::ordered_json::array();
@@ -157,7 +167,11 @@ ExitCode audit(const AuditOptions& options) {
   const auto log = log::log_of(run);
   if (!log.key)
     warn("the log is unverified: run '{}' has no log_key, so nothing tells whether somebody changed it", options.run);
-  const auto found = audit_run(run, ledger, drawn_episodes(ledger, options.sample), *device);
+  const auto episodes = drawn_episodes(ledger, options.sample);
+  auto found = audit_run(run, ledger, episodes, *device);
+  std::set<std::string> looked_at;
+  for (const auto index : episodes) looked_at.insert(to_string(run.plan.id_of(run.plan.episodes[index])));
+  keep_known(found, log::read_audit(run.folder, log.key), looked_at);
   log::write_audit(run.folder, log.key, found);
   print(found, options);
   if (!found.disagreements.empty())

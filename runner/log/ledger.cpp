@@ -159,7 +159,7 @@ class Folder {
 };
 
 /// Whether anybody could have put verdicts into the log, and whether anybody has looked.
-std::vector<std::string> trust_in(const jobs::Run& run) {
+std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   const SealKey key(run.log_key);
   std::vector<std::string> words;
   if (!key)
@@ -171,6 +171,9 @@ std::vector<std::string> trust_in(const jobs::Run& run) {
   else if (!audit->disagreements.empty())
     words.push_back(fmt::format("an audit checked {} logged verdicts anew, and {} did not come again", audit->checked,
                                 audit->disagreements.size()));
+  else if (audit->checked < scored)
+    words.push_back(
+        fmt::format("an audit checked {} of {} logged verdicts anew, and all came again", audit->checked, scored));
   return words;
 }
 
@@ -263,7 +266,7 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
 
 Ledger read_ledger(const jobs::Run& run) {
   auto ledger = fold_log(run.plan, run.grid.infra_retries, log_of(run), live_shards(run.log_folder()));
-  ledger.trust = trust_in(run);
+  ledger.trust = trust_in(run, ledger.scored());
   return ledger;
 }
 

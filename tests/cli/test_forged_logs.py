@@ -115,6 +115,25 @@ class ForgedLogs(Case):
             self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", form).stdout)
         self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", "csv").stderr)
 
+    def test_nothing_is_written_while_the_key_is_lost(self):
+        before = sorted((file.name, file.read_bytes()) for file in self.log.iterdir() if file.is_file())
+        self.without_key()
+        for words in (("seal",), ("resume", "--local"), ("run",)):
+            done = nkigrid(words[0], self.run_folder, *words[1:])
+            self.check_refused(done, 3, "log_key", "restore it")
+        after = sorted((file.name, file.read_bytes()) for file in self.log.iterdir() if file.is_file())
+        self.assertEqual(after, before)
+
+    def test_a_smaller_audit_forgets_nothing_and_tells_its_size(self):
+        self.without_key()
+        with h5py.File(self.segment, "r+") as file:
+            passed = file["episodes/passed"][:]
+        forge(self.segment)
+        self.assertLess(passed.sum(), len(passed))
+        self.assertEqual(nkigrid("audit", self.run_folder).returncode, 3)
+        nkigrid("audit", self.run_folder, "--sample", 1)
+        self.assertIn("did not come again", nkigrid("tables", self.run_folder).stdout)
+
     def test_another_key_and_an_open_one_are_refused(self):
         key = self.run_folder / "log_key"
         kept = key.read_text()
@@ -134,6 +153,7 @@ class ForgedLogs(Case):
         self.assertNotIn("never audited", nkigrid("tables", self.run_folder).stdout)
         sample = json.loads(nkigrid("audit", self.run_folder, "--json", "--sample", 2).stdout)
         self.assertEqual(sample["checked"], 2)
+        self.assertIn("an audit checked 2 of ", nkigrid("tables", self.run_folder).stdout)
 
     def test_an_audit_finds_what_was_forged_where_nothing_was_sealed(self):
         self.without_key()
