@@ -104,6 +104,7 @@ bool play(Session& session, std::optional<log::Reply> unanswered, const std::sto
       switch (error.failure) {
         case model::ChatFailure::context_full:
           session.talk.ended_by = EndedBy::context_full;
+          session.full = error.what();
           break;
         case model::ChatFailure::transient:
           throw InfraStop{Outcome::api_error, error.what()};
@@ -164,6 +165,7 @@ EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::
   try {
     if (!play(session, std::move(rebuilt.unanswered), drain)) return EpisodeExit::drained;
     final_check(session, end);
+    end.reason = session.full;
   } catch (const InfraStop& stop) {
     end = end_record(session, inherited, started);
     end.outcome = stop.outcome;

@@ -33,6 +33,7 @@ struct Session {
   Conversation talk = {};
   AttemptUsage usage = {};
   std::string last_request = {};  ///< of this attempt, as it was sent
+  std::string full = {};          ///< how the server said that the conversation is too long
 
   /// What the device said in this attempt: the same kernel again is answered without it. By source and entry; verdicts
   /// by the number of trials, too.

@@ -364,6 +364,7 @@ TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
   ScriptedModel model({model::ChatFailure::context_full});
   bare.run(model);
   EXPECT_EQ(bare.end().outcome, Outcome::context_full);
+  EXPECT_EQ(bare.end().reason, "scripted failure") << "the server's words, for who doubts the verdict";
   Episode late(ModeKind::tool_agent, 5);
   ScriptedModel second({calls({compile("def a(): 1")}), model::ChatFailure::context_full});
   late.run(second);
