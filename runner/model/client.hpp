@@ -62,7 +62,7 @@ class ChatClient final : public ChatModel {
   SystemClock system_clock_;
   const Clock& clock_ = tuning_.clock != nullptr ? *tuning_.clock : system_clock_;
   std::unique_ptr<HttpClient> http_ = make_http_client();
-  Window window_;
+  Window window_{spec_.concurrency};
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_
