@@ -16,8 +16,8 @@
 namespace nkigrid::runner {
 
 /// The door through which every request of a rank goes: a circuit a model (reach), then the permits of those with a
-/// limit (acquire). An outage is the endpoint's: episodes that find no reply while it is away keep their tries, their model is given up
-/// after its retry_limit, and they stay outstanding (docs/decisions/outages.md).
+/// limit (acquire). An outage is the endpoint's: episodes that find no reply while it is away keep their tries, their
+/// model is given up after its retry_limit, and they stay outstanding (docs/decisions/outages.md).
 /// @threads any number of lanes
 class EndpointGate final : public model::Permits {
  public:
