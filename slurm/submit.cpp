@@ -175,6 +175,7 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
   submitting.arrays(chunks, std::move(requests), living, report.pace);
+  report.arrays_added = true;
   auto arrays = living.arrays;
   for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
   try {

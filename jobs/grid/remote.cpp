@@ -122,10 +122,14 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Whether a header of this name proves who asks: what a gateway or a provider takes keys in, and what is named so.
-bool is_of_secrets(const std::string& name) {
-  static constexpr std::array<std::string_view, 10> kSecret = {
-      "authorization", "cookie", "key", "apikey", "token", "secret", "password", "passwd", "credential", "credentials"};
+/// Whether a header proves who asks: what gateways and providers take keys in, by its name, or by a scheme of HTTP
+/// authentication at the head of its text.
+bool is_secret(const std::string& name, const std::string& text) {
+  static constexpr std::array<std::string_view, 11> kSecret = {"authorization", "auth",       "cookie",     "key",
+                                                               "apikey",        "token",      "secret",     "password",
+                                                               "passwd",        "credential", "credentials"};
+  const std::string scheme = lower_case(text.substr(0, 7));
+  if (scheme == "bearer " || scheme.starts_with("basic ")) return true;
   std::string word;
   for (const char c : name + "-") {
     if (c != '-' && c != '_') {
@@ -146,8 +150,8 @@ HeaderSpec read_header(const YamlNode& node, const std::string& path, const Fold
                                              path));
   if (node.kind == YamlNode::Kind::map) {
     header.secret = read_key(node, path, folders, problems);
-  } else if (is_of_secrets(header.name)) {
-    problems.add(node.place, fmt::format("{} is a secret by its name (not shown here: a key itself never stands in a "
+  } else if (is_secret(header.name, node.text)) {
+    problems.add(node.place, fmt::format("{} is a secret by its looks (not shown here: a key itself never stands in a "
                                          "grid); give its text as one of {{env: NAME}}, {{file: PATH}} and {{command: "
                                          "[word, ...]}}",
                                          path));

@@ -278,8 +278,8 @@ TEST(Grid, WhatIsAddedToRequestsHoldsNoKeyAndReplacesNothingOfTheClients) {
 }
 
 TEST(Grid, AHeaderThatProvesWhoAsksNeverStandsInClear) {
-  for (const std::string name : {"Authorization", "x-api-key", "api-key", "Cookie", "Proxy-Authorization", "X_Token",
-                                 "Ocp-Apim-Subscription-Key", "x-client-secret"}) {
+  for (const std::string name : {"x-gateway", "Helicone-Auth", "Authorization", "x-api-key", "api-key", "Cookie",
+                                 "Proxy-Authorization", "X_Token", "Ocp-Apim-Subscription-Key", "x-client-secret"}) {
     const Sandbox box;
     const std::string model = "strong: {api: openai, endpoint: \"http://h:1/v1\", headers: {" + name + ": ";
     const auto plain = box.read_edited("strong: {api: synthetic, profile: strong}", model + "\"Bearer canary\"}}");
