@@ -428,17 +428,23 @@ TEST(Submittable, AFolderThatSlurmWouldReadAsAPatternIsRefused) {
   EXPECT_NO_THROW(check_submittable({}, "/shared/it's \"here\", $5"));
 }
 
-TEST(Submittable, AKeyFromTheEnvironmentIsRefusedByModel) {
-  jobs::Grid grid;
-  jobs::OpenAi api;
-  api.remote.key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"};
-  grid.models.push_back({.name = "opus", .api = api});
-  try {
-    check_submittable(grid, "/run");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::config);
-    EXPECT_THAT(error.what(), HasSubstr("models.opus.key"));
+TEST(Submittable, ASecretFromTheEnvironmentIsRefusedByModel) {
+  const jobs::KeySource secret = {.kind = jobs::KeySource::Kind::env, .value = "KEY"};
+  for (const bool in_header : {false, true}) {
+    jobs::Grid grid;
+    jobs::OpenAi api;
+    if (in_header)
+      api.remote.headers.push_back({.name = "x-api-key", .text = "", .secret = secret});
+    else
+      api.remote.key = secret;
+    grid.models.push_back({.name = "opus", .api = api});
+    try {
+      check_submittable(grid, "/run");
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      EXPECT_THAT(error.what(), HasSubstr("models.opus: {env: KEY} cannot be submitted"));
+    }
   }
 }
 
