@@ -127,6 +127,45 @@ class ControlFlow(unittest.TestCase):
     def test_each_fault_gets_its_code_line_and_wording(self):
         check_cases(self, CASES)
 
+    def test_a_count_of_one_trip_is_no_count_however_it_is_kept(self):
+        loop = "for i in nl.affine_range(4):\n    u = nl.exp(t)\n    "
+        nested = "def step():\n    nonlocal n\n    n += 1\n"
+        shared = "n = [0]\ndef step():\n    n[0] += 1\n"
+        for name, before, change, use in (
+            ("n", "n = 0\n", "(n := n + 1)", "n"),
+            ("n", "n = 0\n" + nested, "step()", "n"),
+            ("n", "n = []\n", "n.append(1.0)", "len(n)"),
+            ("n", "n = set()\n", "n.add('a')", "len(n)"),
+            ("n['k']", "n = {'k': 0}\n", "n['k'] += 1", "n['k']"),
+            ("n['k']", "n = {'k': 0}\n", "n['k'] = n['k'] + 1", "n['k']"),
+            ("n[0]", shared, "step()", "n[0]"),
+            ("n.k", "class Count:\n    k = 0\nn = Count()\n", "n.k += 1", "n.k"),
+        ):
+            with self.subTest(change, before=before):
+                body = TILE + before + loop + change + "\n"
+                told = kernels.compile_body(body + f"t[...] = nl.multiply(t, {use})\n" + END)
+                self.assertEqual((told["ok"], told.get("code")), (False, "CONTROL_FLOW"), told)
+                self.assertIn(f"'{name}' is used after the loop", told["message"])
+                self.assertIn("it counted 1 trip, not 4", told["message"])
+                unused = kernels.compile_body(body + END)
+                self.assertTrue(unused["ok"], unused.get("message"))
+                self.assertIn(f"'{name}' changes once", unused["warnings"][0])
+                unrolled = body.replace("affine", "static") + f"t[...] = nl.multiply(t, {use})\n" + END
+                self.assertTrue(kernels.compile_body(unrolled)["ok"])
+
+    def test_what_every_trip_would_leave_is_no_count(self):
+        loop = "for i in nl.affine_range(4):\n    u = nl.exp(t)\n    "
+        for before, change, use in (
+            ("n = {'k': 0}\n", "n['k'] = 3", "n['k']"),
+            ("n = {'k': 2, 'j': 0}\n", "n['j'] += 1", "n['k']"),
+            ("n = []\n", "m = []\n    m.append(1.0)", "len(n) + 1"),
+            ("", "COUNTS.append(1.0)", "2.0"),
+        ):
+            with self.subTest(change):
+                body = TILE + before + loop + change + f"\nt[...] = nl.multiply(t, {use})\n" + END
+                result = kernels.compile_body(body, before="COUNTS = []\n")
+                self.assertTrue(result["ok"], result.get("message"))
+
     def test_a_counter_in_a_symbolic_loop_is_a_warning_labelled_so(self):
         body = TILE + "n = 0\nfor i in nl.affine_range(2):\n    n = n + 1\n" + END
         result = kernels.compile_body(body)
