@@ -57,6 +57,42 @@ class Names(unittest.TestCase):
     def test_each_fault_gets_its_code_line_and_wording(self):
         check_cases(self, CASES)
 
+    def test_python_and_numpy_on_a_tile_are_answered_with_what_does_the_same(self):
+        """Numpy's functions by what they compute, conversions by a conversion; op= for what is one only."""
+        for call, fix, op in (
+            ("round(t)", "call nl.copy(x, dtype=nl.int32)", False),
+            ("float(t)", "tile.astype(nl.float32)", False),
+            ("int(t)", "tile.astype(nl.int32)", False),
+            ("np.float32(t)", "write tile.astype(nl.float32)", False),
+            ("np.matmul(t, t)", "call nl.matmul(x, y", False),
+            ("np.add.reduce(t)", "call nl.sum(x, axis", True),
+            ("np.maximum.reduce(t)", "call nl.max(x, axis", True),
+            ("np.exp(t)", "call nl.exp(x", True),
+        ):
+            with self.subTest(call):
+                message = kernels.compile_body(TILE + f"t = {call}\n" + END)["message"]
+                self.assertIn(f"fix: {fix}", message)
+                self.assertEqual("as op= of a nisa instruction" in message, op, message)
+
+    def test_names_of_other_libraries_lead_to_the_function_of_their_kind(self):
+        for name, wanted in (
+            ("nl.remainder", "nl.mod(x, y)"),
+            ("nl.square_root", "nl.sqrt(x)"),
+            ("nl.sqroot", "nl.sqrt(x)"),
+            ("nisa.dma_start", "nisa.dma_copy("),
+            ("nl.round", "nl.copy(x, dtype=nl.int32)"),
+        ):
+            with self.subTest(name):
+                message = kernels.compile_body(TILE + f"t = {name}(t)\n" + END)["message"]
+                self.assertIn(f"fix: write {wanted}", message)
+                hint, _, names = message.partition("fix: write ")[2].partition(" | existing names: ")
+                for existing in names.split("; "):  # no noise
+                    self.assertIn(existing.partition("(")[0], hint)
+
+    def test_a_later_name_that_is_like_no_other_ends_with_its_sdk(self):
+        message = kernels.compile_body(TILE + "t = nl.gather_flattened(t, t)\n" + END)["message"]
+        self.assertRegex(message, r"fix: compile for sdk 2\.25($|\n)")
+
     def test_probing_for_a_name_is_legal(self):
         self.assertTrue(kernels.compile_body(TILE + "if not hasattr(nl, 'fancy'):\n    t = nl.exp(t)\n" + END)["ok"])
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from kernels import X
+from kernels import X, compile_body
 from refusal_cases import END, OUT, TILE, check_cases
 
 FP = [("x", (128, 128), "float32"), ("b", (128, 128), "bfloat16")]
@@ -51,6 +51,17 @@ CASES = {
 class Operations(unittest.TestCase):
     def test_each_fault_gets_its_code_line_and_wording(self):
         check_cases(self, CASES)
+
+    def test_a_mask_that_an_instruction_cannot_take_says_which_part_to_give(self):
+        grids = "p, f = nl.mgrid[0:128, 0:512]\n"
+        for mask, part in (
+            ("p < 100", "data[0:n, :]"),
+            ("f < 100", "data[:, 0:n]"),
+            ("p + f < 100", "data[0:n, 0:m]"),
+        ):
+            told = compile_body(TILE + grids + f"u = nisa.max8(src=t, mask=({mask}))\n" + END)
+            self.assertEqual(told.get("code"), "UNSUPPORTED_OP", told)
+            self.assertIn(f"give it the elements that count, e.g. {part}", told["message"])
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import unittest
 
 import kernels
-from kernels import X
-from refusal_cases import TILE, check_cases
+from kernels import HEAD_LINES, X
+from refusal_cases import OUT, TILE, check_cases
 
 CASES = {
     "no store": (TILE + "return out\n", X, "OUTPUT_CONTRACT", 1, ["never written", "nl.store"]),
@@ -68,6 +68,12 @@ class Outputs(unittest.TestCase):
         result = kernels.compile_body("out = make()\nreturn out\n", before=helper)
         self.assertEqual(result["code"], "OUTPUT_CONTRACT")
         self.assertIn("inside a helper", result["message"])
+
+    def test_a_returned_tensor_without_a_name_is_told_by_its_line(self):
+        body = OUT.replace("shared_hbm", "hbm") + "nl.store(out, value=nl.load(x[0:128, :]))\nreturn out\n"
+        result = kernels.compile_body(body)
+        self.assertTrue(result["ok"], result.get("message"))
+        self.assertIn(f"the returned tensor of line {HEAD_LINES + 3} is in nl.hbm", result["warnings"][0])
 
 
 if __name__ == "__main__":
