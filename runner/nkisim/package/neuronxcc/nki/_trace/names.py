@@ -226,7 +226,8 @@ def instead_of(call):
     if name == "reduce":
         name = _REDUCED.get(owner.rpartition(".")[2], name)
     name = _TWINS.get(name, name)
-    if dtype := {"float": dtypes.float32, "int": dtypes.int32}.get(call, dtypes.lookup(name)):
+    converted = None if call == "bool" else dtypes.lookup(name)  # bool(tile) asks for its truth
+    if dtype := {"float": dtypes.float32, "int": dtypes.int32}.get(call, converted):
         return f"tile.astype(nl.{dtype}) for a tile of another type; its numbers cannot steer Python"
     if name in ("max", "min") and call == name:
         return f"nl.{name}(x, axis=1) along an axis, nl.{name}imum(x, y) of two values"
