@@ -5,10 +5,15 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/chosen_options.hpp"
+#include "cli/episode_list.hpp"
+#include "cli/pager.hpp"
+#include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -28,8 +33,17 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ShowOptions {
-  std::string source, episode, prompt_task, cell;
-  bool json = false, full = false, quiet = false;
+  std::string source, episode, prompt_task;
+  bool json = false, full = false, failed = false, quiet = false;
+  bool diff = false, kernel = false, no_pager = false;
+  std::uint32_t turn = 0;  ///< 0: all
+  std::size_t limit = 0;   ///< lines of a list; 0: all
+  exports::Chosen chosen;
+
+  bool lists() const {
+    return failed || limit > 0 || !chosen.cells.empty() || !chosen.tasks.empty() || !chosen.levels.empty() ||
+           !chosen.categories.empty() || !chosen.outcomes.empty() || !chosen.codes.empty();
+  }
 };
 
 bool wants_color() {
@@ -40,15 +54,26 @@ bool wants_color() {
   return !plain && ::isatty(STDOUT_FILENO) == 1;
 }
 
+/// With the near names among episodes, cells and their tasks.
+Error no_such_episode(const jobs::Plan& plan, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const auto& cell : plan.cells) names.push_back(cell.id);
+  for (const auto& episode : plan.episodes) {
+    auto id = to_string(plan.id_of(episode));
+    if (episode.replicate == 1) names.push_back(id.substr(0, id.rfind('#')));
+    names.push_back(std::move(id));
+  }
+  return {ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate, and `nkigrid "
+                                        "show RUN CELL` lists those of a cell",
+                                        wanted, did_you_mean(wanted, names))};
+}
+
 /// The episode's place in the plan. @throws Error{usage} with near names
 std::size_t find_episode(const jobs::Plan& plan, const EpisodeId& id) {
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     if (plan.id_of(plan.episodes[i]) == id) return i;
   }
-  std::vector<std::string> ids;
-  for (const auto& episode : plan.episodes) ids.push_back(to_string(plan.id_of(episode)));
-  throw Error(ErrorCode::usage, fmt::format("no episode '{}' in this run{}; episodes are cell/task#replicate",
-                                            to_string(id), did_you_mean(to_string(id), ids)));
+  throw no_such_episode(plan, to_string(id));
 }
 
 /// The end, with its texts, of the attempt that counts, or of the newest that ended where none does (0).
@@ -80,17 +105,81 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   return transcript;
 }
 
-ExitCode show_episode(const ShowOptions& options) {
+/// The newest kernel of a transcript, or that of a turn. @throws Error{usage} where there is none
+std::string kernel_of(const Transcript& transcript, std::uint32_t turn) {
+  for (auto logged = transcript.turns.rbegin(); logged != transcript.turns.rend(); ++logged) {
+    if (turn != 0 && logged->reply.turn != turn) continue;
+    if (logged->turn && !logged->turn->kernel.empty()) return logged->turn->kernel;
+  }
+  throw Error(ErrorCode::usage,
+              turn == 0 ? fmt::format("'{}' gave no kernel", transcript.episode)
+                        : fmt::format("turn {} of '{}' gave no kernel; without --turn the newest is printed", turn,
+                                      transcript.episode));
+}
+
+/// A kernel as a file holds it; on a terminal what steers it is made visible.
+void print_kernel(const Transcript& transcript, std::uint32_t turn) {
+  const auto kernel = kernel_of(transcript, turn);
+  fmt::print("{}", ::isatty(STDOUT_FILENO) == 1 ? printable(kernel) : kernel);
+}
+
+void check_turn(const Transcript& transcript, std::uint32_t turn) {
+  if (turn == 0 || (turn <= transcript.turns.size())) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("no turn {} in '{}' (it has {})", turn, transcript.episode, transcript.turns.size()));
+}
+
+ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const std::string& episode) {
+  const Transcript transcript = read_transcript(run, parse_episode_id(episode));
+  check_turn(transcript, options.turn);
+  if (options.kernel) {
+    print_kernel(transcript, options.turn);
+  } else if (options.json) {
+    fmt::print("{}", render_json(transcript));
+  } else {
+    const TranscriptStyle style{wants_color(), options.full, options.turn};
+    const auto text = options.diff ? render_diffs(transcript, style) : render_text(transcript, style);
+    page(text, options.no_pager);
+  }
+  return ExitCode::done;
+}
+
+/// Episodes by their cell, or by cell and task.
+ExitCode show_list(const jobs::Run& run, const ShowOptions& options) {
+  exports::check_chosen(run.plan, options.chosen);
+  auto episodes = list_episodes(run, options.episode, options.chosen);
+  if (options.failed)
+    std::erase_if(episodes, [](const ListedEpisode& episode) { return episode.outcome.empty() || episode.passed; });
+  const auto found = episodes.size();
+  if (options.limit > 0 && found > options.limit) episodes.resize(options.limit);
+  if (options.json) {
+    fmt::print("{}", episodes_json(episodes));
+    return ExitCode::done;
+  }
+  page(episodes_text(episodes, terminal_columns(STDOUT_FILENO)), options.no_pager);
+  if (options.quiet) return ExitCode::done;
+  if (episodes.empty())
+    notice("no episode here {}", options.failed ? "failed" : "is what was asked for");
+  else if (episodes.size() < found)
+    notice("{} of {} episodes; a larger --limit shows more", episodes.size(), found);
+  else
+    notice("`nkigrid show {} '{}'` prints one", options.source, episodes.front().episode);
+  return ExitCode::done;
+}
+
+/// What the second word names: one episode (the only replicate of a task, too), or several. @throws Error{usage}
+ExitCode show_run(const ShowOptions& options) {
   if (!jobs::is_run(options.source)) {
     throw Error(ErrorCode::usage,
                 fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
   }
   const jobs::Run run = jobs::load_run(options.source);
-  const Transcript transcript = read_transcript(run, parse_episode_id(options.episode));
-  const std::string text =
-      options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
-  fmt::print("{}", text);
-  return ExitCode::done;
+  if (options.lists()) return show_list(run, options);
+  if (options.episode.find('#') != std::string::npos) return show_episode(run, options, options.episode);
+  const auto named = list_episodes(run, options.episode);
+  if (named.empty()) throw no_such_episode(run.plan, options.episode);
+  if (named.size() == 1) return show_episode(run, options, named.front().episode);
+  return show_list(run, options);
 }
 
 struct Source {
@@ -119,7 +208,8 @@ const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wante
 
 ExitCode show_prompt(const ShowOptions& options) {
   const Source source = open_source(options.source);
-  const jobs::CellSpec& cell = find_cell(source.grid, options.cell);
+  const auto& wanted = options.chosen.cells;
+  const jobs::CellSpec& cell = find_cell(source.grid, wanted.empty() ? "" : wanted.front());
   const jobs::Task* task = source.benchmark.find(options.prompt_task);
   if (task == nullptr) {
     std::vector<std::string> ids;
@@ -135,25 +225,35 @@ ExitCode show_prompt(const ShowOptions& options) {
 
 ExitCode show(const ShowOptions& options) {
   if (!options.prompt_task.empty()) return show_prompt(options);
-  if (options.episode.empty())
-    throw Error(ErrorCode::usage, "name an episode (cell/task#replicate), or --prompt TASK; see `nkigrid show --help`");
-  return show_episode(options);
+  if (options.episode.empty() && !options.lists())
+    throw Error(ErrorCode::usage,
+                "name an episode (cell/task#replicate), a cell, --failed, --outcome or the like, or --prompt TASK; see "
+                "`nkigrid show --help`");
+  return show_run(options);
 }
 
 }  // namespace
 
 Verb show_verb() {
   return {
-      "show", "prints one transcript, or a prompt as the model gets it", [](CLI::App& app) -> Action {
+      "show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
+      [](CLI::App& app) -> Action {
         auto options = std::make_shared<ShowOptions>();
         app.add_option("source", options->source, "run directory; with --prompt also a grid file")
             ->required()
             ->type_name("RUN|GRID");
-        app.add_option("episode", options->episode, "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1")
+        app.add_option("episode", options->episode,
+                       "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
+                       "episode of these")
             ->type_name("EPISODE");
+        app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
         app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
-        app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")
-            ->type_name("C");
+        add_chosen_options(app, options->chosen);
+        app.add_option("--limit", options->limit, "at most so many lines of a list")->type_name("N");
+        app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel")->type_name("T");
+        app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
+        app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
+        app.add_flag("--no-pager", options->no_pager, "straight to the terminal, however long");
         app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
         app.add_flag("--json", options->json, "machine-readable, on stdout");
         app.add_flag("-q,--quiet", options->quiet, "no notices");

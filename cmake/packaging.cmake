@@ -13,7 +13,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # Libraries by what is linked (dpkg-shlibdeps); what is started or imported is named here. MPI starts ranks.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3 (>= 3.10), python3-numpy, python3-torch, libopenblas0-pthread")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, python3-matplotlib")
 # The plugin for a cluster is loaded on demand; a machine without Slurm needs no more of it than its library.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-client")
 include(CPack)
