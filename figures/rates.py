@@ -11,11 +11,11 @@ def percent(row, *names):
 
 
 def level_rows(levels, cells):
-    """Rates by level with the cell's factors beside them, of the subset with most cells (counts may have several)."""
+    """Rates by level with the cell's factors beside them, of the subset with most of them (counts may have several)."""
     by_cell = {}
     for cell in cells:
         by_cell.setdefault(cell["cell"], cell)
-    subsets = [cell["subset"] for cell in cells]
+    subsets = [by_cell[row["cell"]]["subset"] for row in levels]
     chosen = max(dict.fromkeys(subsets), key=subsets.count)
     rows = []
     for row in levels:
