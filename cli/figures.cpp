@@ -11,13 +11,12 @@
 
 #include "aggregate/tables/document.hpp"
 #include "aggregate/tables/power_curve.hpp"
+#include "cli/python_tool.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
-#include "runner/device/make_device.hpp"
-#include "runner/proc/child.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -89,22 +88,11 @@ void write_data(const aggregate::Evidence& evidence, const std::vector<const Fig
 
 void draw(const FiguresOptions& options, const std::vector<const Figure*>& figures, const fs::path& data) {
   make_directories(options.folder);
-  const auto script = device::default_device_paths().libexec / "figures" / "draw.py";
-  std::vector<std::string> command = {NKIGRID_PYTHON, "-B", script, data, options.folder};
-  if (options.png) command.emplace_back("--png");
-  for (const auto* figure : figures) command.emplace_back(figure->name);
-  // The home is for matplotlib's cache of fonts; without one it makes it each time.
-  std::vector<std::string> environment = {"PYTHONHASHSEED=0", "PATH=/usr/bin:/bin"};
-  if (const char* home = std::getenv("HOME")) environment.push_back(fmt::format("HOME={}", home));
-  const auto result = proc::run_command(command, kDrawTimeout, environment, std::size_t{1} << 20);
-  const auto* exited = std::get_if<proc::Exited>(&result.end);
-  if (exited == nullptr || exited->status != 0) {
-    const bool absent = result.err.find("No module named 'matplotlib'") != std::string::npos;
-    throw Error(ErrorCode::external,
-                absent ? "figures are drawn with matplotlib, which is not here; `apt-get install python3-matplotlib`"
-                       : fmt::format("drawing {}: {}", proc::describe(result.end), result.err));
-  }
-  if (!options.quiet && !result.out.empty()) notice("{}", result.out.substr(0, result.out.size() - 1));
+  std::vector<std::string> arguments = {data, options.folder};
+  if (options.png) arguments.emplace_back("--png");
+  for (const auto* figure : figures) arguments.emplace_back(figure->name);
+  const auto told = run_python_tool("figures/draw.py", arguments, kDrawTimeout);
+  if (!options.quiet && !told.empty()) notice("{}", told.substr(0, told.size() - 1));
 }
 
 ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*>& figures) {

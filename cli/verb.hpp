@@ -43,6 +43,7 @@ Verb resume_verb(ProgramArguments arguments);
 Verb cancel_verb();
 Verb tables_verb();
 Verb figures_verb();
+Verb report_verb();
 Verb show_verb();
 Verb export_verb();
 Verb seal_verb();

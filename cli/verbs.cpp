@@ -29,6 +29,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       cancel_verb(),
       tables_verb(),
       figures_verb(),
+      report_verb(),
       bench_verb(),
       kernel_verb(),
       export_verb(),
@@ -37,7 +38,6 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       show_verb(),
       log_verb(),
       doctor_verb(),
-      absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),
       absent_verb("reverify", "checks a run's kernels anew on another device",
                   "`kernel FILE --task ID` checks one kernel"),
   };

@@ -25,6 +25,15 @@ def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
+def parsed(text):
+    """Arguments of a call, once more where they came wrapped in a string; None for what is no JSON."""
+    try:
+        value = json.loads(text)
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
 class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -41,12 +50,15 @@ class Exports(unittest.TestCase):
         for turns in cls.turns.values():
             turns.sort(key=lambda row: row["turn"])
 
-    def conversation(self, episode):
-        """What was said, rebuilt from the log's texts: (role, content, [(name, arguments)])."""
+    def conversation(self, episode, broken=True):
+        """What was said, rebuilt from the log's texts: (role, content, [(name, arguments)]); arguments that are no
+        JSON are None. broken: with turns that have a call of bad arguments."""
         said = [(m["role"], m["content"], []) for m in lines(self.turns[episode][0]["request"])]
         for turn in self.turns[episode]:
+            if turn["event"] == "bad_tool_args" and not broken:
+                continue
             message = json.loads(turn["reply"])["message"]
-            calls = [(call["name"], json.loads(call["arguments"])) for call in message.get("tool_calls", [])]
+            calls = [(call["name"], parsed(call["arguments"])) for call in message.get("tool_calls", [])]
             said.append(("assistant", message["content"], calls))
             said += [(m["role"], m["content"], []) for m in lines(turn["tool_output"])]
         return said
@@ -63,7 +75,7 @@ class Exports(unittest.TestCase):
         taught = rows(self.run_folder, "--format", "sft-trl", "-q")
         self.assertGreater(len(taught), 10)
         for row in taught:
-            said = self.conversation(row["episode"])
+            said = self.conversation(row["episode"], broken=False)
             while said[-1][0] != "assistant":
                 said.pop()
             found = [
@@ -80,11 +92,11 @@ class Exports(unittest.TestCase):
         for row in rows(self.run_folder, "--format", "sft-trl", "-q"):
             trains = [m["train"] for m in row["messages"] if m["role"] == "assistant"]
             self.assertTrue(any(trains))
-            turns = self.turns[row["episode"]]
-            last = max(i for i, turn in enumerate(turns) if turn["kernel"])
-            for i, (train, turn) in enumerate(zip(trains, turns, strict=True)):
+            last = max(turn["turn"] for turn in self.turns[row["episode"]] if turn["kernel"])
+            turns = [turn for turn in self.turns[row["episode"]] if turn["event"] != "bad_tool_args"]
+            for train, turn in zip(trains, turns, strict=True):
                 failed = turn["event"] != "ok" or turn["compile_ok"] == 0 or turn["verify_ok"] == 0
-                wrong = i == last and row["outcome"] != "pass"
+                wrong = turn["turn"] == last and row["outcome"] != "pass"
                 self.assertEqual(train, not failed and not wrong)
 
     def test_every_row_has_one_schema_and_no_null(self):
@@ -147,7 +159,8 @@ class Exports(unittest.TestCase):
         for row in rows(self.run_folder, "--format", "sft-trl", "--best-turn", "-q"):
             self.assertTrue(row["messages"][-1]["train"])
             said = len([m for m in row["messages"] if m["role"] == "assistant"])
-            verified = [t["turn"] for t in self.turns[row["episode"]] if t["verify_ok"] == 1]
+            turns = [t for t in self.turns[row["episode"]] if t["event"] != "bad_tool_args"]
+            verified = [i for i, turn in enumerate(turns, 1) if turn["verify_ok"] == 1]
             if verified:
                 self.assertEqual(said, verified[0])
         done = nkigrid("export", self.run_folder, "--format", "sft-openai", "--hold-out", "L1/*", "--passed")
