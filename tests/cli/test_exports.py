@@ -34,6 +34,12 @@ def parsed(text):
         return None
 
 
+def is_broken(turn):
+    """A turn with a call whose arguments no tool understands: cut replies leave such, too."""
+    calls = json.loads(turn["reply"])["message"].get("tool_calls", [])
+    return turn["event"] == "bad_tool_args" or any(not isinstance(parsed(c["arguments"]), dict) for c in calls)
+
+
 class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -55,7 +61,7 @@ class Exports(unittest.TestCase):
         JSON are None. broken: with turns that have a call of bad arguments."""
         said = [(m["role"], m["content"], []) for m in lines(self.turns[episode][0]["request"])]
         for turn in self.turns[episode]:
-            if turn["event"] == "bad_tool_args" and not broken:
+            if is_broken(turn) and not broken:
                 continue
             message = json.loads(turn["reply"])["message"]
             calls = [(call["name"], parsed(call["arguments"])) for call in message.get("tool_calls", [])]
@@ -93,7 +99,7 @@ class Exports(unittest.TestCase):
             trains = [m["train"] for m in row["messages"] if m["role"] == "assistant"]
             self.assertTrue(any(trains))
             last = max(turn["turn"] for turn in self.turns[row["episode"]] if turn["kernel"])
-            turns = [turn for turn in self.turns[row["episode"]] if turn["event"] != "bad_tool_args"]
+            turns = [turn for turn in self.turns[row["episode"]] if not is_broken(turn)]
             for train, turn in zip(trains, turns, strict=True):
                 failed = turn["event"] != "ok" or turn["compile_ok"] == 0 or turn["verify_ok"] == 0
                 wrong = turn["turn"] == last and row["outcome"] != "pass"
@@ -159,7 +165,7 @@ class Exports(unittest.TestCase):
         for row in rows(self.run_folder, "--format", "sft-trl", "--best-turn", "-q"):
             self.assertTrue(row["messages"][-1]["train"])
             said = len([m for m in row["messages"] if m["role"] == "assistant"])
-            turns = [t for t in self.turns[row["episode"]] if t["event"] != "bad_tool_args"]
+            turns = [turn for turn in self.turns[row["episode"]] if not is_broken(turn)]
             verified = [i for i, turn in enumerate(turns, 1) if turn["verify_ok"] == 1]
             if verified:
                 self.assertEqual(said, verified[0])
