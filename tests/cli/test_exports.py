@@ -134,7 +134,10 @@ class Exports(unittest.TestCase):
         taught = rows(self.run_folder, "--format", "sft-trl", "-q")
         for name in ("chatml", "headers", "inst"):
             template = world.from_string((DATA / f"templates/{name}.jinja").read_text())
-            for row in taught:
+            # One family of templates has no place for two calls in a message.
+            single = [row for row in taught if all(len(m.get("tool_calls", [])) < 2 for m in row["messages"])]
+            self.assertGreater(len(single), 5)
+            for row in single if name == "headers" else taught:
                 tools = json.loads(row["tools"]) if row["tools"] else None
                 text = template.render(messages=row["messages"], tools=tools)
                 at = 0
