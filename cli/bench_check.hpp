@@ -1,14 +1,21 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/bench_proof.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/benchmark.hpp"
 
 namespace nkigrid::cli {
 
-/// `bench check`: proves a benchmark. One line a task on stdout: its index agrees with torch, its known kernel passes
-/// both rules, trivial kernels and trivial answers fail.
-/// @returns 0, or 1 when any task has a fault. @throws Error{external} when the proof itself cannot run.
-/// @pre no thread was started: fork servers are.
-ExitCode bench_check(const jobs::Benchmark& benchmark);
+/// Proves tasks on all cores: their index agrees with torch, known kernels pass both rules, trivial kernels and cheap
+/// answers fail. A bar on stderr where that is a terminal.
+/// @param known gives a task's known kernel, or ""
+/// @returns one proof a task, in order. @throws Error{external} when the proof itself cannot run.
+/// @pre no thread is running: fork servers are started.
+std::vector<TaskProof> prove_tasks(const jobs::Benchmark& benchmark, const std::vector<const jobs::Task*>& tasks,
+                                   const std::function<std::string(const jobs::Task&)>& known);
 
 }  // namespace nkigrid::cli

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/grids.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/grid/grid.hpp"
@@ -14,7 +15,7 @@ namespace nkigrid::cli {
 jobs::Benchmark open_benchmark(const std::string& name) {
   const std::vector<std::filesystem::path> folders = {name, jobs::configs_folder() / name,
                                                       std::filesystem::path(name) / "inputs" / "benchmark"};
-  if (const auto place = jobs::find_benchmark(folders)) return jobs::load_benchmark(*place);
+  if (const auto place = jobs::find_benchmark(folders)) return jobs::load_benchmark(*place, task_poser());
   throw Error(ErrorCode::config,
               fmt::format("no benchmark '{}' (looked for {} there and in {}); name its folder with --benchmark", name,
                           jobs::benchmark_markers(), jobs::configs_folder().native()));

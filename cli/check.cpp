@@ -1,12 +1,15 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/set_option.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -20,6 +23,7 @@ namespace {
 
 struct CheckOptions {
   std::string grid;
+  std::vector<std::string> sets;
   bool json = false, quiet = false;
 };
 
@@ -34,7 +38,7 @@ struct Sizes {
 };
 
 Sizes size_of(const jobs::Grid& grid) {
-  const auto benchmark = jobs::load_benchmark(grid.benchmark);
+  const auto benchmark = benchmark_of(grid);
   const auto plan = jobs::make_plan(grid, benchmark);
   Sizes sizes{jobs::grid_hash(plan), plan.cells.size(), plan.tasks.size(), plan.episodes.size(), plan.shards};
   for (const auto& cell : jobs::forecast(grid, benchmark, plan)) {
@@ -79,7 +83,8 @@ void print_text(const jobs::Grid& grid, const Sizes& sizes) {
 ExitCode check(const CheckOptions& options) {
   const bool is_run = jobs::is_run(options.grid);
   const auto file = is_run ? std::filesystem::path(options.grid) / "grid.yaml" : std::filesystem::path(options.grid);
-  const auto result = jobs::read_grid(file, jobs::configs_folder());
+  if (is_run) refuse_sets_of_run(options.sets, options.grid);
+  const auto result = jobs::read_grid(file, jobs::configs_folder(), {.poser = task_poser(), .sets = options.sets});
   std::optional<Sizes> sizes;
   if (result.grid) sizes = size_of(*result.grid);
   if (options.json) fmt::print("{}", json_text(to_json(sizes, result.problems)));
@@ -98,6 +103,7 @@ Verb check_verb() {
   return {"check", "validates a grid file: every problem at once, or what it comes to", [](CLI::App& app) -> Action {
             auto options = std::make_shared<CheckOptions>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
+            add_set_option(app, options->sets);
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "problems only");
             return [options] { return check(*options); };

@@ -1,13 +1,19 @@
 #include "cli/cluster.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "cli/json_text.hpp"
 #include "cli/status_report.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::cli {
 
@@ -45,36 +51,121 @@ void print_added(const jobs::Run& run, const jobs::SubmitReport& report,
       episodes, run.folder.native());
 }
 
+/// A held job is a submitted job.
+void print_hold(const jobs::Run& run, const jobs::SubmitReport& report) {
+  const auto& extra = run.grid.slurm.extra;
+  if (std::find(extra.begin(), extra.end(), "--hold") == extra.end()) return;
+  std::vector<std::uint32_t> arrays;
+  for (const auto& array : report.submission.arrays) arrays.push_back(array.job);
+  fmt::print("held, as slurm.extra asks; `scontrol release {}` lets them start\n", fmt::join(arrays, ","));
+}
+
+/// True when RUN/tables holds what the log holds now.
+bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
+  try {
+    const auto tables = nlohmann::json::parse(read_file(run.folder / "tables" / "tables.json"));
+    return tables.at("outstanding") == ledger.outstanding();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string scored_text(const jobs::Run& run, const log::Ledger& ledger) {
+  const auto next =
+      ledger.outstanding() == 0
+          ? fmt::format("`nkigrid tables {}` prints what came of them", run.folder.native())
+          : fmt::format(
+                "the rest is parked (infrastructure failed it too often), and `nkigrid resume {} --parked` "
+                "tries it again",
+                run.folder.native());
+  return fmt::format("{} of {} episodes are scored; {}", ledger.scored(), ledger.states.size(), next);
+}
+
+void print_already(const jobs::Run& run, const jobs::SubmitReport& report, const OutstandingOptions& options) {
+  fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
+             report.busy_shards.size(), run.folder.native());
+  if (report.aggregation_added)
+    fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
+  if (options.with_parked)
+    fmt::print("those that work already may leave what is parked; `nkigrid resume {} --parked` again when they end\n",
+               run.folder.native());
+}
+
+void print_report(const jobs::Run& run, const jobs::SubmitReport& report, const OutstandingOptions& options) {
+  if (report.already) return print_already(run, report, options);
+  for (const auto& array : report.submission.arrays)
+    fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
+  print_pace(run, report.pace, stdout);
+  if (report.aggregation_refused.empty())
+    fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
+  print_hold(run, report);
+  if (!report.busy_shards.empty())
+    fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
+}
+
+/// Nothing but the tables was left to make.
+void print_tables_only(const jobs::Run& run, const jobs::SubmitReport& report, const log::Ledger& ledger) {
+  fmt::print("no episode to submit: {}\n", scored_text(run, ledger));
+  if (report.aggregation_added)
+    fmt::print("submitted aggregation {}, which makes the tables anew\n", report.submission.aggregation);
+}
+
+void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const std::vector<std::string>& bad_nodes) {
+  nlohmann::ordered_json out = {{"version", 1},
+                                {"run", run.folder.native()},
+                                {"submitted", !report.already || report.aggregation_added},
+                                {"arrays", nlohmann::ordered_json::array()}};
+  if (!report.already) {
+    for (const auto& array : report.submission.arrays)
+      out["arrays"].push_back({{"job", array.job}, {"elements", array.elements}, {"offset", array.offset}});
+  }
+  const auto aggregation = report.submission.aggregation;
+  out["aggregation"] = aggregation == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(aggregation);
+  out["busy_shards"] = report.busy_shards;
+  out["throttle"] = report.pace.throttle;
+  out["left_out"] = bad_nodes;
+  fmt::print("{}", json_text(out));
+}
+
 }  // namespace
+
+ExitCode nothing_to_submit(const jobs::Run& run, const log::Ledger& ledger, const OutstandingOptions& options) {
+  if (options.json) {
+    fmt::print("{}", json_text({{"version", 1},
+                                {"run", run.folder.native()},
+                                {"submitted", false},
+                                {"scored", ledger.scored()},
+                                {"outstanding", ledger.outstanding()}}));
+  } else if (!options.quiet) {
+    fmt::print("nothing to submit: {}\n", scored_text(run, ledger));
+  }
+  return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
+}
 
 ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, const OutstandingOptions& options) {
   const auto ledger = log::read_ledger(run);
   const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
-  if (shards.empty()) {
-    if (!options.quiet)
-      fmt::print("nothing to submit: {} of {} episodes are scored\n", ledger.scored(), ledger.states.size());
-    return ledger.outstanding() == 0 ? ExitCode::done : ExitCode::incomplete;
-  }
+  const bool lacks_tables = scheduler.is_submitted(run) && !has_tables_of(run, ledger);
+  if (shards.empty() && !lacks_tables) return nothing_to_submit(run, ledger, options);
   const auto bad = ledger.bad_nodes();
-  const auto report = scheduler.submit(run, {shards, program_path(), bad});
-  if (options.quiet) return ExitCode::done;
-  for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
-  if (report.already) {
-    fmt::print("already submitted: {} shards are pending or running; `nkigrid status {}` follows them\n",
-               report.busy_shards.size(), run.folder.native());
-    if (report.aggregation_added)
-      fmt::print("submitted aggregation {}, which was missing, after all of them end\n", report.submission.aggregation);
+  const auto report = scheduler.submit(run, {.shards = shards,
+                                             .program = program_path(),
+                                             .exclude = bad,
+                                             .with_parked = options.with_parked,
+                                             .tables = lacks_tables,
+                                             .stopped = log::stopped_shards(run.log_folder())});
+  if (!report.aggregation_refused.empty())
+    warn("the aggregation was refused: {}; the last element to end makes the tables", report.aggregation_refused);
+  if (options.json) {
+    print_json(run, report, bad);
+  } else if (!options.quiet && shards.empty()) {
+    print_tables_only(run, report, ledger);
+  } else if (!options.quiet) {
+    for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
+    print_report(run, report, options);
     print_added(run, report, options.added);
-    return ExitCode::done;
   }
-  for (const auto& array : report.submission.arrays)
-    fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
-  print_pace(run, report.pace, stdout);
-  fmt::print("submitted aggregation {}, after all of them end\n", report.submission.aggregation);
-  if (!report.busy_shards.empty())
-    fmt::print("left alone, pending or running already: shards {}\n", fmt::join(report.busy_shards, ", "));
-  print_added(run, report, options.added);
-  return ExitCode::done;
+  return shards.empty() && ledger.outstanding() > 0 ? ExitCode::incomplete : ExitCode::done;
 }
 
 }  // namespace nkigrid::cli

@@ -9,13 +9,17 @@
 #include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
 #include "jobs/scheduler.hpp"
+#include "runner/log/ledger.hpp"
 
 namespace nkigrid::cli {
 
 struct OutstandingOptions {
-  bool with_parked = false, quiet = false;
+  bool with_parked = false, quiet = false, json = false;
   std::map<std::uint32_t, std::uint64_t> added;  ///< by shard, episodes that the run has just gained
 };
+
+/// Says that no shard holds an episode that may be submitted. @returns the exit code
+ExitCode nothing_to_submit(const jobs::Run& run, const log::Ledger& ledger, const OutstandingOptions& options);
 
 /// Submits the shards of `run` that hold outstanding episodes and no living job; says on stdout what it did. @returns
 /// the exit code.

@@ -1,8 +1,5 @@
 #include <fcntl.h>
-#include <netdb.h>
-#include <poll.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -25,15 +22,21 @@
 
 #include "cli/cluster.hpp"
 #include "cli/first_line.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/device/make_device.hpp"
+#include "runner/model/served.hpp"
 #include "runner/proc/child.hpp"
 #include "runner/proc/sandbox_properties.hpp"
 
@@ -64,15 +67,22 @@ std::string look_at_torch() {
 }
 
 std::string look_at_mpirun() {
-  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
-    const auto program = folder + "/mpirun";
-    if (!std::filesystem::exists(program)) continue;
-    const auto result =
-        proc::run_command({program, "--version"}, Seconds(20),
-                          {"PATH=/usr/bin:/bin", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
-    if (proc::is_success(result.end)) return first_line(result.out);
+  if (const auto program = find_program("mpirun")) {
+    const char* libraries = std::getenv("LD_LIBRARY_PATH");
+    const auto result = proc::run_command(
+        {program->native(), "--version"}, Seconds(20),
+        {"PATH=/usr/bin:/bin", fmt::format("LD_LIBRARY_PATH={}", libraries == nullptr ? "" : libraries),
+         "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    if (proc::is_success(result.end)) return fmt::format("'{}': {}", program->native(), first_line(result.out));
+    lacks(fmt::format("'{}' does not start ({}); load the module of the MPI that nkigrid was built with",
+                      program->native(), first_line(result.err)));
   }
-  lacks("no mpirun found; install openmpi-bin, or load the site's module (single-process runs work without)");
+  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
+    if (std::filesystem::exists(folder + "/mpirun"))
+      lacks(fmt::format("'{0}/mpirun' is not in PATH, where `submit` and its elements look; export PATH={0}:$PATH",
+                        folder));
+  }
+  lacks("no mpirun in PATH; install openmpi-bin, or load the site's module (single-process runs work without)");
 }
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
@@ -121,42 +131,14 @@ std::string look_at_space() {
   return fmt::format("{:.1f} GiB free in '{}'", static_cast<double>(free_bytes) / (1ULL << 30), folder.native());
 }
 
-struct Address {
-  std::string host, port;
-};
-
-Address address_of(const std::string& endpoint) {
-  const auto scheme = endpoint.find("://");
-  auto rest = endpoint.substr(scheme == std::string::npos ? 0 : scheme + 3);
-  rest = rest.substr(0, rest.find('/'));
-  const auto colon = rest.rfind(':');
-  if (colon == std::string::npos) return {rest, endpoint.rfind("https", 0) == 0 ? "443" : "80"};
-  return {rest.substr(0, colon), rest.substr(colon + 1)};
-}
-
-/// A connection only: no request, no key, nothing that costs.
-std::string look_at_endpoint(const std::string& endpoint) {
-  constexpr int kMilliseconds = 5000;
-  const auto address = address_of(endpoint);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found) != 0)
-    lacks(fmt::format("no such host '{}'; look at the grid's endpoint", address.host));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
-  for (const auto* place = found; place != nullptr; place = place->ai_next) {
-    const Fd fd(::socket(place->ai_family, place->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, place->ai_protocol));
-    if (!fd) continue;
-    if (::connect(fd.get(), place->ai_addr, place->ai_addrlen) != 0 && errno != EINPROGRESS) continue;
-    pollfd waiting{fd.get(), POLLOUT, 0};
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (::poll(&waiting, 1, kMilliseconds) == 1 && ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 &&
-        error == 0)
-      return endpoint + " accepts connections";
-  }
-  lacks(fmt::format("{} does not accept connections; start the server, or look at the address and the firewall",
-                    endpoint));
+/// The list of models, and with --probe one token: a grid must not find out at its first episode.
+std::vector<Finding> look_at_model(const jobs::ModelSpec& model, bool probe) {
+  constexpr Seconds kList{5}, kToken{60};
+  const auto what = "model " + model.name;
+  std::vector<Finding> findings{look(what, Need::needed, [&] { return model::look_at_served(model, kList); })};
+  if (probe && findings.front().ok)
+    findings.push_back(look(what, Need::needed, [&] { return model::ask_for_a_token(model, kToken); }));
+  return findings;
 }
 
 /// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
@@ -178,7 +160,7 @@ Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
   return look("mpi", grid ? Need::useful : Need::optional, look_at_mpirun);
 }
 
-std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, jobs::Scheduler& scheduler) {
+std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, jobs::Scheduler& scheduler, bool probe) {
   const auto check = grid ? grid->check : jobs::CheckSpec{};
   const auto spec = grid ? grid->device : jobs::DeviceSpec{};
   std::vector<Finding> findings;
@@ -192,21 +174,22 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
        look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
   add(scheduler.look(grid));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (const auto* remote = jobs::remote_of(model.api))
-      findings.push_back(look("model " + model.name, Need::needed, [&] { return look_at_endpoint(remote->endpoint); }));
+    if (jobs::has_endpoint(model.api)) add(look_at_model(model, probe));
   }
   return findings;
 }
 
 ExitCode doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
-  if (!options.grid.empty()) grid = jobs::load_grid(options.grid, jobs::configs_folder());
+  if (!options.grid.empty()) grid = open_grid(options.grid);
   const auto scheduler = site_scheduler();
-  auto findings = look_at_everything(grid, *scheduler);
-  if (options.probe) {
+  auto findings = look_at_everything(grid, *scheduler, options.probe);
+  if (options.probe && (!grid || grid->slurm.given)) {
     for (auto& finding : scheduler->probe(grid.value_or(jobs::Grid{}), program_path(), Seconds(options.patience)))
       findings.push_back(std::move(finding));
   }
+  constexpr std::size_t kTextColumn = 22;
+  const auto columns = terminal_columns(STDOUT_FILENO);
   auto code = ExitCode::done;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& finding : findings) {
@@ -219,7 +202,8 @@ ExitCode doctor(const DoctorOptions& options) {
                       {"word", word_of(finding)},
                       {"text", finding.text}});
     else
-      say("{:<8} {:<12} {}\n", word_of(finding), finding.what, finding.text);
+      say("{:<8} {:<12} {}\n", word_of(finding), finding.what,
+          wrapped(finding.text, columns, kTextColumn, kTextColumn));
   }
   if (options.json) fmt::print("{}", json_text({{"version", 1}, {"findings", list}}));
   return code;
@@ -238,10 +222,10 @@ Verb doctor_verb() {
             app.add_flag("--json", options->json, "machine readable");
             app.add_flag(
                 "--probe", options->probe,
-                "submits a one-minute array with the grid's Slurm settings that looks at two nodes from the inside");
-            app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
-                ->capture_default_str()
-                ->check(CLI::PositiveNumber);
+                "asks each model with an endpoint for one token, and submits a one-minute array with the grid's Slurm "
+                "settings that looks at two nodes from the inside");
+            want_positive(app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
+                              ->capture_default_str());
             return [options] { return doctor(*options); };
           }};
 }

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/findings.hpp"
-#include "cli/first_line.hpp"
 #include "cli/json_text.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/reader.hpp"
 
@@ -32,8 +32,8 @@ std::map<std::string, std::string> messages_of(const jobs::Run& run,
     const auto id = to_string(end.id.episode);
     const auto at = counted.find(id);
     if (at == counted.end() || at->second != end.id.attempt) return;
-    auto message = first_line(parse_findings(end.findings).message);
-    messages[id] = message.empty() ? first_line(end.reason) : std::move(message);
+    auto message = one_line(parse_findings(end.findings).message);
+    messages[id] = message.empty() ? one_line(end.reason) : std::move(message);
   };
   log::read_log(log::log_of(run), log::Texts::load, visitor);
   return messages;

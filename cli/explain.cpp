@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "aggregate/tables/registry.hpp"
-#include "cli/terminal.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -22,16 +22,19 @@ constexpr std::string_view kIntervals = "docs/decisions/intervals.md";
 constexpr std::string_view kTables = "docs/formats/tables.md";
 
 constexpr std::array kColumns = {
-    Column{" cells levels categories ", "tasks", "tasks of the row", ""},
+    Column{" cells levels categories ablation pairs interactions method-pairs methods replicates ", "tasks",
+           "tasks of the row, or those that both sides of a comparison have", ""},
     Column{" cells levels categories ", "replicates", "the most repeats that one of its tasks is planned with", ""},
     Column{" cells levels categories ", "episodes", "planned episodes: tasks times replicates", ""},
-    Column{" cells levels categories ", "passed", "episodes whose final kernel passes, by the rule asked for", ""},
-    Column{" cells levels categories ", "outstanding", "planned episodes without a scored outcome", ""},
+    Column{" cells levels categories cost ", "passed", "episodes whose final kernel passes, by the rule asked for", ""},
+    Column{" cells levels categories ablation pairs interactions method-pairs methods ", "outstanding",
+           "planned episodes without a scored outcome", ""},
+    Column{" cost rules turns errors ", "scored", "episodes with a scored outcome", ""},
     Column{" cells levels categories methods ", "rate",
            "mean over tasks of their pass fractions; empty while episodes are outstanding", kIntervals},
     Column{" cells levels categories ", "bounds_low, bounds_high",
            "with u of n outstanding: k/n and (k + u)/n, what the rate can still become", kTables},
-    Column{" cells levels categories ", "run_to_run_low, run_to_run_high",
+    Column{" cells levels categories replicates ", "run_to_run_low, run_to_run_high",
            "interval of the true rate of these very tasks: what another run of them would scatter", kIntervals},
     Column{" cells levels categories pairs methods turns interactions method-pairs ",
            "interval_method, interval_low, interval_high",
@@ -49,7 +52,7 @@ constexpr std::array kColumns = {
     Column{" ablation cost ", "relative, relative_method, relative_low, relative_high",
            "the same as a share of the baseline; drawn by a bootstrap of tasks", kIntervals},
     Column{" ablation ", "relative_reason", "why there is no relative change: too few passes or differences", kTables},
-    Column{" pairs method-pairs ", "a, b", "the two that are compared; differences are a - b", ""},
+    Column{" pairs method-pairs flips ", "a, b", "the two that are compared; differences are a - b", ""},
     Column{" pairs method-pairs ", "scope", "all tasks, those of a level, or of a category", ""},
     Column{" pairs method-pairs ", "family, contrast",
            "whose p values are adjusted together; the grid's name of the pair", kTables},
@@ -62,19 +65,24 @@ constexpr std::array kColumns = {
     Column{" pairs method-pairs ", "verdict", "a-better, b-better or not-separated, by the adjusted p", kTables},
     Column{" pairs method-pairs ", "p_low, p_high, p_holm_low, p_holm_high",
            "from printed counts: the least and the largest p over all pairings", "docs/formats/counts.md"},
-    Column{" interactions ", "first, second, p00, p01, p10, p11",
-           "two factors and the rates of the four cells that they make", kTables},
+    Column{" interactions ", "first, second, context, p00, p01, p10, p11",
+           "two factors, what else holds, and the rates of the four cells that they make", kTables},
     Column{" interactions ", "verdict", "super-additive, sub-additive or not-separated", kTables},
     Column{" methods ", "cells, checkpoints", "cells of a method, and how many checkpoints they are of", ""},
     Column{" methods ", "between_checkpoints", "standard deviation of the checkpoints' true rates", kIntervals},
     Column{" flips ", "passed_a, replicates_a, passed_b, replicates_b", "how often a task passes in either cell", ""},
     Column{" changes ", "run, before, after", "how episodes ended in the plain cell, and in cell@run", kTables},
-    Column{" errors ", "scored, then an outcome or a group of errors each", "episodes that ended so", kTables},
+    Column{" errors ", "an outcome or a group of errors each", "episodes that ended so", kTables},
     Column{" transitions ", "first_error, last_error", "groups of errors of the first and the last turn that failed",
            kTables},
+    Column{" transitions changes ", "episodes", "episodes that went so", ""},
+    Column{" readings ", "replies", "replies that count", ""},
+    Column{" readings ", "reading, times", "a way in which a reply was read that is not the plain one, and how often",
+           "docs/formats/transcript.md"},
     Column{" turns ", "turn, passed", "episodes that passed within so many turns", ""},
     Column{" turns ", "open", "episodes that took at least so many turns", ""},
     Column{" turns ", "rate", "mean over tasks of the share that passed within them", kIntervals},
+    Column{" replicates ", "replicates, k", "planned repeats of a task; how many are drawn", ""},
     Column{" replicates ", "variance_between_tasks, variance_between_replicates, share_of_tasks",
            "how an episode's variance splits: tasks are hard or easy, repeats differ", kIntervals},
     Column{" replicates ", "pass_at_k, pass_all_k", "chance that at least one, or each, of k repeats passes",

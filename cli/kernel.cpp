@@ -3,13 +3,17 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/kernel_profile.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -28,6 +32,7 @@ using nlohmann::ordered_json;
 
 struct KernelOptions {
   std::string file, task, entry, device_grid;
+  std::string profile;  ///< file for the timeline; empty: no profile is wanted
   std::string backend = std::string(jobs::name_of(jobs::BackendSpec{}));
   std::string benchmark = "nkigen-bench";
   std::uint64_t seed = 1;
@@ -38,7 +43,7 @@ struct KernelOptions {
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
 jobs::DeviceSpec device_of(const KernelOptions& options) {
   if (options.device_grid.empty()) return {{}, jobs::backend_named(options.backend)};
-  return jobs::load_grid(options.device_grid, jobs::configs_folder()).device;
+  return open_grid(options.device_grid).device;
 }
 
 ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
@@ -48,6 +53,7 @@ struct Verdict {
   std::optional<device::VerifyResult> verify;
   device::Inspection inspection;
   Outcome outcome = Outcome::pass;
+  std::optional<KernelProfile> profile;
 };
 
 Outcome outcome_of(const Verdict& verdict) {
@@ -92,6 +98,7 @@ ordered_json to_json(const Verdict& verdict) {
   out["notes"] = verdict.inspection.notes;
   out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);
   out["estimate_us"] = compile.ok() ? ordered_json(compile.estimate_us) : ordered_json(nullptr);
+  if (verdict.profile) out["profile"] = to_json(*verdict.profile);
   out["outcome"] = to_string(verdict.outcome);
   return out;
 }
@@ -123,6 +130,7 @@ void print_text(const Verdict& verdict) {
   }
   if (compile.ok() && std::isfinite(compile.estimate_us))
     say("estimate: {:.1f} us on one NeuronCore\n", compile.estimate_us);
+  if (verdict.profile) print_profile(*verdict.profile);
   say("outcome: {}\n", to_string(verdict.outcome));
 }
 
@@ -158,6 +166,11 @@ ExitCode check_kernel(const KernelOptions& options) {
   const auto& task = task_of(benchmark, options.task);
   const auto paths = device::default_device_paths();
   const auto spec = device_of(options);
+  if (!options.profile.empty() && !std::holds_alternative<jobs::SimSpec>(spec.backend)) {
+    throw Error(ErrorCode::usage, fmt::format("--profile '{}' (only the sim backend's programs can be looked into); "
+                                              "leave it out, or use --backend sim",
+                                              options.profile));
+  }
   auto servers = device::start_servers(spec.backend, check, paths, 1);
   const auto device =
       device::make_device(spec, check, {options.seed, device::secret_of_node(paths.cache)}, std::move(servers), paths);
@@ -166,6 +179,10 @@ ExitCode check_kernel(const KernelOptions& options) {
   if (verdict.compile.ok()) verdict.verify = device->final_check(task, *verdict.compile.artifact);
   verdict.outcome = outcome_of(verdict);
   if (verdict.compile.ok() && is_scored(verdict.outcome)) look_inside(*device, task, options, verdict);
+  if (!options.profile.empty() && verdict.compile.ok()) {
+    verdict.profile = profile_kernel(verdict.compile.artifact->bytes);
+    write_file_atomic(options.profile, trace_events(*verdict.profile));
+  }
   if (options.json) {
     fmt::print("{}", json_text(to_json(verdict)));
   } else if (!options.quiet) {
@@ -177,32 +194,37 @@ ExitCode check_kernel(const KernelOptions& options) {
 }  // namespace
 
 Verb kernel_verb() {
-  return {
-      "kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes",
-      [](CLI::App& app) -> Action {
-        auto options = std::make_shared<KernelOptions>();
-        app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
-        app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
-        app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")->capture_default_str();
-        app.add_option("--backend", options->backend, "device backend")->capture_default_str();
-        app.add_option("--device-grid", options->device_grid,
-                       "a grid whose device section to use, e.g. one with backend command")
-            ->type_name("GRID")
-            ->excludes("--backend");
-        app.add_option("--entry", options->entry, "kernel function, if the file has several");
-        app.add_option("--seed", options->seed, "run seed of the draws")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
-        app.add_flag("--shuffle-loops", options->shuffle,
-                     "also run affine_range loops reversed and shuffled, and say what that changes");
-        app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
-            ->capture_default_str()
-            ->check(CLI::NonNegativeNumber);
-        app.add_flag("--relaxed-sandbox", options->relaxed, "run with the parts of the sandbox that this machine has");
-        app.add_flag("--json", options->json, "machine-readable, on stdout");
-        app.add_flag("-q,--quiet", options->quiet, "exit code only");
-        return [options] { return check_kernel(*options); };
-      }};
+  return {"kernel", "compiles and verifies one kernel file by hand; exit 0 when the paper rule passes",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<KernelOptions>();
+            app.add_option("file", options->file, "kernel file (Python)")->required()->type_name("FILE");
+            app.add_option("--task", options->task, "task id, e.g. L1/002_gelu")->required()->type_name("ID");
+            app.add_option("--benchmark", options->benchmark, "folder, or a name under configs/")
+                ->type_name("B")
+                ->capture_default_str();
+            app.add_option("--backend", options->backend, "device backend")->type_name("NAME")->capture_default_str();
+            app.add_option("--device-grid", options->device_grid,
+                           "a grid whose device section to use, e.g. one with backend command")
+                ->type_name("GRID")
+                ->excludes("--backend");
+            app.add_option("--entry", options->entry, "kernel function, if the file has several")->type_name("NAME");
+            want_whole(app.add_option("--seed", options->seed, "run seed of the draws")->capture_default_str(), 0,
+                       UINT64_MAX);
+            app.add_flag("--shuffle-loops", options->shuffle,
+                         "also run affine_range loops reversed and shuffled, and say what that changes");
+            want_whole(app.add_option("--shuffle-seed", options->shuffle_seed, "seed of the shuffled order")
+                           ->capture_default_str(),
+                       0, UINT64_MAX);
+            app.add_option("--profile", options->profile,
+                           "say where the estimated time goes, and write its timeline (chrome://tracing, Perfetto) to "
+                           "FILE")
+                ->type_name("FILE");
+            app.add_flag("--relaxed-sandbox", options->relaxed,
+                         "run with the parts of the sandbox that this machine has");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "exit code only");
+            return [options] { return check_kernel(*options); };
+          }};
 }
 
 }  // namespace nkigrid::cli

@@ -14,6 +14,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
+#include "runner/log/segment_reader.hpp"
 #include "runner/log/set_aside.hpp"
 
 namespace nkigrid::cli {
@@ -68,6 +69,18 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
   for (const auto& note : notes) say("set aside: damaged/{}: {}\n", note.file, note.reason);
 }
 
+/// What helps is another thing for a file that a later nkigrid wrote, and for two that contradict each other.
+std::string advice(const std::vector<log::FileCheck>& checks, const std::string& run) {
+  const auto can_be_sealed = [](const log::FileCheck& c) {
+    return c.damaged() && !c.is_conflict && !log::is_other_version(c.file);
+  };
+  if (std::none_of(checks.begin(), checks.end(), can_be_sealed)) return "what to do stands beside each of them above";
+  return fmt::format(
+      "`nkigrid seal {}` saves what is whole in them and sets them aside, `resume` runs again what was "
+      "lost",
+      run);
+}
+
 ExitCode check(const LogOptions& options) {
   const auto log = log_of_run(options.run);
   const auto checks = log::check_log(log);
@@ -81,11 +94,8 @@ ExitCode check(const LogOptions& options) {
   for (const auto& c : checks)
     if (!c.left_out.empty()) warn("{}", c.left_out);
   if (damaged > 0) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("{} of {} log files of '{}' are damaged or do not count; `nkigrid seal {}` "
-                            "saves what is whole in them and sets them aside, "
-                            "`resume` runs again what was lost",
-                            damaged, checks.size(), options.run, options.run));
+    throw Error(ErrorCode::corrupt, fmt::format("{} of {} log files of '{}' are damaged or do not count; {}", damaged,
+                                                checks.size(), options.run, advice(checks, options.run)));
   }
   return ExitCode::done;
 }

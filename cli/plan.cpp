@@ -1,16 +1,25 @@
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "aggregate/layout/sheet.hpp"
+#include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/power_report.hpp"
 #include "cli/schedule_report.hpp"
+#include "cli/schedulers.hpp"
+#include "cli/set_option.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -22,7 +31,8 @@ namespace nkigrid::cli {
 namespace {
 
 struct PlanOptions {
-  std::string grid, pilot;
+  std::string grid, pilot, test = "mid-p";
+  std::vector<std::string> sets;
   double difference = 5;
   bool json = false;
   ScheduleOptions schedule;
@@ -86,41 +96,68 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
   fmt::print("{}", json_text(out));
 }
 
-void print_row(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected, std::size_t width) {
+std::vector<std::string> row_of(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected) {
   const auto usd = [&](double value) { return cell.usd ? fmt::format("{:.2f}", value) : std::string("-"); };
-  say("{:<{}}  {:>9}  {:>9}  {:>9.2f}  {:>9.2f}  {:>10}  {:>10.2f}  {:>10}\n", cell.cell, width, cell.episodes,
-      cell.requests, cell.tokens_in / 1e6, cell.tokens_out / 1e6, usd(cell.usd.value_or(0)), expected.seconds / 3600,
-      usd(expected.usd));
+  return {cell.cell,
+          fmt::to_string(cell.episodes),
+          fmt::to_string(cell.requests),
+          fmt::format("{:.2f}", cell.tokens_in / 1e6),
+          fmt::format("{:.2f}", cell.tokens_out / 1e6),
+          usd(cell.usd.value_or(0)),
+          fmt::format("{:.2f}", expected.seconds / 3600),
+          usd(expected.usd)};
 }
 
 void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
                  const Schedule& schedule) {
-  std::size_t width = 4;
-  for (const auto& cell : cells) width = std::max(width, cell.cell.size());
-  say("{}: {} episodes in {} shard{}\n", grid.name, plan.episodes.size(), plan.shards, plan.shards == 1 ? "" : "s");
-  say("{:<{}}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>10}  {:>10}\n", "cell", width, "episodes", "requests", "Mtok in",
-      "Mtok out", "USD", "lane hours", "exp. USD");
-  for (std::size_t i = 0; i < cells.size(); ++i) print_row(cells[i], schedule.cells[i], width);
-  print_row(total_of(cells), sum_of(schedule.cells), width);
-  say("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and exp. USD: expected, "
-      "{}\n",
-      basis_text(schedule.model));
+  aggregate::Sheet sheet;
+  sheet.caption = fmt::format("{}: {} episodes in {} shard{}", grid.name, plan.episodes.size(), plan.shards,
+                              plan.shards == 1 ? "" : "s");
+  sheet.columns = {{"cell"}};
+  for (const auto* head : {"episodes", "requests", "Mtok in", "Mtok out", "USD", "lane hours", "exp. USD"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  for (std::size_t i = 0; i < cells.size(); ++i) sheet.rows.push_back(row_of(cells[i], schedule.cells[i]));
+  sheet.rows.push_back(row_of(total_of(cells), sum_of(schedule.cells)));
+  sheet.notes = {
+      fmt::format("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and "
+                  "exp. USD: {}",
+                  basis_text(schedule.model))};
+  say("{}", sheet_as_text(sheet, terminal_columns(STDOUT_FILENO)));
+}
+
+/// Asks the cluster, where there is one and the grid speaks of it.
+std::function<std::optional<std::uint32_t>(const jobs::Layout&)> room_on(jobs::Scheduler& scheduler,
+                                                                         const jobs::Grid& grid) {
+  if (!grid.slurm.given) return {};
+  return [&scheduler, &grid](const jobs::Layout& layout) {
+    auto other = grid;
+    other.slurm.nodes = layout.nodes;
+    other.slurm.ranks_per_node = layout.ranks_per_node;
+    return scheduler.room(other);
+  };
 }
 
 ExitCode plan(const PlanOptions& options) {
   if (!(options.difference > 0 && options.difference < 100))
     throw Error(ErrorCode::usage,
                 fmt::format("--difference is {:g} (above 0 and below 100 points is wanted)", options.difference));
-  const auto grid = jobs::load_grid(options.grid, jobs::configs_folder());
-  const auto benchmark = jobs::load_benchmark(grid.benchmark);
+  if (options.test != "mid-p" && options.test != "exact")
+    throw Error(ErrorCode::usage,
+                fmt::format("unknown word '{}' of --test (legal: mid-p, exact); choose one of these", options.test));
+  const auto grid = open_grid(options.grid, options.sets);
+  const auto benchmark = benchmark_of(grid);
   auto costs = log::learn_costs(options.schedule.costs.empty() && !options.pilot.empty() ? std::vector{options.pilot}
                                                                                          : options.schedule.costs);
   const auto plan = jobs::make_plan(grid, benchmark, {}, costs);
   const auto cells = jobs::forecast(grid, benchmark, plan);
-  const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), options.schedule);
+  const auto scheduler = site_scheduler();
+  auto time = options.schedule;
+  time.room = room_on(*scheduler, grid);
+  const auto schedule = make_schedule(grid, benchmark, plan, std::move(costs), time);
   const auto pilot = read_pilot(options.pilot);
   aggregate::PowerOptions wanted;
   wanted.difference = options.difference / 100;
+  wanted.test = options.test == "exact" ? aggregate::PValue::exact : aggregate::PValue::mid;
   const auto power = aggregate::plan_power(grid, plan, pilot ? &*pilot : nullptr, wanted);
   if (options.json) {
     print_json(jobs::grid_hash(plan), plan, cells, schedule, power_as_json(power, wanted));
@@ -140,6 +177,7 @@ Verb plan_verb() {
             auto options = std::make_shared<PlanOptions>();
             app.add_option("grid", options->grid, "grid file")->required()->type_name("GRID");
             app.add_flag("--json", options->json, "machine-readable");
+            add_set_option(app, options->sets);
             app.add_option("--pilot", options->pilot,
                            "an earlier run whose variances replace the prior's in the forecast of visible differences; "
                            "costs are learnt from it too, where "
@@ -147,6 +185,11 @@ Verb plan_verb() {
                 ->type_name("RUN");
             app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
                 ->type_name("POINTS")
+                ->capture_default_str();
+            app.add_option(
+                   "--test", options->test,
+                   "whose power is forecast, as `tables --test` has it: mid-p, or exact (never above its level)")
+                ->type_name("HOW")
                 ->capture_default_str();
             add_schedule_options(app, options->schedule);
             return [options] { return plan(*options); };

@@ -1,11 +1,18 @@
 #include "cli/power_report.hpp"
-#include "jobs/base/notice.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "aggregate/layout/sheet.hpp"
+#include "cli/terminal.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -18,6 +25,12 @@ std::string points(std::optional<double> difference) { return difference ? point
 
 nlohmann::ordered_json rounded(std::optional<double> value) {
   return value ? nlohmann::ordered_json(rounded(*value)) : nullptr;
+}
+
+/// A sentence below the table, as wide as the terminal.
+template <class... Words>
+void note(fmt::format_string<Words...> format, Words&&... words) {
+  say("{}\n", wrapped(fmt::format(format, std::forward<Words>(words)...), terminal_columns(STDOUT_FILENO)));
 }
 
 // What it takes to see the wanted difference.
@@ -38,25 +51,28 @@ void print_test(const std::vector<aggregate::PowerRow>& rows, const aggregate::P
     if (row.draws > 0) fewest = fewest == 0 ? row.draws : std::min(fewest, row.draws);
   }
   std::vector<std::string> parts;
-  if (exact) parts.push_back("of McNemar's test by its mid-p, exactly");
+  const char* p = options.test == aggregate::PValue::exact ? "exact p" : "mid-p";
+  if (exact) parts.push_back(fmt::format("of McNemar's test by its {}, computed", p));
   if (fewest > 0) {
     parts.push_back(fmt::format(
-        "of the sign-flip test by its mid-p, in {} simulated grids (standard error {:.1f} % at {:g} %)", fewest,
+        "of the sign-flip test by its {}, in {} simulated grids (standard error {:.1f} % at {:g} %)", p, fewest,
         100 * std::sqrt(options.goal.power * (1 - options.goal.power) / fewest), 100 * options.goal.power));
   }
-  say("power: that of the test in `pairs`, {}; none: not even the largest difference is shown\n",
-      fmt::join(parts, "; "));
+  note("power: that of the test in `pairs`, {}; none: not even the largest difference is shown",
+       fmt::to_string(fmt::join(parts, "; ")));
 }
 
 void print_basis(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.basis != "pilot"; })) {
-    say("basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
-        "replaces it by what it measured\n",
+    note(
+        "basis prior: rates near {:g} %, {:.0f} % of the variance between tasks; a run given as --pilot "
+        "replaces it by what it measured",
         100 * options.prior.rate, 100 * options.prior.share_of_tasks);
   }
   if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_upper.has_value(); })) {
-    say("basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
-        "tasks\n",
+    note(
+        "basis pilot: K=inf and the replicates that it takes go by the {:g} % upper bound of the variance between "
+        "tasks",
         100 * aggregate::kPilotConfidence);
   }
 }
@@ -72,25 +88,30 @@ std::optional<aggregate::ReadRun> read_pilot(const std::string& folder) {
 
 void print_power(const std::vector<aggregate::PowerRow>& rows, const aggregate::PowerOptions& options) {
   if (rows.empty()) return;
-  std::size_t a = 1, b = 1;
-  for (const auto& row : rows) a = std::max(a, row.a.size()), b = std::max(b, row.b.size());
-  say("\nsmallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points\n",
-      100 * options.goal.power, options.goal.alpha, points(options.difference));
-  say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5}  {:<11}  {}\n", "a", a, "b", b, "tasks", "K", "visible",
-      "in family", "K=inf", "power", "basis", "it takes");
+  aggregate::Sheet sheet;
+  sheet.caption =
+      fmt::format("smallest visible difference in points, paired, {:g} % power at alpha {:g}; to see {} points",
+                  100 * options.goal.power, options.goal.alpha, points(options.difference));
+  sheet.columns = {{"a"}, {"b"}};
+  for (const auto* head : {"tasks", "K", "visible", "in family", "K=inf", "power"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  sheet.columns.push_back({"basis"});
+  sheet.columns.push_back({"it takes"});
   for (const auto& row : rows) {
     const auto k = row.design.replicates_a == row.design.replicates_b
                        ? fmt::format("{:g}", row.design.replicates_a)
                        : fmt::format("{:g}/{:g}", row.design.replicates_a, row.design.replicates_b);
-    say("{:<{}}  {:<{}}  {:>5}  {:>5}  {:>7}  {:>9}  {:>5}  {:>5.2f}  {:<11}  {}\n", row.a, a, row.b, b,
-        row.design.tasks, k, points(row.smallest), points(row.smallest_in_family), points(row.smallest_ever), row.power,
-        row.basis, advice(row, options));
+    sheet.rows.push_back({row.a, row.b, fmt::format("{}", row.design.tasks), k, points(row.smallest),
+                          points(row.smallest_in_family), points(row.smallest_ever), fmt::format("{:.2f}", row.power),
+                          row.basis, advice(row, options)});
   }
-  say("in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
-      "these tasks show no less\n",
+  say("\n{}", sheet_as_text(sheet, terminal_columns(STDOUT_FILENO)));
+  note(
+      "in family: each of {} comparisons at alpha/{} (Holm's worst case); K=inf: whatever the replicates, "
+      "these tasks show no less",
       rows.size(), rows.size());
   print_test(rows, options);
-  say("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation\n");
+  note("K=inf and the replicates that it takes: scaled from the visible difference by the normal approximation");
   print_basis(rows, options);
 }
 
@@ -111,7 +132,8 @@ std::string power_as_json(const std::vector<aggregate::PowerRow>& rows, const ag
          {"variance_between_tasks", rounded(row.design.between_tasks)},
          {"variance_replicate_a", rounded(row.design.noise_a)},
          {"variance_replicate_b", rounded(row.design.noise_b)},
-         {"test", row.draws == 0 ? "mcnemar-mid-p" : "sign-flip-mid-p"},
+         {"test", fmt::format("{}-{}", row.draws == 0 ? "mcnemar" : "sign-flip",
+                              options.test == aggregate::PValue::exact ? "exact" : "mid-p")},
          {"draws", row.draws},
          {"power_standard_error",
           row.draws == 0 ? 0.0 : rounded(std::sqrt(options.goal.power * (1 - options.goal.power) / row.draws))},

@@ -4,9 +4,13 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/grids.hpp"
+#include "cli/own_commands.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/set_option.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
@@ -18,8 +22,8 @@ struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
-  bool quiet = false;
-  std::vector<std::string> costs;
+  bool parked = false, json = false, quiet = false, trust = false;
+  std::vector<std::string> costs, sets;
 };
 
 std::optional<ShardId> shard_of(const RunOptions& options) {
@@ -28,21 +32,27 @@ std::optional<ShardId> shard_of(const RunOptions& options) {
 }
 
 ExitCode run(const RunOptions& options, ProgramArguments arguments) {
-  SessionOptions session{.lanes = options.lanes, .elements_at_once = options.elements_at_once, .quiet = options.quiet};
+  SessionOptions session{.lanes = options.lanes,
+                         .elements_at_once = options.elements_at_once,
+                         .with_parked = options.parked,
+                         .quiet = options.quiet,
+                         .json = options.json};
   if (jobs::is_run(options.subject)) {
     if (!options.run.empty())
       throw Error(ErrorCode::usage,
                   fmt::format("'{}' is a run already; leave -o away, or give a grid file", options.subject));
     if (!options.costs.empty())
       throw Error(ErrorCode::usage, "--costs is for a grid file; a frozen run keeps the costs it was frozen with");
+    refuse_sets_of_run(options.sets, options.subject);
     session.run = options.subject;
     session.shard = shard_of(options);
+    session.trust_commands = options.trust;
   } else {
     if (options.run.empty())
       throw Error(ErrorCode::usage,
                   fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
-    session.grid = jobs::load_grid(options.subject, jobs::configs_folder());
+    session.grid = open_grid(options.subject, options.sets);
     session.run = options.run;
     session.costs = options.costs;
   }
@@ -61,16 +71,20 @@ Verb run_verb(ProgramArguments arguments) {
             app.add_option("-o,--output", options->run,
                            "where the run lives; an existing run of the same grid is continued")
                 ->type_name("RUN");
-            app.add_option("--shard", options->shard,
-                           "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all")
-                ->check(CLI::NonNegativeNumber);
-            app.add_option("--elements-at-once", options->elements_at_once,
-                           "elements of this run that work at once, this one among them: each keeps to its part of "
-                           "every model's concurrency")
-                ->check(CLI::PositiveNumber)
-                ->capture_default_str();
-            app.add_option("--lanes", options->lanes, "episodes at once in each process (0: auto)");
+            want_whole(app.add_option("--shard", options->shard,
+                                      "only this shard of a frozen run; default SLURM_ARRAY_TASK_ID, else all"),
+                       0, 1'000'000);
+            want_whole(app.add_option("--elements-at-once", options->elements_at_once,
+                                      "elements of this run that work at once, this one among them: each keeps to its "
+                                      "part of every model's concurrency")
+                           ->capture_default_str(),
+                       1, 1'000'000);
+            app.add_flag("--parked", options->parked, "also episodes that infrastructure failures parked");
+            add_lanes_option(app, options->lanes);
+            app.add_flag("--json", options->json, "what it came to, machine-readable, on stdout");
+            add_trust_option(app, options->trust);
             app.add_flag("-q,--quiet", options->quiet, "no progress");
+            add_set_option(app, options->sets);
             add_costs_option(app, options->costs);
             return [options, arguments] { return run(*options, arguments); };
           }};

@@ -1,5 +1,8 @@
 #include "cli/run_session.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -9,9 +12,16 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "aggregate/tables/write.hpp"
+#include "cli/grids.hpp"
+#include "cli/json_text.hpp"
+#include "cli/own_commands.hpp"
 #include "cli/schedulers.hpp"
+#include "cli/usage.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -21,8 +31,10 @@
 #include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
 #include "runner/log/stopped_by.hpp"
+#include "runner/model/key.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/runner.hpp"
+#include "runner/shard_lock.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -31,9 +43,17 @@ namespace {
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// A second Ctrl-C does not wait for the drain. Only what a handler may do: one write.
+[[noreturn]] void stop_now() {
+  constexpr std::string_view kWords =
+      "\nnkigrid: stopped now: turns in flight are lost; every reply and turn that was logged stays, and `nkigrid "
+      "resume RUN --local` goes on from there\n";
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+  std::_Exit(static_cast<int>(ExitCode::interrupted));
+}
+
 extern "C" void on_stop_signal(int signal) {
-  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT)
-    std::_Exit(static_cast<int>(ExitCode::interrupted));  // a second Ctrl-C does not wait for the drain
+  if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT) stop_now();
 }
 
 void catch_stop_signals() {
@@ -61,6 +81,7 @@ struct Session {
   std::unique_ptr<jobs::Allocation> allocation;
   std::optional<double> ends_at;
   jobs::EndQuestion end_question;
+  model::TakenKeys keys;
   device::DevicePaths paths;
   std::shared_ptr<device::BackendServers> servers;
 };
@@ -68,7 +89,10 @@ struct Session {
 Session begin_session(const SessionOptions& options) {
   Session session{.options = options, .allocation = site_allocation(), .paths = device::default_device_paths()};
   if (!options.grid) session.run = jobs::load_run(options.run);
+  // Who submitted a run was asked then, and an element has nobody to ask.
+  if (session.run && !options.shard) require_own_commands(*session.run, options.trust_commands, !mpi::under_launcher());
   const auto& grid = options.grid ? *options.grid : session.run->grid;
+  session.keys = model::take_environment_keys(grid.models);
   if (is_first_rank()) session.ends_at = session.allocation->end(grid.slurm.time);
   if (session.ends_at) session.end_question = session.allocation->watch_end();
   // The servers' children must hold nothing of ours.
@@ -79,21 +103,69 @@ Session begin_session(const SessionOptions& options) {
 
 /// Rank 0 freezes; the others find it frozen.
 jobs::Run open_run(Session& session, mpi::Comm& comm) {
-  if (session.run) return std::move(*session.run);
+  if (session.run) {
+    jobs::require_log_key(session.run->folder, session.run->lost_log_key);
+    return std::move(*session.run);
+  }
   const auto& options = session.options;
   std::optional<jobs::Run> run;
   if (comm.rank() == 0)
-    run = jobs::freeze_run(*options.grid, jobs::load_benchmark(options.grid->benchmark), options.run,
-                           log::learn_costs(options.costs));
+    run = jobs::freeze_run(*options.grid, benchmark_of(*options.grid), options.run, log::learn_costs(options.costs));
+  if (run) jobs::require_log_key(run->folder, run->lost_log_key);
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }
 
-ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options) {
-  if (!options.shard) aggregate::write_tables(run, run.folder / "tables");
+/// Elements that still wait would be started on a free bad node at once, and eaten one after the other.
+void leave_out_of_waiting(const jobs::Run& run, const jobs::Allocation& allocation,
+                          const std::vector<std::string>& bad) {
+  if (bad.empty()) return;
+  auto excluded = run.grid.slurm.exclude;
+  for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
+  try {
+    allocation.leave_out_of_waiting(excluded);
+  } catch (const std::exception& error) {
+    warn("elements that wait may be started on {} too: {}", fmt::join(bad, ", "), error.what());
+  }
+}
+
+/// True in the last element of an array to end, when no aggregation stands. Two that end at once both take themselves
+/// for the last: each has given its shard back before it asks.
+bool tables_are_ours(const jobs::Run& run, const jobs::Allocation& allocation) {
+  try {
+    const auto others = allocation.others(run);
+    return others && !others->aggregation && !others->waiting &&
+           std::none_of(others->shards.begin(), others->shards.end(),
+                        [&](std::uint32_t shard) { return runner::is_owned(run.folder, ShardId{shard}); });
+  } catch (const std::exception& error) {
+    warn("nobody can say whether the tables are still to be made: {}; `nkigrid resume` does it", error.what());
+    return false;
+  }
+}
+
+void print_result(const jobs::Run& run, const runner::RunResult& result) {
+  fmt::print("{}", json_text({{"version", 1},
+                              {"run", run.folder.native()},
+                              {"grid_hash", run.grid_hash},
+                              {"episodes", result.episodes},
+                              {"scored", result.scored},
+                              {"outstanding", result.outstanding},
+                              {"stopped_by", result.stopped_by},
+                              {"exit_code", static_cast<int>(result.exit_code)}}));
+}
+
+ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options,
+                const jobs::Allocation& allocation) {
+  leave_out_of_waiting(run, allocation, result.bad_nodes);
+  if (!options.shard || tables_are_ours(run, allocation)) aggregate::write_tables(run, run.folder / "tables");
+  if (options.json) print_result(run, result);
   if (result.outstanding > 0 && !options.quiet) {
     notice("{} of {} episodes are outstanding; `nkigrid resume {} --local` continues them", result.outstanding,
            result.episodes, run.folder.native());
+  }
+  if (result.begun == 0 && result.outstanding == 0 && !options.quiet) {
+    notice("nothing was left to do ({} of {} were scored before); `nkigrid tables {}` prints what came of them",
+           result.scored, result.episodes, run.folder.native());
   }
   if (!result.stopped_by.empty()) notice("stopped by {}", result.stopped_by);
   return result.exit_code;
@@ -105,16 +177,7 @@ void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, cons
   const auto node = allocation.node();
   if (node.empty()) return;
   log::note_refusal(run.log_folder(), node, reason);
-  if (reason.empty()) return;
-  // Elements that still wait would be started here at once, and eaten one after the other.
-  try {
-    auto excluded = run.grid.slurm.exclude;
-    const auto bad = log::read_ledger(run).bad_nodes();
-    for (const auto& name : bad) excluded += (excluded.empty() ? "" : ",") + name;
-    if (!bad.empty()) allocation.leave_out_of_waiting(excluded);
-  } catch (const std::exception& error) {
-    warn("elements that wait may be started on {} too: {}", node, error.what());
-  }
+  if (!reason.empty()) leave_out_of_waiting(run, allocation, log::read_ledger(run).bad_nodes());
 }
 
 ExitCode run_rank(Session& session, mpi::Comm& comm) {
@@ -138,18 +201,24 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
                                .ends_at = session.ends_at,
                                .elements_at_once = options.elements_at_once,
                                .end_question = session.end_question,
-                               .node = session.allocation->node()};
+                               .node = session.allocation->node(),
+                               .keys = std::move(session.keys)};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
-  return comm.rank() == 0 ? finish(run, result, options) : result.exit_code;
+  return comm.rank() == 0 ? finish(run, result, options, *session.allocation) : result.exit_code;
 }
 
 }  // namespace
+
+void add_lanes_option(CLI::App& app, std::uint32_t& lanes) {
+  want_whole(app.add_option("--lanes", lanes, "episodes at once in each process (0: auto)"), 0, 4096);
+}
 
 ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) {
   catch_stop_signals();
   auto session = begin_session(options);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {
+    mpi::check_launcher(*comm);
     return run_rank(session, *comm);
   } catch (const Error& error) {
     if (comm->size() == 1) throw;

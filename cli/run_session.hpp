@@ -10,7 +10,14 @@
 #include "jobs/base/ids.hpp"
 #include "jobs/grid/grid.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace nkigrid::cli {
+
+/// `--lanes N` of run and resume.
+void add_lanes_option(CLI::App& app, std::uint32_t& lanes);
 
 struct SessionOptions {
   std::optional<jobs::Grid> grid;  ///< freeze this into `run` first; none: `run` is frozen already
@@ -21,6 +28,8 @@ struct SessionOptions {
   std::uint32_t elements_at_once = 1;  ///< of this run, this one among them
   bool with_parked = false;
   bool quiet = false;
+  bool json = false;            ///< rank 0 says on stdout what it came to
+  bool trust_commands = false;  ///< see own_commands.hpp
 };
 
 /// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank

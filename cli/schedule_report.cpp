@@ -1,14 +1,20 @@
 #include "cli/schedule_report.hpp"
-#include "jobs/base/notice.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include "aggregate/layout/sheet.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage.hpp"
+#include "jobs/base/notice.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -41,6 +47,29 @@ std::vector<std::size_t> shortest_first(const std::vector<jobs::LayoutResult>& l
 
 double node_hours(const jobs::SimulatedRun& run) { return run.node_seconds / 3600; }
 
+/// A row of the layouts as `plan` prints it.
+std::vector<std::string> words_of(const Schedule& schedule, std::size_t i) {
+  const auto& [layout, run] = schedule.layouts[i];
+  std::vector<std::string> words = {
+      fmt::format("{}{}", i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " "),
+      fmt::to_string(layout.shards),
+      layout.throttle == 0 ? "-" : fmt::to_string(layout.throttle),
+      fmt::to_string(layout.nodes),
+      fmt::to_string(layout.ranks_per_node),
+      fmt::to_string(layout.lanes),
+      duration_text(run.makespan),
+      fmt::format("{:.3f}", run.makespan / run.ideal),
+      fmt::format("{:.2f}", node_hours(run)),
+      fmt::format("{:.0f}%", 100 * run.busy),
+      fmt::format("{:.0f}%", 100 * run.cores_busy),
+      duration_text(run.longest_element)};
+  if (schedule.node_price) words.push_back(fmt::format("{:.2f}", node_hours(run) * *schedule.node_price));
+  std::string notes = run.longest_element > schedule.limit ? "over the time limit" : "";
+  if (!run.limited_by.empty()) notes += (notes.empty() ? "waits for " : ", waits for ") + run.limited_by;
+  words.push_back(notes);
+  return words;
+}
+
 nlohmann::ordered_json row_of(const jobs::LayoutResult& result, const Schedule& schedule) {
   const auto& [layout, run] = result;
   return {{"shards", layout.shards},
@@ -71,13 +100,16 @@ void add_costs_option(CLI::App& app, std::vector<std::string>& runs) {
 void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   add_costs_option(app, options.costs);
   const auto list = [&](const char* name, std::vector<std::uint32_t>& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->check(CLI::Range(0, 1'000'000));
+    auto* option = app.add_option(name, values, help)->delimiter(',');
+    want_whole(option, 0, 1'000'000);
   };
   list("--shards", options.choices.shards, "shard counts to compare, e.g. 4,8,16");
   list("--throttle", options.choices.throttles, "elements at once to compare (0: no limit)");
   list("--ranks", options.choices.ranks_per_node, "ranks a node to compare");
   list("--lanes", options.choices.lanes, "lanes a rank to compare");
-  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")->check(is_price);
+  app.add_option("--node-price", options.node_price, "USD an hour of a node, to price the layouts")
+      ->type_name("USD")
+      ->check(is_price);
 }
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
@@ -100,7 +132,15 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
   const jobs::RunSimulator simulator(grid, plan, costs, kSimulationSeed);
   for (auto layout : jobs::layouts_to_try(jobs::layout_of(grid), options.choices)) {
     if (layout.shards == 0 || layout.ranks_per_node == 0 || layout.lanes == 0) continue;
+    const auto room = options.room ? options.room(layout) : std::nullopt;
+    if (schedule.layouts.empty()) schedule.room = room;
+    if (room == 0 && !schedule.layouts.empty()) continue;  // the grid's own is shown whatever it is
     layout.throttle = jobs::throttle_within_limits(grid, layout.shards, layout.throttle);  // as `submit` would
+    // Elements that no node is free for wait, as behind a throttle.
+    if (room.value_or(0) > 0 && *room < layout.elements_at_once()) layout.throttle = *room;
+    if (std::any_of(schedule.layouts.begin(), schedule.layouts.end(),
+                    [&](const auto& l) { return l.layout == layout; }))
+      continue;
     schedule.layouts.push_back({layout, simulator.simulate(layout)});
   }
   schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
@@ -108,7 +148,9 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
 }
 
 std::string basis_text(const jobs::CostModel& model) {
-  if (!model.learnt()) return "by a prior (nothing is measured yet; --costs RUN learns from an earlier run)";
+  if (!model.learnt())
+    return "guessed (nothing is measured yet: every episode is taken to use all its turns, and times and tokens are a "
+           "prior's; --costs RUN learns them from an earlier run)";
   return fmt::format("learnt from {} episodes of {} earlier run{}", model.episodes, model.runs.size(),
                      model.runs.size() == 1 ? "" : "s");
 }
@@ -118,38 +160,40 @@ std::string schedule_as_json(const Schedule& schedule) {
   out["layouts"] = nlohmann::ordered_json::array();
   for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
   out["time_limit_s"] = schedule.limit;
+  out["elements_that_fit"] = schedule.room ? nlohmann::ordered_json(*schedule.room) : nlohmann::ordered_json(nullptr);
   out["recommended"] = schedule.recommendation.index;
   out["reason"] = schedule.recommendation.reason;
   return out.dump();
 }
 
 void print_schedule(const Schedule& schedule) {
-  say("\ntime by layout, {}, shortest first\n", basis_text(schedule.model));
-  say("   {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7}  {:>10}  {:>5}  {:>5}  {:>10}{}\n", "shards", "throttle",
-      "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy", "cores", "element",
-      schedule.node_price ? "   node USD" : "");
-  for (const auto i : shortest_first(schedule.layouts)) {
-    const auto& [layout, run] = schedule.layouts[i];
-    const auto usd =
-        schedule.node_price ? fmt::format("  {:>9.2f}", node_hours(run) * *schedule.node_price) : std::string();
-    const auto throttle = layout.throttle == 0 ? std::string("-") : std::to_string(layout.throttle);
-    say("{}{} {:>6}  {:>8}  {:>5}  {:>5}  {:>5}  {:>10}  {:>7.3f}  {:>10.2f}  {:>4.0f}%  {:>4.0f}%  {:>10}{}{}{}\n",
-        i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " ", layout.shards, throttle, layout.nodes,
-        layout.ranks_per_node, layout.lanes, duration_text(run.makespan), run.makespan / run.ideal, node_hours(run),
-        100 * run.busy, 100 * run.cores_busy, duration_text(run.longest_element), usd,
-        run.longest_element > schedule.limit ? "  over the time limit" : "",
-        run.limited_by.empty() ? "" : "  waits for " + run.limited_by);
-  }
-  say("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; lanes: of a rank.\n"
-      "makespan: from the first element's start to the last one's end, without waits in Slurm's queue; /ideal: over "
-      "the least that these\n"
-      "lanes and cores allow; busy, cores: share of the lanes' and the cores' time in use; element: the longest one, "
-      "which has slurm.time less\n"
-      "slurm.warn, {}\n",
-      duration_text(schedule.limit));
+  const auto columns = terminal_columns(STDOUT_FILENO);
+  aggregate::Sheet sheet;
+  sheet.caption = fmt::format("time by layout, {}, shortest first",
+                              schedule.model.learnt() ? basis_text(schedule.model) : "guessed");
+  sheet.columns = {{""}};
+  for (const auto* head : {"shards", "throttle", "nodes", "ranks", "lanes", "makespan", "/ideal", "node hours", "busy",
+                           "cores", "element"})
+    sheet.columns.push_back({head, aggregate::Align::right});
+  if (schedule.node_price) sheet.columns.push_back({"node USD", aggregate::Align::right});
+  sheet.columns.push_back({"notes"});
+  for (const auto i : shortest_first(schedule.layouts)) sheet.rows.push_back(words_of(schedule, i));
+  sheet.notes = {
+      fmt::format("*: as the grid says; >: recommended. nodes: of an element (a shard); ranks: of a node; "
+                  "lanes: of a rank. makespan: from the first element's start to the last one's end, "
+                  "without waits in Slurm's queue; /ideal: over the least that these lanes and cores "
+                  "allow; busy, cores: share of the lanes' and the cores' time in use; element: the "
+                  "longest one, which has slurm.time less slurm.warn, {}",
+                  duration_text(schedule.limit))};
+  if (schedule.room)
+    sheet.notes.push_back(fmt::format(
+        "the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work",
+        *schedule.room, *schedule.room == 1 ? "" : "s"));
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
-  say("recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})\n", best.shards,
-      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason);
+  sheet.notes.push_back(fmt::format(
+      "recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})", best.shards,
+      best.throttle, best.nodes, best.ranks_per_node, best.lanes, schedule.recommendation.reason));
+  say("\n{}", sheet_as_text(sheet, columns));
 }
 
 }  // namespace nkigrid::cli

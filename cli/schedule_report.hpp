@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct ScheduleOptions {
   std::vector<std::string> costs;  ///< runs to learn from
   jobs::LayoutChoices choices;
   std::optional<double> node_price;  ///< USD an hour
+  /// How many elements of a layout the cluster's nodes bear at once; nothing where it cannot be asked, or empty.
+  std::function<std::optional<std::uint32_t>(const jobs::Layout&)> room;
 };
 
 void add_schedule_options(CLI::App& app, ScheduleOptions& options);
@@ -33,6 +36,7 @@ struct Schedule {
   jobs::Recommendation recommendation;
   double limit = 0;  ///< of an element [s]
   std::optional<double> node_price;
+  std::optional<std::uint32_t> room;  ///< ScheduleOptions::room of the grid's own layout
 };
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,

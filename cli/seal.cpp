@@ -11,8 +11,10 @@
 #include "cli/json_text.hpp"
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
+#include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/salvage.hpp"
 #include "runner/log/segment.hpp"
@@ -51,9 +53,11 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
 ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
   const auto log = log_of_run(options.run);
+  jobs::require_log_key(options.run, jobs::read_run_name(options.run).lost_log_key);
   const auto before = log::read_notes(log.folder);
   const auto salvaged = log::salvage(log);
-  const auto written = log::seal_all(log);
+  const SystemClock clock;
+  const auto written = log::seal_all(log, options.quiet ? log::SealProgress() : log::tell_seal_progress(clock));
   for (const auto& file : salvaged) warn("{}", file.what);
   const auto notes = log::read_notes(log.folder);
   const auto aside = notes.size() - before.size();

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/hash.hpp"
@@ -207,22 +208,23 @@ ExitCode serve(const ServeOptions& options) {
 }  // namespace
 
 Verb serve_verb() {
-  return {"serve", "serves the synthetic model over HTTP, OpenAI-compatible", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<ServeOptions>();
-            app.add_option("--benchmark", options->benchmark, "folder, a run, or a name under configs/")
-                ->capture_default_str();
-            app.add_option("--profiles", options->profiles, "folder of profile files (default: configs/profiles)")
-                ->type_name("DIR");
-            app.add_option("--host", options->host, "address to listen on")->capture_default_str();
-            app.add_option("--port", options->port, "port; 0 picks a free one, printed on stdout")
-                ->capture_default_str()
-                ->check(CLI::Range(0, 65535));
-            app.add_option("--threads", options->threads, "connections served at once")
-                ->capture_default_str()
-                ->check(CLI::Range(1, 4096));
-            app.add_flag("-q,--quiet", options->quiet, "no notices on stderr");
-            return [options] { return serve(*options); };
-          }};
+  return {
+      "serve", "serves the synthetic model over HTTP, OpenAI-compatible", [](CLI::App& app) -> Action {
+        auto options = std::make_shared<ServeOptions>();
+        app.add_option("--benchmark", options->benchmark, "folder, a run, or a name under configs/")
+            ->type_name("B")
+            ->capture_default_str();
+        app.add_option("--profiles", options->profiles, "folder of profile files (default: configs/profiles)")
+            ->type_name("DIR");
+        app.add_option("--host", options->host, "address to listen on")->type_name("ADDRESS")->capture_default_str();
+        want_whole(app.add_option("--port", options->port, "port; 0 picks a free one, printed on stdout")
+                       ->capture_default_str(),
+                   0, 65535);
+        want_whole(app.add_option("--threads", options->threads, "connections served at once")->capture_default_str(),
+                   1, 4096);
+        app.add_flag("-q,--quiet", options->quiet, "no notices on stderr");
+        return [options] { return serve(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

@@ -13,16 +13,17 @@
 #include "cli/chosen_options.hpp"
 #include "cli/episode_list.hpp"
 #include "cli/pager.hpp"
+#include "cli/set_option.hpp"
+#include "cli/show_prompt.hpp"
 #include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
+#include "cli/wire_lines.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
-#include "runner/agent/modes.hpp"
-#include "runner/agent/task_message.hpp"
 #include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/reader.hpp"
@@ -33,8 +34,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ShowOptions {
-  std::string source, episode, prompt_task;
-  bool json = false, full = false, failed = false, quiet = false;
+  std::string source, episode;
+  PromptRequest prompt;  ///< no task: transcripts or lists are asked for
+  bool json = false, full = false, failed = false, wire = false, quiet = false;
   bool diff = false, kernel = false, no_pager = false;
   std::uint32_t turn = 0;  ///< 0: all
   std::size_t limit = 0;   ///< lines of a list; 0: all
@@ -134,6 +136,8 @@ ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const st
   check_turn(transcript, options.turn);
   if (options.kernel) {
     print_kernel(transcript, options.turn);
+  } else if (options.wire) {
+    fmt::print("{}", wire_lines(transcript));
   } else if (options.json) {
     fmt::print("{}", render_json(transcript));
   } else {
@@ -182,49 +186,16 @@ ExitCode show_run(const ShowOptions& options) {
   return show_list(run, options);
 }
 
-struct Source {
-  jobs::Grid grid;
-  jobs::Benchmark benchmark;
-};
-
-Source open_source(const std::string& path) {
-  if (jobs::is_run(path)) {
-    jobs::Run run = jobs::load_run(path);
-    return {std::move(run.grid), std::move(run.benchmark)};
-  }
-  jobs::Grid grid = jobs::load_grid(path, jobs::configs_folder());
-  jobs::Benchmark benchmark = jobs::load_benchmark(grid.benchmark);
-  return {std::move(grid), std::move(benchmark)};
-}
-
-const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wanted) {
-  std::vector<std::string> ids;
-  for (const auto& cell : grid.cells) {
-    if (wanted.empty() || cell.id == wanted) return cell;
-    ids.push_back(cell.id);
-  }
-  throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
-}
-
-ExitCode show_prompt(const ShowOptions& options) {
-  const Source source = open_source(options.source);
-  const auto& wanted = options.chosen.cells;
-  const jobs::CellSpec& cell = find_cell(source.grid, wanted.empty() ? "" : wanted.front());
-  const jobs::Task* task = source.benchmark.find(options.prompt_task);
-  if (task == nullptr) {
-    std::vector<std::string> ids;
-    for (const auto& known : source.benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", options.prompt_task,
-                                              source.benchmark.name, did_you_mean(options.prompt_task, ids)));
-  }
-  const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
-  const auto messages = agent::first_messages(*task, source.grid.prompt(cell.prompt), mode);
-  fmt::print("{}", render_prompt(messages, agent::rules_of(mode.kind).tools, options.json));
-  return ExitCode::done;
+PromptRequest prompt_request(const ShowOptions& options) {
+  auto request = options.prompt;
+  request.source = options.source;
+  request.json = options.json;
+  if (!options.chosen.cells.empty()) request.cell = options.chosen.cells.front();
+  return request;
 }
 
 ExitCode show(const ShowOptions& options) {
-  if (!options.prompt_task.empty()) return show_prompt(options);
+  if (!options.prompt.task.empty()) return show_prompt(prompt_request(options));
   if (options.episode.empty() && !options.lists())
     throw Error(ErrorCode::usage,
                 "name an episode (cell/task#replicate), a cell, --failed, --outcome or the like, or --prompt TASK; see "
@@ -235,30 +206,36 @@ ExitCode show(const ShowOptions& options) {
 }  // namespace
 
 Verb show_verb() {
-  return {
-      "show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
-      [](CLI::App& app) -> Action {
-        auto options = std::make_shared<ShowOptions>();
-        app.add_option("source", options->source, "run directory; with --prompt also a grid file")
-            ->required()
-            ->type_name("RUN|GRID");
-        app.add_option("episode", options->episode,
-                       "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
-                       "episode of these")
-            ->type_name("EPISODE");
-        app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
-        app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")->type_name("TASK");
-        add_chosen_options(app, options->chosen);
-        app.add_option("--limit", options->limit, "at most so many lines of a list")->type_name("N");
-        app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel")->type_name("T");
-        app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
-        app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
-        app.add_flag("--no-pager", options->no_pager, "straight to the terminal, however long");
-        app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
-        app.add_flag("--json", options->json, "machine-readable, on stdout");
-        app.add_flag("-q,--quiet", options->quiet, "no notices");
-        return [options] { return show(*options); };
-      }};
+  return {"show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<ShowOptions>();
+            app.add_option("source", options->source, "run directory; with --prompt also a grid file")
+                ->required()
+                ->type_name("RUN|GRID");
+            app.add_option(
+                   "episode", options->episode,
+                   "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
+                   "episode of these")
+                ->type_name("EPISODE");
+            app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
+            app.add_option("--prompt", options->prompt.task, "print the prompt of this task instead")
+                ->type_name("[CELL/]TASK");
+            app.add_flag("--request", options->prompt.request,
+                         "with --prompt: the first request's body, as replicate 1 sends it");
+            add_set_option(app, options->prompt.sets);
+            add_chosen_options(app, options->chosen);
+            app.add_option("--limit", options->limit, "at most so many lines of a list")->type_name("N");
+            app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel")->type_name("T");
+            app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
+            app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
+            app.add_flag("--wire", options->wire,
+                         "each turn's request and response as they went over the wire, as JSON lines");
+            app.add_flag("--no-pager", options->no_pager, "straight to the terminal, however long");
+            app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "no notices");
+            return [options] { return show(*options); };
+          }};
 }
 
 }  // namespace nkigrid::cli

@@ -17,6 +17,7 @@
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
+#include "runner/log/endpoint_notes.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/progress.hpp"
 
@@ -39,13 +40,14 @@ class Cluster {
   void look(const jobs::Run& run, StatusReport& report) {
     const auto now = clock_.monotonic();
     if (!asked_ || now - *asked_ >= kAskEvery) ask(run);
-    report.elements = elements_;
+    report.elements = jobs_.elements;
+    report.aggregation = jobs_.aggregation;
     report.cluster_warning = warning_;
   }
   /// True when a job of the run lives, or when nobody can say.
   bool works() const {
-    return !warning_.empty() ||
-           std::any_of(elements_.begin(), elements_.end(), [](const auto& element) { return element.active; });
+    return !warning_.empty() || std::any_of(jobs_.elements.begin(), jobs_.elements.end(),
+                                            [](const auto& element) { return element.active; });
   }
 
  private:
@@ -56,7 +58,7 @@ class Cluster {
     if (!submitted && !std::filesystem::exists(run.folder / "scripts")) return;
     warning_.clear();
     try {
-      elements_ = scheduler_->elements(run);
+      jobs_ = scheduler_->jobs(run);
     } catch (const Error& error) {
       if (submitted) warning_ = error.what();
     }
@@ -66,7 +68,7 @@ class Cluster {
   const SystemClock clock_;
   const std::unique_ptr<jobs::Scheduler> scheduler_ = site_scheduler();
   std::optional<Seconds> asked_;
-  std::vector<jobs::ElementState> elements_;
+  jobs::RunJobs jobs_;
   std::string warning_;
 };
 
@@ -74,6 +76,8 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
   auto report = make_status(run, log::read_ledger(run), unix_now());
   cluster.look(run, report);
   report.works = cluster.works() || log::has_living_writer(run.log_folder());
+  // Left by sessions that died, they say nothing.
+  if (report.works) report.endpoints = log::read_endpoint_notes(run.log_folder());
   return report;
 }
 

@@ -83,6 +83,36 @@ std::string elements_text(const std::vector<jobs::ElementState>& elements, doubl
   return text;
 }
 
+nlohmann::ordered_json job_json(const jobs::ElementState& job, double now) {
+  return {{"job", job.job},
+          {"state", job.state},
+          {"reason", job.reason},
+          {"advice", job.advice},
+          {"age_seconds", age_seconds(job, now)}};
+}
+
+/// What one can do about what is outstanding when nothing works on it.
+std::string continue_text(const StatusReport& report) {
+  const auto parked = report.reasons.find("parked");
+  const auto count = parked == report.reasons.end() ? 0 : parked->second;
+  std::string text;
+  if (count < report.outstanding) text = fmt::format("`nkigrid resume {}` continues", report.folder);
+  if (count > 0)
+    text += fmt::format("{}`nkigrid resume {} --parked` tries the {} parked again", text.empty() ? "" : ", ",
+                        report.folder, count);
+  return text;
+}
+
+/// The job that makes the tables, while it is of interest: until it has made them.
+std::string aggregation_text(const StatusReport& report) {
+  if (!report.aggregation || report.aggregation->state == "COMPLETED" || report.aggregation->state == "ENDED")
+    return {};
+  auto text =
+      fmt::format("tables (job {}): {}", report.aggregation->job, element_text(*report.aggregation, report.time));
+  if (!report.aggregation->active) text += fmt::format("; `nkigrid resume {}` makes them", report.folder);
+  return text + "\n";
+}
+
 }  // namespace
 
 StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double now) {
@@ -95,6 +125,8 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
   report.log_warnings = ledger.warnings;
+  if (auto builds = ledger.build_warning(); !builds.empty()) report.log_warnings.push_back(std::move(builds));
+  report.rows_outside = ledger.ignored_rows;
   if (report.outstanding > 0)
     report.stopped_by = log::read_stopped_by(run.log_folder());  // a whole run was not stopped
   for (const auto& cell : run.plan.cells) report.cells.push_back({.cell = cell.id});
@@ -118,7 +150,8 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
 
 std::string node_text(const std::string& name, const log::NodeTally& node) {
   if (!node.refused.empty()) return fmt::format("node {} fails before an element can begin: {}", name, node.refused);
-  return fmt::format("node {} eats episodes: {} attempts failed, {} scored", name, node.failures, node.scored);
+  return fmt::format("node {} eats episodes: {} attempts failed, {} scored{}", name, node.failures, node.scored,
+                     node.failing > 0 ? fmt::format(", {} in a row at the end", node.failing) : "");
 }
 
 double StatusReport::eta_seconds() const noexcept {
@@ -144,13 +177,13 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
         {{"cell", cell.cell}, {"episodes", cell.episodes}, {"scored", cell.scored}, {"passed", cell.passed}});
   }
   for (const auto& element : report.elements) {
-    json["elements"].push_back({{"shard", element.shard},
-                                {"job", element.job},
-                                {"state", element.state},
-                                {"reason", element.reason},
-                                {"advice", element.advice},
-                                {"age_seconds", age_seconds(element, report.time)}});
+    auto row = job_json(element, report.time);
+    row["shard"] = element.shard;
+    json["elements"].push_back(std::move(row));
   }
+  json["aggregation"] =
+      report.aggregation ? job_json(*report.aggregation, report.time) : nlohmann::ordered_json(nullptr);
+  json["endpoints"] = report.endpoints;
   json["per_hour"] = report.per_hour;
   json["eta_seconds"] =
       report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
@@ -159,6 +192,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
     json["bad_nodes"].push_back(
         {{"node", name}, {"failures", node.failures}, {"scored", node.scored}, {"refused", node.refused}});
   json["warning"] = report.cluster_warning;
+  json["rows_outside"] = report.rows_outside;
   json["log_warnings"] = report.log_warnings;
   return json_text(json, layout == JsonLayout::line ? -1 : 2);
 }
@@ -199,16 +233,25 @@ std::string to_text(const StatusReport& report) {
                         report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");
   }
   text += elements_text(report.elements, report.time);
+  text += aggregation_text(report);
+  for (const auto& [model, what] : report.endpoints)
+    text += fmt::format("the endpoint of model {} {}; its episodes wait, and no node is blamed\n", model, what);
   for (const auto& [name, node] : report.bad_nodes)
     text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+  if (report.rows_outside > 0)
+    text += fmt::format(
+        "\n{} rows of the log are of no episode of this grid (another cell, task, replicate or key): they "
+        "are not counted\n",
+        report.rows_outside);
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
     text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
   if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
-    text += fmt::format(
-        "\nnothing works on it; elements print to {0}/log/element-<job>_<index>.out, `nkigrid resume {0}` continues\n",
-        report.folder);
+    text += fmt::format("\nnothing works on it; elements print to {}/log/element-<job>_<index>.out; {}\n",
+                        report.folder, continue_text(report));
   }
+  if (report.outstanding > 0 && !report.works && report.elements.empty())
+    text += fmt::format("\nnothing works on it; `nkigrid resume {} --local` continues it\n", report.folder);
   return printable(text);  // names of nodes, words of servers
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,15 @@ struct StatusReport {
   std::uint64_t episodes = 0, scored = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons, outcomes;
   std::vector<Cell> cells;
-  std::vector<jobs::ElementState> elements;  ///< empty for a local run
-  std::vector<std::string> log_warnings;     ///< damage, and files that do not count
-  std::string cluster_warning;               ///< why the controller could not be asked, or ""
-  bool works = false;                        ///< some process or batch job may still score episodes
-  double per_hour = 0;                       ///< episodes scored an hour, over the last ten minutes
-  double eta_seconds() const noexcept;       ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  std::vector<jobs::ElementState> elements;       ///< empty for a local run
+  std::optional<jobs::ElementState> aggregation;  ///< the job that makes the tables
+  std::map<std::string, std::string> endpoints;   ///< by model, what is known of one that fails
+  std::uint64_t rows_outside = 0;                 ///< of the log, that are of no planned episode
+  std::vector<std::string> log_warnings;          ///< damage, and files that do not count
+  std::string cluster_warning;                    ///< why the controller could not be asked, or ""
+  bool works = false;                             ///< some process or batch job may still score episodes
+  double per_hour = 0;                            ///< episodes scored an hour, over the last ten minutes
+  double eta_seconds() const noexcept;            ///< at that rate; 0: nothing is outstanding; negative: nothing moves
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 

@@ -47,11 +47,14 @@ Verb report_verb();
 Verb show_verb();
 Verb export_verb();
 Verb seal_verb();
+Verb reread_verb();
 Verb log_verb();
 Verb kernel_verb();
+Verb audit_verb();
 Verb bench_verb();
 Verb serve_verb();
 Verb doctor_verb();
+Verb completion_verb();
 
 /// A verb of the contract that this version does not have: it says so, exit 2, instead of doing half of it.
 Verb absent_verb(std::string name, std::string help, std::string what_to_do);

@@ -11,6 +11,7 @@ namespace nkigrid::cli {
 Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
   return {name, help + " (not in this version)", [name, what_to_do](CLI::App& app) -> Action {
             app.allow_extras();
+            app.group("");  // not in the list of verbs: who asks for it by name is told
             return [name, what_to_do]() -> ExitCode {
               throw Error(ErrorCode::usage, fmt::format("`{}` is not in this version; {}", name, what_to_do));
             };
@@ -34,10 +35,13 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       kernel_verb(),
       export_verb(),
       seal_verb(),
+      reread_verb(),
       serve_verb(),
       show_verb(),
       log_verb(),
+      audit_verb(),
       doctor_verb(),
+      completion_verb(),
       absent_verb("reverify", "checks a run's kernels anew on another device",
                   "`kernel FILE --task ID` checks one kernel"),
   };

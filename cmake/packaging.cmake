@@ -12,7 +12,13 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # Libraries by what is linked (dpkg-shlibdeps); what is started or imported is named here. MPI starts ranks.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3 (>= 3.10), python3-numpy, python3-torch, libopenblas0-pthread")
+# OpenBLAS comes in three flavours with one soname; Debian's list of libraries names only the package above them.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3 (>= 3.10), python3-numpy, python3-torch")
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_BINARY_DIR}/cpack_options.cmake)
+file(WRITE ${CMAKE_BINARY_DIR}/shlibs.local
+  "libopenblas 0 libopenblas0 | libopenblas0-pthread | libopenblas0-openmp | libopenblas0-serial\n")
+file(WRITE ${CMAKE_BINARY_DIR}/cpack_options.cmake
+  "set(SHLIBDEPS_EXECUTABLE \"dpkg-shlibdeps;-L${CMAKE_BINARY_DIR}/shlibs.local\" CACHE INTERNAL \"\")\n")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, python3-matplotlib")
 # The plugin for a cluster is loaded on demand; a machine without Slurm needs no more of it than its library.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-client")

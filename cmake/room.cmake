@@ -68,3 +68,18 @@ function(nkigrid_room)
   endif()
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${R_HEADERS})
 endfunction()
+
+# nkigrid_plugin(NAME mpi SOURCES mpi_comm.cpp LINK MPI::MPI_C): a part that the program loads when it is first wanted
+# (jobs/base/plugin.hpp), with its own copy of base. Nothing of it is seen from outside but its entry.
+function(nkigrid_plugin)
+  cmake_parse_arguments(P "" "NAME" "SOURCES;LINK" ${ARGN})
+  set(target nkigrid_${P_NAME}_plugin)
+  add_library(${target} MODULE ${P_SOURCES})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE nkigrid::base ${P_LINK})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME nkigrid_${P_NAME}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} CXX_VISIBILITY_PRESET hidden)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  add_dependencies(nkigrid_program ${target})
+  install(TARGETS ${target} LIBRARY DESTINATION lib/nkigrid)
+endfunction()

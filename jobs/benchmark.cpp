@@ -34,7 +34,9 @@ std::optional<BenchmarkPlace> find_benchmark(std::span<const fs::path> folders) 
   std::error_code ignored;
   for (const auto& folder : folders) {
     for (const auto& format : benchmark_formats()) {
-      if (fs::exists(folder / format.marker, ignored)) return BenchmarkPlace{folder, std::string(format.name)};
+      for (const auto marker : format.markers) {
+        if (fs::exists(folder / marker, ignored)) return BenchmarkPlace{folder, std::string(format.name)};
+      }
     }
   }
   return std::nullopt;
@@ -42,18 +44,20 @@ std::optional<BenchmarkPlace> find_benchmark(std::span<const fs::path> folders) 
 
 std::string benchmark_markers() {
   std::vector<std::string_view> markers;
-  for (const auto& format : benchmark_formats()) markers.push_back(format.marker);
-  return fmt::format("{}", fmt::join(markers, " or "));
+  for (const auto& format : benchmark_formats())
+    markers.insert(markers.end(), format.markers.begin(), format.markers.end());
+  return fmt::format("{}", fmt::join(markers, ", "));
 }
 
-Benchmark load_benchmark(const BenchmarkPlace& place) {
+Benchmark load_benchmark(const BenchmarkPlace& place, const TaskPoser& poser) {
   const auto formats = benchmark_formats();
   const auto at = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == place.format; });
   if (at == formats.end())
     throw Error(ErrorCode::internal, fmt::format("there is no benchmark format '{}'", place.format));
-  const auto folder = fs::absolute(place.folder).lexically_normal();
-  auto benchmark = at->read(folder);
-  benchmark.place = {folder, place.format};
+  auto absolute = place;
+  absolute.folder = fs::absolute(place.folder).lexically_normal();
+  auto benchmark = at->read(absolute, poser);
+  benchmark.place = std::move(absolute);
   return benchmark;
 }
 

@@ -51,6 +51,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {"device.target", device.nki.target},
                                {"device.strict_paper_names", flag_text(device.nki.strict_paper_names)}});
   // Only where they mean something: keys of simulator runs do not depend on what other backends know.
+  if (!device.nki.strict.empty()) fields.push_back({"device.strict", device.nki.strict});
   for (auto& own : backend_key_fields(device.backend)) fields.push_back(std::move(own));
   if (mode.diagnostics == Diagnostics::plain) fields.push_back({of("modes", mode.name, "tools.diagnostics"), "plain"});
   return fields;

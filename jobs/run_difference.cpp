@@ -4,6 +4,7 @@
 #include <map>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "jobs/base/hash.hpp"
 #include "jobs/base/text.hpp"
@@ -59,6 +60,16 @@ class FieldDifferences {
   std::vector<std::string> lines_;
 };
 
+/// "cell a is", "cells a, b, c are", "cells a, b, c and 17 more are": a line, however many.
+std::string some_of(const std::string& one, const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  const auto shown = std::min(kShown, names.size());
+  auto text = fmt::format("{}{} {}", one, names.size() == 1 ? "" : "s",
+                          fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text + (names.size() == 1 ? " is" : " are");
+}
+
 std::map<std::string, std::uint32_t> cell_indices(const Plan& plan) {
   std::map<std::string, std::uint32_t> indices;
   for (std::uint32_t i = 0; i < plan.cells.size(); ++i) indices.emplace(plan.cells[i].id, i);
@@ -81,11 +92,12 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
   const auto tasks = task_indices(now.plan);
   FieldDifferences differences;
   std::size_t changed = 0;
+  std::vector<std::string> lost_cells;
   for (std::uint32_t i = 0; i < was.plan.cells.size(); ++i) {
     const auto& cell = was.plan.cells[i];
     const auto at = cells.find(cell.id);
     if (at == cells.end()) {
-      faults.push_back(fmt::format("cell {} is in the run and not in the grid", cell.id));
+      lost_cells.push_back(cell.id);
       continue;
     }
     const auto& new_cell = now.plan.cells[at->second];
@@ -93,19 +105,25 @@ std::vector<std::string> growth_faults(const PlannedGrid& was, const PlannedGrid
       faults.push_back(fmt::format("cell {}: {} replicates in the run, {} in the grid", cell.id, cell.replicates,
                                    new_cell.replicates));
     }
+    std::vector<std::string> lost_tasks;
     for (std::uint32_t task = 0; task < was.plan.tasks.size(); ++task) {
       const auto& key = was.plan.key(i, task);
       if (key.empty()) continue;
       const auto& id = was.plan.tasks[task].id;
       const auto new_task = tasks.find(id);
       if (new_task == tasks.end() || now.plan.key(at->second, new_task->second).empty()) {
-        faults.push_back(fmt::format("task {} of cell {} is in the run and not in the grid", id, cell.id));
+        lost_tasks.push_back(id);
       } else if (now.plan.key(at->second, new_task->second) != key) {
         ++changed;
         differences.add(all_fields(was, cell, id), all_fields(now, new_cell, id));
       }
     }
+    if (!lost_tasks.empty())
+      faults.push_back(
+          fmt::format("{} in cell {} of the run and not of the grid", some_of("task", lost_tasks), cell.id));
   }
+  if (!lost_cells.empty())
+    faults.push_back(fmt::format("{} in the run and not in the grid", some_of("cell", lost_cells)));
   for (const auto& line : differences.lines()) faults.push_back(line);
   if (changed != 0) faults.push_back(fmt::format("{} (cell, task) pairs have another key through this", changed));
   return faults;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "jobs/grid/read.hpp"
 #include "jobs/grid/write.hpp"
 #include "jobs/make_plan.hpp"
+#include "jobs/own_run.hpp"
 #include "jobs/run_difference.hpp"
 #include "jobs/run_inputs.hpp"
 #include "jobs/run_secret.hpp"
@@ -50,8 +52,27 @@ std::string new_run_id() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-/// What the frozen grid says of the secret: nobody can tell it from that.
+/// What the frozen grid says of a secret: nobody can tell it from that.
 std::string sha256_of_secret(const std::string& secret) { return secret.empty() ? "" : sha256_hex(secret); }
+
+void require_frozen(const fs::path& file, const std::string& secret, const std::string& hash) {
+  if (sha256_of_secret(secret) != hash)
+    throw Error(ErrorCode::corrupt,
+                fmt::format("'{}' is not the one that the run was frozen with; restore it, or freeze a new run",
+                            file.native()));
+}
+
+/// A run that was frozen without a key has none, whatever lies there; one whose key is gone is read unverified.
+std::string log_key_of(const fs::path& folder, const Resolved& resolved) {
+  auto key = resolved.log_key_hash.empty() ? std::string() : read_secret(folder, kLogKeyFile);
+  if (!key.empty()) require_frozen(folder / kLogKeyFile, key, resolved.log_key_hash);
+  return key;
+}
+
+/// What makes a run that one and no other.
+struct Identity {
+  std::string run_id, secret_hash, log_key_hash;
+};
 
 constexpr const char* kPlanFile = "plan/plan.json";
 constexpr const char* kCostsFile = "plan/costs.json";
@@ -80,6 +101,7 @@ CostModel frozen_costs(const fs::path& folder) {
 /// A frozen run with what a growth of it needs.
 struct OpenRun {
   Run run;
+  Identity identity;
   std::vector<PlanExtent> grown_from;
 };
 
@@ -129,11 +151,10 @@ OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   open.run.run_id = resolved.run_id;
   open.run.grid_hash = resolved.grid_hash;
   open.run.secret = read_secret(folder);
-  if (sha256_of_secret(open.run.secret) != resolved.secret_hash) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("'{}' is not the one that the run was frozen with; restore it, or freeze a new run",
-                            (folder / "secret").native()));
-  }
+  require_frozen(folder / kSecretFile, open.run.secret, resolved.secret_hash);
+  open.run.log_key = log_key_of(folder, resolved);
+  open.run.lost_log_key = open.run.log_key.empty() && !resolved.log_key_hash.empty();
+  open.identity = {resolved.run_id, resolved.secret_hash, resolved.log_key_hash};
   std::string plan_text;
   open.grown_from = read_grown_from(folder, lost, plan_text);
   open.run.costs = frozen_costs(folder);
@@ -157,20 +178,21 @@ void refuse_other_grid(const Run& was, const Grid& grid, const Benchmark& benchm
       "choose another "
       "folder, or undo:",
       was.folder.native());
-  constexpr std::size_t kShown = 20;
+  constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(kShown, faults.size()); ++i) text += "\n  " + faults[i];
   if (faults.size() > kShown) text += fmt::format("\n  and {} more", faults.size() - kShown);
   throw Error(ErrorCode::config, text);
 }
 
-Resolved resolve(const Grid& grid, const Plan& plan, const std::string& run_id, const std::string& secret,
+Resolved resolve(const Grid& grid, const Plan& plan, const Identity& identity,
                  const std::map<std::string, std::string>& files) {
   Resolved resolved;
   resolved.format = kRunFormat;
   resolved.nkigrid_version = kVersion;
-  resolved.run_id = run_id;
+  resolved.run_id = identity.run_id;
   resolved.grid_hash = grid_hash(plan);
-  resolved.secret_hash = sha256_of_secret(secret);
+  resolved.secret_hash = identity.secret_hash;
+  resolved.log_key_hash = identity.log_key_hash;
   resolved.seed = grid.seed;
   resolved.subset = grid.tasks;
   for (const auto& cell : grid.cells) {
@@ -187,13 +209,21 @@ void write_if_other(const fs::path& path, const std::string& bytes) {
   write_file_atomic(path, bytes);
 }
 
+/// What models were asked and said is its owner's, and files of the log are as open as their folder.
+void make_log_folder(const fs::path& log, bool shared) {
+  make_directories(log);
+  const mode_t mode = (shared ? 0777U : 0700U) & ~file_mask();
+  if (::chmod(log.c_str(), mode) != 0 && errno != EPERM) throw_errno(errno, "set the mode of", log.native());
+}
+
 /// grid.yaml comes last: until it stands there, nothing of this is a run; while the old one stands, the old
 /// run is whole.
-void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const std::string& run_id,
-               const std::string& secret, const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
+void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, const Identity& identity,
+               const std::vector<PlanExtent>& grown_from, const fs::path& folder) {
   const auto files = input_files(grid, benchmark, plan);
-  const auto resolved = resolve(grid, plan, run_id, secret, files);
-  for (const auto* name : {"inputs", "plan", "log"}) make_directories(folder / name);
+  const auto resolved = resolve(grid, plan, identity, files);
+  for (const auto* name : {"inputs", "plan"}) make_directories(folder / name);
+  make_log_folder(folder / "log", grid.share_transcripts);
   write_inputs(folder / "inputs", files);
   write_if_other(plan_file(folder), plan_to_json(plan, resolved.grid_hash, grown_from));
   write_if_other(folder / "grid.yaml", to_yaml(grid, &resolved));
@@ -201,7 +231,7 @@ void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, c
 
 }  // namespace
 
-std::string read_run_id(const fs::path& folder) {
+RunName read_run_name(const fs::path& folder) {
   if (!is_run(folder))
     throw Error(ErrorCode::config,
                 fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",
@@ -212,7 +242,18 @@ std::string read_run_id(const fs::path& folder) {
                 fmt::format("'{}' does not tell its run_id (under `resolved:`); restore it, the log "
                             "beside it is untouched",
                             (folder / "grid.yaml").native()));
-  return file.resolved->run_id;
+  auto key = log_key_of(folder, *file.resolved);
+  const bool lost = key.empty() && !file.resolved->log_key_hash.empty();
+  return {file.resolved->run_id, std::move(key), lost};
+}
+
+void require_log_key(const fs::path& folder, bool lost) {
+  if (!lost) return;
+  throw Error(
+      ErrorCode::corrupt,
+      fmt::format("'{}' is lost, which seals this run's log: what is written without it would not count once it "
+                  "is back; restore it, or, if it is gone for good, take the line log_key out of '{}'",
+                  (folder / kLogKeyFile).native(), (folder / kGridFile).native()));
 }
 
 bool is_run(const fs::path& path) noexcept {
@@ -227,6 +268,16 @@ bool is_run(const fs::path& path) noexcept {
 
 Run load_run(const fs::path& folder) { return open_run(folder).run; }
 
+namespace {
+
+/// Who gives a grid knows its commands.
+Run own(Run run) {
+  mark_as_own(run);
+  return run;
+}
+
+}  // namespace
+
 Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& folder, const CostModel& costs) {
   make_directories(folder);
   const FolderLock lock(folder);
@@ -239,8 +290,10 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     make_directories(folder / "plan");
     fs::remove(costs_file(folder), ignored);  // of a freeze that did not come to its end
     if (costs.learnt()) write_file_atomic(costs_file(folder), to_json(costs));
-    write_run(grid, benchmark, make_plan(grid, benchmark, {}, costs), new_run_id(), make_secret(folder), {}, folder);
-    return load_run(folder);
+    const Identity identity{new_run_id(), sha256_of_secret(make_secret(folder)),
+                            sha256_of_secret(make_secret(folder, kLogKeyFile))};
+    write_run(grid, benchmark, make_plan(grid, benchmark, {}, costs), identity, {}, folder);
+    return own(load_run(folder));
   }
   auto open = open_run(folder, LostPlan::made_anew);
   const auto& frozen = open.run.costs;
@@ -250,8 +303,8 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const fs::path& fol
     if (open.grown_from.empty() || open.grown_from.back() != before) open.grown_from.push_back(before);
     plan = make_plan(grid, benchmark, open.grown_from, frozen);
   }
-  write_run(grid, benchmark, plan, open.run.run_id, open.run.secret, open.grown_from, folder);
-  return load_run(folder);
+  write_run(grid, benchmark, plan, open.identity, open.grown_from, folder);
+  return own(load_run(folder));
 }
 
 }  // namespace nkigrid::jobs

@@ -22,6 +22,9 @@ struct Run {
   std::string grid_hash;
   std::string secret;  ///< an input of draws, see run_secret.hpp; "": frozen before there were any
 
+  std::string log_key;        ///< seals the log, see run_secret.hpp; "": none, it is unverified
+  bool lost_log_key = false;  ///< it was frozen with one: read on, write nothing, see require_log_key()
+
   std::filesystem::path log_folder() const { return folder / "log"; }
 };
 
@@ -38,9 +41,19 @@ Run freeze_run(const Grid& grid, const Benchmark& benchmark, const std::filesyst
 /// its hash.
 Run load_run(const std::filesystem::path& folder);
 
-/// The id of a frozen run, whatever became of its inputs: for those who only touch its log.
+/// What tells whether a log's files are a run's.
+struct RunName {
+  std::string run_id, log_key;
+  bool lost_log_key = false;
+};
+
+/// Who writes to a log calls it: without its key, sealed records would be written anew without seals, and would count
+/// as forged once the key is back. @param lost Run's or RunName's lost_log_key @throws Error{corrupt}
+void require_log_key(const std::filesystem::path& folder, bool lost);
+
+/// Of a frozen run, whatever became of its inputs: for those who only touch its log.
 /// @throws Error{config} when `folder` is no run, Error{corrupt} when its grid.yaml does not tell
-std::string read_run_id(const std::filesystem::path& folder);
+RunName read_run_name(const std::filesystem::path& folder);
 
 /// True when `path` is a folder that holds a frozen run.
 bool is_run(const std::filesystem::path& path) noexcept;

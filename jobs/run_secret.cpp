@@ -21,8 +21,6 @@ namespace {
 constexpr std::size_t kDigits = 64;
 constexpr std::string_view kHex = "0123456789abcdef";
 
-std::filesystem::path file_in(const std::filesystem::path& folder) { return folder / "secret"; }
-
 std::string random_digits() {
   std::array<unsigned char, kDigits / 2> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -34,8 +32,8 @@ std::string random_digits() {
 
 }  // namespace
 
-std::string read_secret(const std::filesystem::path& folder) {
-  const auto path = file_in(folder);
+std::string read_secret(const std::filesystem::path& folder, const char* name) {
+  const auto path = folder / name;
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file && errno == ENOENT) return {};
   if (!file) throw_errno(errno, "read", path.native());
@@ -54,11 +52,11 @@ std::string read_secret(const std::filesystem::path& folder) {
   return text;
 }
 
-std::string make_secret(const std::filesystem::path& folder) {
-  if (auto secret = read_secret(folder); !secret.empty()) return secret;
-  const auto path = file_in(folder);
+std::string make_secret(const std::filesystem::path& folder, const char* name) {
+  if (auto secret = read_secret(folder, name); !secret.empty()) return secret;
+  const auto path = folder / name;
   // Beside and renamed in: another process finds a whole one or none, and the first to stand there is kept.
-  const auto beside = folder / fmt::format(".secret.{}", ::getpid());
+  const auto beside = folder / fmt::format(".{}.{}", name, ::getpid());
   ::unlink(beside.c_str());
   Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) throw_errno(errno, "write", beside.native());
@@ -71,7 +69,7 @@ std::string make_secret(const std::filesystem::path& folder) {
   ::unlink(beside.c_str());
   if (!placed) throw_errno(error, "write", path.native());
   fsync_directory(folder);
-  return read_secret(folder);
+  return read_secret(folder, name);
 }
 
 }  // namespace nkigrid::jobs

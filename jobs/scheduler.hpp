@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,9 +32,13 @@ struct Submission {
 };
 
 struct SubmitRequest {
-  std::vector<std::uint32_t> shards;  ///< ascending
+  std::vector<std::uint32_t> shards;  ///< ascending; none: nothing but tables is wanted
   std::string program;                ///< absolute path of nkigrid
   std::vector<std::string> exclude;   ///< nodes to leave out, besides slurm.exclude
+  bool with_parked = false;           ///< elements run what infrastructure failures parked, too
+  bool tables = false;                ///< an aggregation is wanted even where no element lives
+  /// By shard, when its owner noted that it begins nothing more [Unix s]: an element that began before that only ends.
+  std::map<std::uint32_t, double> stopped = {};
 };
 
 /// What a submit did.
@@ -42,9 +47,10 @@ struct SubmitReport {
   Pace pace;
   std::vector<std::uint32_t> busy_shards;  ///< already pending or running, left alone
   std::vector<std::uint32_t>
-      begun_shards;                ///< those of them whose element runs: it knows the run as it was when it began
-  bool already = false;            ///< no shard was left to submit
-  bool aggregation_added = false;  ///< nothing but the aggregation was, which an earlier submit did not come to
+      begun_shards;                 ///< those of them whose element runs: it knows the run as it was when it began
+  bool already = false;             ///< no shard was left to submit
+  bool aggregation_added = false;   ///< nothing but the aggregation was, which an earlier submit did not come to
+  std::string aggregation_refused;  ///< why it is not in the queue: the last element to end makes the tables; ""
 };
 
 /// What a submit would do to a cluster where nothing of the run lives, as files of RUN/scripts that do it by hand.
@@ -62,6 +68,19 @@ struct ElementState {
   std::string state, reason, advice;
   double submitted = 0;  ///< Unix time [s]; 0: unknown
   bool active = false;   ///< its job lives
+};
+
+/// The jobs of a run, for `status`.
+struct RunJobs {
+  std::vector<ElementState> elements;
+  std::optional<ElementState> aggregation;  ///< the newest one's; its `shard` means nothing
+};
+
+/// What else of a run is at work or waits, seen from one of its elements.
+struct Others {
+  bool aggregation = false;           ///< a job that makes the tables stands
+  bool waiting = false;               ///< elements that have not begun
+  std::vector<std::uint32_t> shards;  ///< of elements that have begun, this one left out
 };
 
 /// A batch system, from where a run is submitted. Every call returns within seconds, unless it says otherwise.
@@ -87,7 +106,9 @@ class Scheduler {
 
   /// True when a submit of the run is noted; asks nobody.
   virtual bool is_submitted(const Run& run) const = 0;
-  virtual std::vector<ElementState> elements(const Run& run) = 0;
+  virtual RunJobs jobs(const Run& run) = 0;
+  /// How many elements of the grid the batch system's nodes bear at once. Nothing where it cannot be asked.
+  virtual std::optional<std::uint32_t> room(const Grid& grid) = 0;
 
   /// Its part of `doctor`: itself, its limits, and whether `grid` fits them. None of it is needed to run here.
   virtual std::vector<Finding> look(const std::optional<Grid>& grid) = 0;
@@ -119,6 +140,8 @@ class Allocation {
   virtual EndQuestion watch_end() const = 0;
   /// The elements of this process's array that still wait leave `nodes` ("trn2,trn7") out. @throws Error{external}
   virtual void leave_out_of_waiting(const std::string& nodes) const = 0;
+  /// Nothing outside an array. @throws Error{external}
+  virtual std::optional<Others> others(const Run& run) const = 0;
 };
 
 }  // namespace nkigrid::jobs

@@ -1,9 +1,9 @@
-"""Makes one HTML file of runs: tables, figures, every episode with its transcript. Nothing is fetched when it is read.
+"""Makes one HTML file of runs: tables, figures, every episode with its transcript. A reader fetches nothing.
 
 Usage: build.py NKIGRID OUT RUN...
 
-Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page.html with page.css and page.js inside.
-Data lie in it as gzip in base64, a block a hundred episodes, each unpacked when it is looked at: docs/formats/report.md.
+Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page.html with page.css and page.js in
+it. Data lie in it as gzip in base64, a block a hundred episodes, unpacked when looked at: docs/formats/report.md.
 """
 import argparse
 import base64

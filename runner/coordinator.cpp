@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace nkigrid::runner {
 
 Coordinator::Coordinator(mpi::Comm& comm, Dealer dealer, PermitOffice permits, Progress progress, const Clock& clock)
@@ -62,8 +64,15 @@ void Coordinator::take_trouble(const Trouble& trouble) {
     dealer_.stop_cell(trouble.cell, trouble.reason);
   } else {
     dealer_.stop_all(trouble.reason);
+    if (trouble.exit_code == ExitCode::interrupted && !draining_) tell_draining();
     drain(trouble.at_once);
   }
+}
+
+/// Somebody sits before it: what the first Ctrl-C does, at once, and what a second one would.
+void Coordinator::tell_draining() {
+  progress_.tell(fmt::format("draining {} episode{}, each to the end of its turn; Ctrl-C again: stop now",
+                             dealer_.in_flight(), dealer_.in_flight() == 1 ? "" : "s"));
 }
 
 void Coordinator::start(double seconds_left) {
@@ -116,7 +125,13 @@ void Coordinator::tell_all(Tag tag, const std::string& bytes, std::string_view h
 }
 
 Progress::State Coordinator::state() const {
-  return {dealer_.episodes(), dealer_.scored(), dealer_.passed(), dealer_.in_flight(), dealer_.failed_attempts()};
+  return {.episodes = dealer_.episodes(),
+          .scored = dealer_.scored(),
+          .passed = dealer_.passed(),
+          .in_flight = dealer_.in_flight(),
+          .failed_attempts = dealer_.failed_attempts(),
+          .failure = dealer_.last_failure(),
+          .draining = draining_};
 }
 
 void Coordinator::finish_progress() { progress_.finish(state()); }

@@ -30,14 +30,17 @@ class Coordinator {
   bool all_sealed() const noexcept { return sealed_ == comm_.size(); }
   /// What rank 0 knows of why the run stopped.
   ExitCode exit_code() const noexcept { return exit_code_; }
+  bool draining() const noexcept { return draining_; }
   std::string stopped_by() const { return stopped_by_.empty() ? dealer_.stopped_by() : stopped_by_; }
   const std::string& last_failure() const noexcept { return dealer_.last_failure(); }
+  std::uint64_t dealt() const noexcept { return dealer_.dealt(); }
   void finish_progress();
 
  private:
   void take_want(int rank, const Want& want);
   void deal_to_ranks();
   void drain(bool at_once);
+  void tell_draining();
   void take_trouble(const Trouble& trouble);
   void maybe_finish();
   Progress::State state() const;

@@ -50,12 +50,15 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
     if (!state.is_to_run(with_parked)) continue;
     if (state.attempts > 0) {
       const bool parked = state.outstanding == log::Outstanding::parked;
+      const bool of_endpoint = state.last_failure == log::Outstanding::api_error;
       // A parked one that is asked for again gets its tries anew, away from the node that failed it.
-      tries_.emplace(episode, Tries{.attempts = std::max(state.attempts, owner - 1),
-                                    .infra_failures = parked ? 0 : state.infra_failures,
-                                    .dead_attempt = state.unfinished ? state.attempts : 0,
-                                    .has_history = true,
-                                    .last_node = state.last_node});
+      tries_.emplace(episode,
+                     Tries{.attempts = std::max(state.attempts, owner - 1),
+                           .infra_failures = parked ? 0 : state.infra_failures,
+                           .dead_attempt = state.unfinished ? state.attempts : 0,
+                           .has_history = true,
+                           .last_node = state.last_node,
+                           .failed_on = !parked && state.infra_failures > 0 && !of_endpoint ? state.last_node : ""});
     }
     waiting_.add(episode);
   }
@@ -73,14 +76,15 @@ bool Dealer::may_deal(std::uint32_t episode) const {
 const std::string& Dealer::failed_on(std::uint32_t episode) const {
   static const std::string none;
   const auto at = tries_.find(episode);
-  return at != tries_.end() && at->second.infra_failures > 0 ? at->second.last_node : none;
+  return at != tries_.end() ? at->second.failed_on : none;
 }
 
 std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& node) {
-  const auto& tally = nodes_[node];
+  const auto& tally = nodes_[node].tally;
   std::vector<Assignment> work;
-  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(),
-                                      [&](const auto& n) { return n.first != node && !log::eats_episodes(n.second); });
+  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) {
+    return n.first != node && !log::eats_episodes(n.second.tally);
+  });
   if (stopped_ || (other_node && log::eats_episodes(tally))) return work;
   const auto avoided = other_node ? std::optional(node) : std::nullopt;
   while (work.size() < count) {
@@ -89,6 +93,7 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
     auto& tries = tries_.try_emplace(*episode, Tries{.attempts = first_attempt_ - 1}).first->second;
     tries.in_flight = true;
     ++in_flight_;
+    ++dealt_;
     work.push_back({.episode = *episode,
                     .attempt = ++tries.attempts,
                     .dead_attempt = std::exchange(tries.dead_attempt, 0),
@@ -120,6 +125,8 @@ void Dealer::take(const Done& done) {
   } else {
     ++failed_attempts_;
     tries.last_node = done.node;
+    // An endpoint's failure is no node's: the same node may try again.
+    tries.failed_on = log::is_of_node(done.outcome) ? done.node : "";
     last_failure_ = fmt::format("{}: {}", to_string(done.outcome), done.reason);
     // Parked: outstanding with its reason in the log, until `resume --parked`.
     waits = !log::is_parked(++tries.infra_failures, grid_.infra_retries);
@@ -130,15 +137,25 @@ void Dealer::take(const Done& done) {
 
 void Dealer::tally(const Done& done) {
   auto& node = nodes_[done.node];
-  node.count(done.outcome);
-  if (is_scored(done.outcome) || done.outcome == Outcome::api_error) return;
-  // Alone with a device that fails all it is given: stop before every episode has used up its tries here. `resume`
-  // excludes the node.
-  if (nodes_.size() == 1 && node.scored == 0 && node.own_failures >= log::kNodeFailures &&
-      waiting_.size() >= log::kNodeFailures) {
-    stop_all(fmt::format("node {}: {} attempts failed and none was scored; the last one: {}: {}", done.node,
-                         node.failures, to_string(done.outcome), done.reason));
+  node.tally.count(done.outcome, done.on_device);
+  count_in_a_row(node, done);
+  // With devices alone that fail all they are given: stop before every episode has used up its tries here. `resume`
+  // excludes such a node.
+  const bool no_other = std::all_of(nodes_.begin(), nodes_.end(),
+                                    [](const auto& n) { return n.second.tally.failing >= log::kNodeFailures; });
+  if (no_other && waiting_.size() >= log::kNodeFailures) {
+    stop_all(
+        fmt::format("node {}: {} attempts failed since its device last had a part in a score; the last one: {}: {}",
+                    done.node, node.in_a_row, to_string(done.outcome), done.reason));
   }
+}
+
+/// What was in flight when a device broke failed with it; what failed beyond that was given to a broken device.
+void Dealer::count_in_a_row(Node& node, const Done& done) {
+  if (done.on_device) node.in_a_row = 0;
+  if (log::is_of_node(done.outcome) && node.in_a_row++ == 0) node.others_in_flight = in_flight_ - 1;
+  const auto forgiven = std::min<std::uint64_t>(node.others_in_flight, node.in_a_row);
+  node.tally.failing = node.in_a_row - static_cast<std::uint32_t>(forgiven);
 }
 
 std::vector<std::uint32_t> Dealer::resumed() const {

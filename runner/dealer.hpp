@@ -59,21 +59,30 @@ class Dealer {
   /// The reason of the newest infrastructure failure, or "".
   const std::string& last_failure() const noexcept { return last_failure_; }
   std::uint64_t in_flight() const noexcept { return in_flight_; }
+  std::uint64_t dealt() const noexcept { return dealt_; }  ///< attempts, in this session
   std::uint64_t waiting() const noexcept { return waiting_.size(); }
   /// Waiting episodes that an earlier session's attempts may have left turns of.
   std::vector<std::uint32_t> resumed() const;
 
  private:
+  /// A node at work, in this session.
+  struct Node {
+    log::NodeTally tally;
+    std::uint64_t others_in_flight = 0;  ///< when its device first failed since it last had a part in a score
+    std::uint32_t in_a_row = 0;          ///< its failures since then
+  };
   /// Of an episode that was dealt, or that earlier sessions began.
   struct Tries {
     std::uint32_t attempts = 0, infra_failures = 0, dead_attempt = 0;
     bool has_history = false, in_flight = false;
     std::string last_node;
+    std::string failed_on;  ///< the node whose own failure was the newest, or ""
   };
   std::uint32_t model_of(std::uint32_t cell) const { return model_of_cell_[cell]; }
   bool may_deal(std::uint32_t episode) const;
   const std::string& failed_on(std::uint32_t episode) const;
   void tally(const Done& done);
+  void count_in_a_row(Node& node, const Done& done);
   void spend(std::uint32_t episode, double usd, std::uint64_t tokens);
   void check_budgets(std::uint32_t cell);
   void stop(bool& stopped, std::string reason);
@@ -83,7 +92,7 @@ class Dealer {
   std::uint32_t first_attempt_;  ///< of an episode that nobody began
   WaitingList waiting_;          ///< only what may be dealt
   std::unordered_map<std::uint32_t, Tries> tries_;
-  std::map<std::string, log::NodeTally> nodes_;  ///< of the nodes at work, in this session
+  std::map<std::string, Node> nodes_;  ///< at work, in this session
   std::vector<std::uint32_t> model_of_cell_;
   std::vector<Spent> spent_models_, spent_cells_;  ///< parallel to grid.models and plan.cells
   std::deque<bool> stopped_models_, stopped_cells_;
@@ -91,7 +100,7 @@ class Dealer {
   Seconds elapsed_{0};
   bool has_wall_budget_ = false, stopped_ = false;
   std::string stopped_by_, last_failure_;
-  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0;
+  std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0, dealt_ = 0;
 };
 
 }  // namespace nkigrid::runner

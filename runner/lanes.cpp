@@ -9,6 +9,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/agent/agent.hpp"
+#include "runner/log/ledger.hpp"
 
 namespace nkigrid::runner {
 namespace {
@@ -31,6 +32,7 @@ class Tally {
     if (const auto* end = std::get_if<log::End>(&record)) {
       done_.ended = true;
       done_.outcome = end->outcome;
+      done_.on_device = log::was_on_device(*end);
       done_.reason = end->reason;
       turns_.saw_final_check(cell_, now - last_);
     }
@@ -45,19 +47,28 @@ class Tally {
   Seconds last_;  ///< of the begin, or of the last turn
 };
 
-/// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left.
+/// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left. A
+/// request that an endpoint's outage failed is none: its attempt is left as a stop leaves it, and costs no try.
 class GatedModel final : public model::ChatModel {
  public:
-  GatedModel(model::ChatModel& inner, std::function<bool()> may_begin)
-      : inner_(inner), may_begin_(std::move(may_begin)) {}
+  struct Rules {
+    std::function<bool()> may_begin;
+    std::function<bool(const model::ChatError&)> is_outage;
+  };
+  GatedModel(model::ChatModel& inner, Rules rules) : inner_(inner), rules_(std::move(rules)) {}
   model::ChatReply complete(const model::ChatRequest& request, std::stop_token stop) override {
-    if (!may_begin_()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
-    return inner_.complete(request, stop);
+    if (!rules_.may_begin()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
+    try {
+      return inner_.complete(request, stop);
+    } catch (const model::ChatError& error) {
+      if (!rules_.is_outage(error)) throw;
+      throw model::ChatError(model::ChatFailure::interrupted, error.what());
+    }
   }
 
  private:
   model::ChatModel& inner_;
-  std::function<bool()> may_begin_;
+  Rules rules_;
 };
 
 /// The row of an attempt whose owner died: its next owner writes it.
@@ -188,6 +199,17 @@ bool LanePool::may_begin(const jobs::CellSpec& cell) {
   return false;
 }
 
+/// Lanes that come after the one that gave the endpoint up leave their attempts alike.
+bool LanePool::is_outage(std::uint32_t episode, const jobs::CellSpec& cell, const model::ChatError& error) {
+  const bool found_out = error.failure == model::ChatFailure::transient && context_.gate.gives_up(cell.model, episode);
+  const bool told = error.failure == model::ChatFailure::interrupted && context_.gate.given_up(cell.model);
+  if (!found_out && !told) return false;
+  report(Trouble{.exit_code = ExitCode::external,
+                 .reason = fmt::format("the endpoint is away, its episodes stay outstanding: {}", error.what()),
+                 .model = cell.model});
+  return true;
+}
+
 void LanePool::run_one(const Assignment& assignment) {
   const auto& planned = context_.run.plan.episodes[assignment.episode];
   const auto& cell = context_.run.plan.cells[planned.cell];
@@ -237,7 +259,10 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
                               .history = std::move(history),
                               .node = context_.node,
                               .rank = context_.rank};
-  GatedModel gated(*context_.models.at(cell.model), [&] { return may_begin(cell); });
+  GatedModel gated(
+      *context_.models.at(cell.model),
+      {.may_begin = [&] { return may_begin(cell); },
+       .is_outage = [&](const model::ChatError& error) { return is_outage(assignment.episode, cell, error); }});
   agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
 }
 

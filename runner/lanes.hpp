@@ -14,6 +14,7 @@
 
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
+#include "runner/endpoint_gate.hpp"
 #include "runner/histories.hpp"
 #include "runner/log/journal.hpp"
 #include "runner/messages.hpp"
@@ -33,6 +34,7 @@ struct LaneContext {
   std::uint32_t rank = 0;
   TurnClock& turns;
   Histories& histories;
+  EndpointGate& gate;
 };
 
 /// The main thread's bell: lanes ring, the main thread sleeps until someone does or a time has passed.
@@ -77,6 +79,7 @@ class LanePool {
   void run_one(const Assignment& assignment);
   void run_attempt(const Assignment& assignment, Done& done);
   bool may_begin(const jobs::CellSpec& cell);
+  bool is_outage(std::uint32_t episode, const jobs::CellSpec& cell, const model::ChatError& error);
   void report(Done done);
   void report(Trouble trouble);
 

@@ -29,7 +29,7 @@ jobs::EndpointPart endpoint_part(const RunOptions& options) {
 
 /// While rank 0 works: attempts without an end are nobody's.
 log::Ledger ledger_of(const jobs::Run& run) {
-  return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), false);
+  return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), {});
 }
 
 }  // namespace
@@ -64,6 +64,9 @@ void Leader::start() {
 void Leader::tick(const TurnClock& turns) {
   coordinator_.tick();
   if (finished_) return;
+  // A `resume` need not wait for the end of what is in flight: new elements wait behind this one.
+  if (coordinator_.draining() && !std::exchange(noted_, true))
+    log::note_failure(run_.log_folder(), options_.shard, coordinator_.stopped_by());
   if (const auto end = end_watch_.look(turns, run_.plan.cells)) tell_end(*end - clock_.unix_seconds());
 }
 
@@ -75,8 +78,8 @@ void Leader::tell_end(double seconds_left) {
 
 void Leader::finish() {
   finished_ = true;
-  log::seal_all(log::log_of(run_));
   coordinator_.finish_progress();
+  log::seal_all(log::log_of(run_), options_.quiet ? log::SealProgress() : log::tell_seal_progress(clock_));
   const auto result = this->result();
   log::note_stopped_by(run_.log_folder(), options_.shard, result.stopped_by);
   coordinator_.tell_all(Tag::result, encode(result), "tell the result");
@@ -85,10 +88,13 @@ void Leader::finish() {
 /// What the log says at the end: the truth that `tables` will see.
 RunResult Leader::result() const {
   const auto ledger = ledger_of(run_);
-  RunResult result{
-      .episodes = order_.size(), .stopped_by = coordinator_.stopped_by(), .exit_code = coordinator_.exit_code()};
+  RunResult result{.episodes = order_.size(),
+                   .begun = coordinator_.dealt(),
+                   .stopped_by = coordinator_.stopped_by(),
+                   .exit_code = coordinator_.exit_code()};
   for (const auto episode : order_) result.scored += ledger.states[episode].is_scored() ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
+  result.bad_nodes = ledger.bad_nodes();
   if (result.outstanding == 0) return result;
   result.exit_code = worse(result.exit_code, ExitCode::incomplete);
   if (result.stopped_by.empty()) {

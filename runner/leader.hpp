@@ -27,6 +27,8 @@ class Leader {
 
   /// True once, when every rank has sealed its journal.
   bool may_finish() const noexcept { return !finished_ && coordinator_.all_sealed(); }
+  /// Lets the line of progress stand as it is: what follows has words of its own.
+  void end_progress() { coordinator_.finish_progress(); }
   /// Seals what dead writers left, notes why the run stopped, and tells every rank the result.
   void finish();
 
@@ -43,7 +45,7 @@ class Leader {
   std::vector<std::uint32_t> order_;  ///< episodes of the shard
   Coordinator coordinator_;
   EndWatch end_watch_;
-  bool finished_ = false;
+  bool finished_ = false, noted_ = false;
 };
 
 }  // namespace nkigrid::runner

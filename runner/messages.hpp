@@ -71,6 +71,7 @@ struct Done {
   bool begun = true;
   std::uint32_t dead_attempt = 0;  ///< not begun: the assignment's, whose row is still to be written
   Outcome outcome = Outcome::killed;
+  bool on_device = false;  ///< log::was_on_device()
   std::string node;
   std::string reason;  ///< of an infrastructure outcome
   std::uint64_t tokens = 0;

@@ -1,11 +1,19 @@
 #include "runner/progress.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::runner {
 namespace {
@@ -19,6 +27,22 @@ std::string short_time(Seconds time) {
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
   return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+}
+
+/// What fits in a line of the terminal behind `fd` without filling it: a full one may wrap, and then every redraw
+/// begins a new line. Asked each time, windows change.
+std::size_t room_on(int fd) {
+  constexpr std::size_t kUnknown = 80;
+  winsize window{};
+  const bool known = ::ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
+  return (known ? window.ws_col : kUnknown) - 1;
+}
+
+/// The first of these lines, the longest first, that fits; the last one cut where none does. @pre ASCII
+std::string fitting(const std::vector<std::string>& lines, std::size_t room) {
+  const auto fits = [room](const std::string& line) { return line.size() <= room; };
+  const auto found = std::find_if(lines.begin(), lines.end(), fits);
+  return found != lines.end() ? *found : lines.back().substr(0, room);
 }
 
 }  // namespace
@@ -36,31 +60,59 @@ void Progress::show(const State& state) {
     scored_at_start_ = state.scored;
     first_ = false;
   }
+  tell_failure(state.failure);
   const auto now = clock_.monotonic();
   const auto step = state.episodes == 0 ? 0 : state.scored * kPlainSteps / state.episodes;
   const bool due = terminal_ ? now - last_shown_ >= kRewrite : now - last_shown_ >= kPlainLine || step > last_step_;
-  if (quiet_ || !due) return;
+  if (quiet_ || over_ || !due) return;
   last_shown_ = now;
   last_step_ = step;
   last_state_ = state;
-  print(terminal_ ? "\r" + line_of(state) + "\x1b[K" : line_of(state) + "\n");
+  print(terminal_ ? rewritten(state) : lines_of(state).front() + "\n");
 }
 
 void Progress::finish(const State& state) {
-  if (quiet_ || (!terminal_ && last_state_ == state)) return;  // a pipe has that line already
-  print(terminal_ ? "\r" + line_of(state) + "\x1b[K\n" : line_of(state) + "\n");
+  tell_failure(state.failure);
+  if (quiet_ || std::exchange(over_, true) || (!terminal_ && last_state_ == state))
+    return;  // a pipe has that line already
+  print((terminal_ ? rewritten(state) : lines_of(state).front()) + "\n");
 }
 
-std::string Progress::line_of(const State& state) const {
+void Progress::tell(const std::string& text) {
+  if (quiet_) return;
+  print(fmt::format("{}nkigrid: {}\n", terminal_ ? "\r\x1b[K" : "", printable(text)));
+  last_shown_ = Seconds(-1e9);  // the line is due below it
+}
+
+/// Hundreds of attempts may fail for one reason: the first is told, the line counts the rest.
+void Progress::tell_failure(const std::string& failure) {
+  if (failure.empty() || !told_.insert(failure.substr(0, failure.find(':'))).second) return;
+  tell("an attempt failed by the machinery, not by the model, and is made again: " + one_line(failure));
+}
+
+std::vector<std::string> Progress::lines_of(const State& state) const {
   const auto elapsed = clock_.monotonic() - started_;
   const auto done_here = state.scored - scored_at_start_;
   std::string eta = state.scored == state.episodes ? "0s" : "?";
   if (done_here > 0)
     eta = short_time(elapsed / static_cast<double>(done_here) * static_cast<double>(state.episodes - state.scored));
-  std::string line = fmt::format("{}/{} episodes, {} passed, {} running, {} elapsed, ETA {}", state.scored,
-                                 state.episodes, state.passed, state.in_flight, short_time(elapsed), eta);
-  if (state.failed_attempts > 0) line += fmt::format(", {} attempts failed by the machinery", state.failed_attempts);
-  return line;
+  if (state.draining) eta = "-";
+  const auto running = fmt::format("{} {}", state.in_flight, state.draining ? "draining" : "running");
+  const auto count = fmt::format("{}/{}", state.scored, state.episodes);
+  const auto failed = state.failed_attempts;
+  const auto if_failed = [failed](const char* words) {
+    return failed == 0 ? "" : fmt::format(", {} {}", failed, words);
+  };
+  return {fmt::format("{} episodes, {} passed, {}, {} elapsed, ETA {}{}", count, state.passed, running,
+                      short_time(elapsed), eta, if_failed("attempts failed by the machinery")),
+          fmt::format("{} episodes, {} passed, {}, ETA {}{}", count, state.passed, running, eta,
+                      if_failed("attempts failed")),
+          fmt::format("{}, {} passed, {}, ETA {}{}", count, state.passed, running, eta, if_failed("retried")),
+          fmt::format("{}, ETA {}", count, eta)};
+}
+
+std::string Progress::rewritten(const State& state) const {
+  return "\r" + fitting(lines_of(state), room_on(fd_)) + "\x1b[K";
 }
 
 void Progress::print(const std::string& text) {

@@ -12,6 +12,8 @@
 #include "jobs/base/notice.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/forecast/simulation.hpp"
+#include "runner/log/endpoint_notes.hpp"
+#include "runner/log/live_shards.hpp"
 #include "runner/log/segment.hpp"
 #include "runner/log/stopped_by.hpp"
 
@@ -19,10 +21,9 @@ namespace nkigrid::runner {
 namespace {
 
 /// Unique in the log's folder; never an input of a draw.
-std::string journal_name(const RunOptions& options, int rank) {
+std::string unique_name(const RunOptions& options, int rank) {
   std::random_device device;
-  const auto shard = options.shard ? fmt::format("s{}", options.shard->value) : std::string("all");
-  return fmt::format("{}-r{}-{:08x}{:08x}", shard, rank, device(), device());
+  return log::journal_name(options.shard, rank, fmt::format("{:08x}{:08x}", device(), device()));
 }
 
 log::LogHeader header_of(const RankContext& at, const device::Device& device) {
@@ -40,11 +41,18 @@ std::uint32_t lanes_of(const RankContext& at) {
 
 bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); }
 
+/// What `status` tells of endpoints that fail, while this process lives.
+EndpointGate::Notes endpoint_notes(const RankContext& at) {
+  return [&run = at.run, shard = at.options.shard](const std::string& model, const std::string& text) {
+    log::note_endpoint(run.log_folder(), shard, model, text);
+  };
+}
+
 /// Closes and seals a rank's journal. @returns an empty trouble when all went well.
-Trouble seal(log::Journal& journal) {
+Trouble seal(log::Journal& journal, const jobs::Run& run, const log::SealProgress& progress) {
   try {
     journal.close();
-    log::seal_journal(journal.path(), true);
+    log::seal_journal(journal.path(), true, Seconds(600), {}, log::SealKey(run.log_key), progress);
     return {};
   } catch (const Error& error) {
     return {exit_code(error.code()), error.what(), {}};
@@ -68,7 +76,9 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
       device_(std::move(device)),
       leader_(leader),
       permits_([this] { bell_.ring(); }),
-      journal_(at_.run.log_folder(), journal_name(at_.options, at_.comm.rank()), header_of(at_, *device_)),
+      gate_(at_.run.grid, permits_, at_.clock, endpoint_notes(at_)),
+      journal_(at_.run.log_folder(), unique_name(at_.options, at_.comm.rank()), header_of(at_, *device_),
+               log::SealKey(at_.run.log_key)),
       turns_(at_.run.grid),
       histories_(at_.run),
       lane_context_{.run = at_.run,
@@ -76,11 +86,12 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
                     .journal = journal_,
                     .clock = at_.clock,
                     .models = model::make_models(at_.run.grid.models, at_.run.benchmark,
-                                                 at_.run.folder / "inputs" / "profiles", permits_),
+                                                 at_.run.folder / "inputs" / "profiles", gate_, at_.options.keys),
                     .node = at_.node,
                     .rank = static_cast<std::uint32_t>(at_.comm.rank()),
                     .turns = turns_,
-                    .histories = histories_},
+                    .histories = histories_,
+                    .gate = gate_},
       lanes_(std::in_place, lane_context_, bell_, lanes_of(at_)),
       stopper_(at_.run, at_.options, at_.comm.rank(), *lanes_),
       worker_(at_.comm, *lanes_, permits_, at_.node,
@@ -136,7 +147,10 @@ void Rank::seal_when_idle() {
   if (sealed_ || !worker_.finishing() || !lanes_->idle()) return;
   sealed_ = true;
   heartbeat_.before_sealing();
-  worker_.send(Tag::sealed, encode(seal(journal_)), "report the seal");
+  const bool tells = leader_ != nullptr && !at_.options.quiet;
+  if (leader_ != nullptr) leader_->end_progress();
+  const auto progress = tells ? log::tell_seal_progress(at_.clock) : log::SealProgress();
+  worker_.send(Tag::sealed, encode(seal(journal_, at_.run, progress)), "report the seal");
 }
 
 void Rank::begin(const Start& start) {

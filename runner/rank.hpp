@@ -7,6 +7,7 @@
 
 #include "jobs/run_directory.hpp"
 #include "runner/device/device.hpp"
+#include "runner/endpoint_gate.hpp"
 #include "runner/heartbeat.hpp"
 #include "runner/histories.hpp"
 #include "runner/lanes.hpp"
@@ -56,6 +57,7 @@ class Rank {
   Leader* leader_;
   Bell bell_;
   RankPermits permits_;
+  EndpointGate gate_;
   log::Journal journal_;
   TurnClock turns_;
   Histories histories_;

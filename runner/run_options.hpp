@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/ids.hpp"
@@ -22,6 +24,7 @@ struct RunOptions {
       {};  ///< asks anew for that end, which may be moved (rank 0's counts); empty: it stays
   /// The batch system's name for this node, for provenance and for keeping a retry away from a bad one; "": the host's.
   std::string node;
+  std::map<std::string, std::string> keys = {};  ///< that were in the environment, by variable
 };
 
 /// What run_shard() came to, the same on every rank.
@@ -29,8 +32,10 @@ struct RunResult {
   std::uint64_t episodes = 0;  ///< planned in this shard
   std::uint64_t scored = 0;
   std::uint64_t outstanding = 0;
-  std::string stopped_by;  ///< "" or why it stopped early (signal, endpoint, ...)
+  std::uint64_t begun = 0;  ///< attempts that this session dealt
+  std::string stopped_by;   ///< "" or why it stopped early (signal, endpoint, ...)
   ExitCode exit_code = ExitCode::done;
+  std::vector<std::string> bad_nodes = {};  ///< log::Ledger::bad_nodes() at the end
 };
 
 }  // namespace nkigrid::runner

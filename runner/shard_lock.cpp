@@ -32,6 +32,10 @@ std::uint32_t next_owner(const Fd& fd, const std::filesystem::path& path) {
   return owner;
 }
 
+std::filesystem::path lock_file(const std::filesystem::path& run, std::uint32_t shard) {
+  return run / "log" / "locks" / fmt::format("shard-{}", shard);
+}
+
 /// @returns false with errno set when it is still held at the deadline, or cannot be locked at all
 bool lock_until(const Fd& fd, std::chrono::steady_clock::time_point deadline) {
   constexpr std::chrono::milliseconds kLook{200};
@@ -53,7 +57,7 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
   const std::uint32_t first = shard ? shard->value : 0;
   const std::uint32_t last = shard ? shard->value + 1 : shards;
   for (std::uint32_t s = first; s < last; ++s) {
-    const auto path = folder / fmt::format("shard-{}", s);
+    const auto path = lock_file(run, s);
     Fd fd = open_own_file(path, O_RDWR);
     if (!lock_until(fd, deadline)) {
       if (errno == EWOULDBLOCK) {
@@ -66,6 +70,12 @@ ShardLock::ShardLock(const std::filesystem::path& run, std::optional<ShardId> sh
     owner_ = std::max(owner_, next_owner(fd, path));
     held_.push_back(std::move(fd));
   }
+}
+
+bool is_owned(const std::filesystem::path& run, ShardId shard) {
+  const Fd fd(::open(lock_file(run, shard.value).c_str(), O_RDONLY | O_CLOEXEC));
+  // A shared lock is refused exactly while somebody holds the exclusive one.
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace nkigrid::runner

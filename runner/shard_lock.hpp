@@ -32,4 +32,7 @@ class ShardLock {
   std::vector<Fd> held_;
 };
 
+/// True while a process holds the shard. False where the file system has no locks.
+bool is_owned(const std::filesystem::path& run, ShardId shard);
+
 }  // namespace nkigrid::runner

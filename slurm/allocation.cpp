@@ -11,10 +11,13 @@
 #include <string>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "slurm/connect.hpp"
+#include "slurm/living.hpp"
+#include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -28,8 +31,9 @@ std::uint32_t this_job(const char* variable = "SLURM_JOB_ID") {
 }
 
 /// @returns [s]; negative: no limit, or unknown @throws Error{external}
-long seconds_left(std::uint32_t job) {
-  return std::atol(ask_in_child([job](Client& client) { return std::to_string(client.seconds_left(job)); }).c_str());
+long seconds_left(std::uint32_t job, Onlooker onlooker) {
+  return std::atol(
+      ask_in_child([job](Client& client) { return std::to_string(client.seconds_left(job)); }, onlooker).c_str());
 }
 
 /// The child of an AllocationWatch: an end, or 0, for each byte that it reads. A fresh grandchild asks: libslurm keeps
@@ -46,7 +50,8 @@ long seconds_left(std::uint32_t job) {
     if (got != 1) std::_Exit(0);
     double end = 0;
     try {
-      if (const auto left = seconds_left(job); left >= 0) end = unix_now() + static_cast<double>(left);
+      if (const auto left = seconds_left(job, Onlooker::nobody); left >= 0)
+        end = unix_now() + static_cast<double>(left);
     } catch (const std::exception&) {
       // The controller is away: what was known last stands.
     }
@@ -71,7 +76,7 @@ std::optional<double> allocation_end(Seconds asked) {
   const auto job = this_job();
   if (job == 0) return std::nullopt;
   try {
-    if (const auto left = seconds_left(job); left >= 0) return unix_now() + static_cast<double>(left);
+    if (const auto left = seconds_left(job, Onlooker::user); left >= 0) return unix_now() + static_cast<double>(left);
   } catch (const Error& error) {
     warn("the time left is taken from the grid: {}", error.what());
   }
@@ -85,6 +90,18 @@ void leave_out_of_waiting(const std::string& nodes) {
     client.leave_out(array, nodes);
     return std::string();
   });
+}
+
+std::optional<jobs::Others> others_of(const jobs::Run& run) {
+  const auto array = this_job("SLURM_ARRAY_JOB_ID");
+  const auto element = array_element();
+  if (array == 0 || !element) return std::nullopt;
+  using nlohmann::json;
+  const auto answer = json::parse(ask_in_child([&](Client& client) {
+    const auto others = others_of(run, known_jobs(run, client).jobs, array, element->value);
+    return json{{"aggregation", others.aggregation}, {"waiting", others.waiting}, {"shards", others.shards}}.dump();
+  }));
+  return jobs::Others{answer.at("aggregation"), answer.at("waiting"), answer.at("shards")};
 }
 
 AllocationWatch::AllocationWatch() {

@@ -9,6 +9,8 @@
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/ids.hpp"
+#include "jobs/run_directory.hpp"
+#include "jobs/scheduler.hpp"
 
 namespace nkigrid::slurm {
 
@@ -24,6 +26,9 @@ std::optional<double> allocation_end(Seconds asked);
 /// The elements of this process's array that still wait leave `nodes` ("trn2,trn7") out. Does nothing outside an array.
 /// @throws Error{external}
 void leave_out_of_waiting(const std::string& nodes);
+
+/// What else of the run lives, seen from this process's element. Nothing outside an array. @throws Error{external}
+std::optional<jobs::Others> others_of(const jobs::Run& run);
 
 /// Asks the controller anew when the allocation ends, for an administrator may move it, and nobody waits for the
 /// answer: a child that is forked at once asks on demand. It dies with this process. Outside an allocation it does

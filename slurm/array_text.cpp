@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include <fmt/core.h>
@@ -12,6 +13,9 @@ namespace {
 struct Range {
   std::uint32_t first = 0, last = 0;
 };
+
+/// Of an array, by Slurm's own rules (MaxArraySize is at most 4,000,001): who says more has not written an array.
+constexpr std::uint32_t kMostElements = 4'000'001;
 
 /// Takes "3" or "3-5" and the comma behind it off the front.
 std::optional<Range> take_range(std::string_view& text) {
@@ -54,7 +58,8 @@ std::string array_text(const std::vector<std::uint32_t>& elements, std::uint32_t
 std::vector<std::uint32_t> parse_elements(std::string_view text) {
   std::vector<std::uint32_t> elements;
   for_each_range(text, [&](const Range& range) {
-    for (std::uint64_t element = range.first; element <= range.last; ++element)
+    if (range.last >= kMostElements) return;
+    for (std::uint64_t element = range.first; element <= range.last && elements.size() < kMostElements; ++element)
       elements.push_back(static_cast<std::uint32_t>(element));
   });
   return elements;
@@ -72,10 +77,11 @@ std::optional<std::uint32_t> highest_element(std::string_view text) {
 }
 
 std::uint32_t count_elements(std::string_view text) {
-  std::uint32_t count = 0;
-  for_each_range(text,
-                 [&](const Range& range) { count += range.last >= range.first ? range.last - range.first + 1 : 0; });
-  return count;
+  std::uint64_t count = 0;
+  for_each_range(text, [&](const Range& range) {
+    count += range.last >= range.first ? std::uint64_t{range.last} - range.first + 1 : 0;
+  });
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::uint32_t throttle_of(std::string_view text) {

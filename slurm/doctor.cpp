@@ -169,7 +169,9 @@ std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
   if (client == nullptr) return findings;
   findings.push_back(
       look("slurm limits", need, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
-  if (grid) findings.push_back(look("partition", need, [&] { return look_at_partition(client->partitions(), *grid); }));
+  // A site that is here and cannot take the grid: no submit of it works.
+  if (grid)
+    findings.push_back(look("partition", Need::needed, [&] { return look_at_partition(client->partitions(), *grid); }));
   return findings;
 }
 

@@ -30,7 +30,7 @@ std::vector<jobs::DryRun::Script> dry_run(const jobs::Run& run, const std::vecto
                                           const Limits& limits, const std::string& program) {
   const auto pace = jobs::pace_of(run.grid, static_cast<std::uint32_t>(shards.size()));
   std::vector<jobs::DryRun::Script> scripts;
-  for (const auto& request : element_requests(run, split(shards, limits), pace, 1, program)) {
+  for (const auto& request : element_requests(run, split(shards, limits), pace, 1, {program})) {
     scripts.push_back({elements_file(scripts.size()), sbatch_script(request)});
   }
   const auto chunks = scripts.size();

@@ -1,8 +1,10 @@
 #include "slurm/elements.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,11 +18,9 @@
 namespace nkigrid::slurm {
 namespace {
 
-/// The last line that an element printed, "" when it printed none. Ours if there is one: mpirun has its own words
-/// behind it.
-std::string last_line(const jobs::Run& run, std::uint32_t job, std::uint32_t element) {
-  std::ifstream file(run.log_folder() / fmt::format("element-{}_{}.out", job, element),
-                     std::ios::binary | std::ios::ate);
+/// The last line that a job printed, "" when it printed none. Ours if there is one: mpirun has its own words behind it.
+std::string last_line(const std::filesystem::path& output) {
+  std::ifstream file(output, std::ios::binary | std::ios::ate);
   if (!file) return {};
   constexpr std::streamoff kTail = 4096;
   file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
@@ -37,12 +37,44 @@ bool has_failed(const std::string& state) {
          state == "TIMEOUT";
 }
 
+constexpr const char* kForgotten = "no longer known to the controller";
+
+/// The command of an advice, for one job.
+std::string for_job(std::string advice, const std::string& job) {
+  constexpr std::string_view kPlace = "JOB";
+  if (const auto at = advice.find(kPlace); at != std::string::npos) advice.replace(at, kPlace.size(), job);
+  return advice;
+}
+
+/// What a record of the job table says. @param said the last line that a failed job printed
+jobs::ElementState state_of(const JobState& job, const std::string& said) {
+  auto reason = job.reason;
+  if (has_failed(job.state) && !said.empty()) reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
+  return {0, job.job, job.state, std::move(reason), job.advice, job.submitted, job.active()};
+}
+
+/// The newest aggregation that a submission notes, or that the controller knows.
+std::optional<jobs::ElementState> aggregation_state(const jobs::Run& run, const std::vector<JobState>& jobs,
+                                                    const std::vector<jobs::Submission>& submissions) {
+  std::uint32_t newest = 0;
+  for (const auto& submission : submissions) newest = std::max(newest, submission.aggregation);
+  for (const auto& job : jobs) {
+    if (read_aggregation_comment(run, job.comment)) newest = std::max(newest, job.job);
+  }
+  if (newest == 0) return std::nullopt;
+  for (const auto& job : jobs) {
+    if (job.job != newest) continue;
+    auto state = state_of(job, last_line(run.log_folder() / fmt::format("aggregation-{}.out", newest)));
+    state.advice = for_job(std::move(state.advice), std::to_string(newest));
+    return state;
+  }
+  return jobs::ElementState{0, newest, "ENDED", kForgotten, "", 0, false};
+}
+
 }  // namespace
 
-std::vector<jobs::ElementState> element_states(const jobs::Run& run, Client& client) {
-  auto submissions = read_submissions(run);
-  const auto jobs = client.jobs(comment_prefix(run));
-  adopt_unnoted(run, jobs, submissions);
+jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
+  const auto [jobs, submissions] = known_jobs(run, client);
   const auto offsets = offsets_of(submissions);
   std::map<std::uint32_t, jobs::ElementState> states;
   // Newest submission last: it says what a shard does now. A job that the controller forgot has ended; the log knows
@@ -51,7 +83,7 @@ std::vector<jobs::ElementState> element_states(const jobs::Run& run, Client& cli
     for (const auto& array : submission.arrays) {
       for (const auto element : parse_elements(array.elements)) {
         const auto shard = array.offset + element;
-        states[shard] = {shard, array.job, "ENDED", "no longer known to the controller", "", 0, false};
+        states[shard] = {shard, array.job, "ENDED", kForgotten, "", 0, false};
       }
     }
   }
@@ -60,17 +92,17 @@ std::vector<jobs::ElementState> element_states(const jobs::Run& run, Client& cli
     for (const auto element : elements_of(job)) {
       const auto shard = offsets.at(job.job) + element;
       if (states[shard].job != job.job) continue;
-      auto reason = job.reason;
-      if (has_failed(job.state)) {
-        if (const auto said = last_line(run, job.job, element); !said.empty())
-          reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
-      }
-      states[shard] = {shard, job.job, job.state, std::move(reason), job.advice, job.submitted, job.active()};
+      const auto name = fmt::format("{}_{}", job.job, element);
+      auto state = state_of(job, last_line(run.log_folder() / fmt::format("element-{}.out", name)));
+      state.shard = shard;
+      state.advice = for_job(std::move(state.advice), name);
+      states[shard] = std::move(state);
     }
   }
-  std::vector<jobs::ElementState> list;
-  for (auto& [shard, state] : states) list.push_back(std::move(state));
-  return list;
+  jobs::RunJobs all_jobs;
+  for (auto& [shard, state] : states) all_jobs.elements.push_back(std::move(state));
+  all_jobs.aggregation = aggregation_state(run, jobs, submissions);
+  return all_jobs;
 }
 
 }  // namespace nkigrid::slurm

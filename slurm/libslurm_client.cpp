@@ -144,8 +144,8 @@ void apply_extra(job_desc_msg_t& job, const std::string& line, Strings& strings)
       {"--exclusive", [&] { job.shared = 0; }},
       {"--no-requeue", [&] { job.requeue = 0; }},
       {"--hold", [&] { job.priority = 0; }},
-      {"--nice",
-       [&] { job.nice = NICE_OFFSET + static_cast<std::uint32_t>(std::atoi(value.empty() ? "100" : value.c_str())); }},
+      {"--nice",  // the grid's reader has looked at the number
+       [&] { job.nice = static_cast<std::uint32_t>(NICE_OFFSET + std::atol(value.empty() ? "100" : value.c_str())); }},
       {"--nodelist", [&] { job.req_nodes = strings.hold(value); }},
       {"--licenses", [&] { job.licenses = strings.hold(value); }},
       {"--wckey", [&] { job.wckey = strings.hold(value); }},
@@ -187,9 +187,10 @@ void fill_resources(job_desc_msg_t& job, const JobRequest& request, Strings& str
   for (const auto& line : r.extra) apply_extra(job, line, strings);
 }
 
-/// What Slurm says beside an accepted job that waits for a node or partition to come back: `status` tells it.
+/// What Slurm says beside an accepted job that waits for a node or partition to come back, or for its user (--hold):
+/// `status` tells it.
 bool may_pass(int error) {
-  return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_PARTITION_DOWN ||
+  return error == ESLURM_NODE_NOT_AVAIL || error == ESLURM_JOB_HELD || error == ESLURM_PARTITION_DOWN ||
          error == ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE;
 }
 
@@ -246,6 +247,8 @@ class LibslurmClient final : public Client {
       state.state = state_text(record.job_state);
       explain(record, state);
       state.submitted = static_cast<double>(record.submit_time);
+      state.started = static_cast<double>(record.start_time);
+      state.work_folder = text(record.work_dir);
       state.nodes = text(record.nodes);
       state.name = text(record.name);
       state.comment = comment;
@@ -374,7 +377,7 @@ class LibslurmClient final : public Client {
         fail(fmt::format("start job '{}' as asked", request.name), error);
       }
       for (const auto& known : jobs(request.comment)) {
-        if (known.comment == request.comment) return known.job;
+        if (is_of(known, request)) return known.job;
       }
       const bool again = has_no_room(error) || error == ESLURM_NODES_BUSY || could_not_copy(error) ||
                          error == SLURM_COMMUNICATIONS_CONNECTION_ERROR ||

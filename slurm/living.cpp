@@ -9,7 +9,18 @@
 
 namespace nkigrid::slurm {
 
-Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
+namespace {
+
+/// True when an element that runs was told to stop since it began: it only ends what it has in hand.
+bool drains(const JobState& job, std::uint32_t shard, const std::map<std::uint32_t, double>& stopped) {
+  const auto at = stopped.find(shard);
+  return at != stopped.end() && job.state != "PENDING" && at->second >= job.started;
+}
+
+}  // namespace
+
+Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs,
+                 const std::map<std::uint32_t, double>& stopped) {
   Living living;
   std::map<std::uint32_t, std::uint32_t> elements, throttles;  // by array job
   for (const auto& job : jobs) {
@@ -18,7 +29,7 @@ Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
       living.aggregation = std::max(living.aggregation, *generation);
     const auto comment = read_elements_comment(run, job.comment);
     if (!comment) continue;
-    if (!job.works()) {
+    if (!job.works() || (job.element && drains(job, comment->offset + *job.element, stopped))) {
       for (const auto element : elements_of(job))
         living.completing[comment->offset + element] = fmt::format("{}_{}", job.job, element);
       continue;
@@ -39,6 +50,25 @@ Living living_of(const jobs::Run& run, const std::vector<JobState>& jobs) {
   }
   if (living.at_once.size() == 1) living.elements.at_once = *living.at_once.begin();
   return living;
+}
+
+jobs::Others others_of(const jobs::Run& run, const std::vector<JobState>& jobs, std::uint32_t array,
+                       std::uint32_t element) {
+  jobs::Others others;
+  for (const auto& job : jobs) {
+    if (!job.works()) continue;
+    others.aggregation = others.aggregation || read_aggregation_comment(run, job.comment);
+    const auto comment = read_elements_comment(run, job.comment);
+    if (!comment) continue;
+    for (const auto other : elements_of(job)) {
+      if (job.job == array && other == element) continue;
+      if (job.state == "PENDING")
+        others.waiting = true;
+      else
+        others.shards.push_back(comment->offset + other);
+    }
+  }
+  return others;
 }
 
 }  // namespace nkigrid::slurm

@@ -212,6 +212,7 @@ constexpr std::array<std::string_view, 199> kNames = {"NO_REASON",
                                                       "QOS_MIN_BILLING",
                                                       "RESV_DELETED"};
 
+constexpr const char* kRelease = "look at its node and its output, then scontrol release JOB";
 constexpr const char* kAsk = "ask the administrators";
 constexpr const char* kWait = "wait until other jobs end, or ask for a higher limit";
 constexpr const char* kPartition = "ask the administrators, or name another slurm.partition";
@@ -235,8 +236,8 @@ const std::map<std::string_view, Reason>& single_reasons() {
       {"PART_CONFIG",
        {"the partition's limits do not allow it",
         "look at slurm.partition, nodes and time (scontrol show partition), then cancel and resume"}},
-      {"HELD", {"held by an administrator", kAsk}},
-      {"HELD_USER", {"held by its user", "scontrol release JOB"}},
+      {"HELD", {"held by an administrator", "ask one; as one, scontrol release JOB lets it start"}},
+      {"HELD_USER", {"held by its user", "scontrol release JOB lets it start"}},
       {"TIME", {"its start time has not come", ""}},
       {"LICENSES", {"waits for licenses", ""}},
       {"ASSOC_JOB_LIMIT", {"the account's limit on jobs is reached", kWait}},
@@ -344,6 +345,9 @@ Reason limit_reason(std::string_view name) {
 
 Reason reason_of(std::uint32_t number, std::string_view description) {
   if (number < kNames.size()) {
+    // Whoever holds a job by hand leaves no words; Slurm says why it did, and calls it the user's all the same.
+    if (!description.empty() && (kNames[number] == "HELD" || kNames[number] == "HELD_USER"))
+      return {fmt::format("held by Slurm: {}", description), kRelease};
     const auto known = single_reasons().find(kNames[number]);
     return known != single_reasons().end() ? known->second : limit_reason(kNames[number]);
   }

@@ -11,7 +11,8 @@ struct Reason {
   std::string words, advice;  ///< "" where there is nothing to say, or nothing but to wait
 };
 
-/// @param number Slurm's job_state_reason @param description Slurm's own words, for a number that we do not know
+/// @param number Slurm's job_state_reason @param description Slurm's own words: why it held a job itself, and what a
+/// number means that we do not know. JOB in an advice stands for the job's id.
 Reason reason_of(std::uint32_t number, std::string_view description = {});
 
 /// What to do about an error of a call: the key of the grid that it is about, else `doctor`.

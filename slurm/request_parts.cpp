@@ -31,9 +31,14 @@ std::vector<std::string> submit_environment(const JobRequest& request) {
   return environment;
 }
 
+bool is_of(const JobState& job, const JobRequest& request) {
+  return job.comment == request.comment && (job.work_folder.empty() || job.work_folder == request.work_folder);
+}
+
 std::set<std::string> node_names(std::string_view list) {
   std::set<std::string> names;
-  while (!list.empty()) {
+  std::uint64_t told = 0;  // a place may tell what another has told
+  while (!list.empty() && told <= kMostNodes) {
     const auto open = list.find('['), comma = list.find(',');
     const auto close = open < comma ? list.find(']', open) : std::string_view::npos;
     const auto end = std::min(close == std::string_view::npos ? comma : list.find(',', close), list.size());
@@ -48,8 +53,9 @@ std::set<std::string> node_names(std::string_view list) {
       const auto place = places.substr(0, places.find(','));
       places.remove_prefix(std::min(place.size() + 1, places.size()));
       const auto width = std::min(place.find('-'), place.size());  // "01-04" keeps its zeros
-      for (const auto number :
-           count_elements(place) <= kMostNodes ? parse_elements(place) : std::vector<std::uint32_t>()) {
+      const auto count = count_elements(place);
+      if (count > kMostNodes || (told += count) > kMostNodes) continue;
+      for (const auto number : parse_elements(place)) {
         names.insert(fmt::format("{}{:0{}}{}", front, number, width, back));
       }
     }

@@ -14,6 +14,9 @@ namespace nkigrid::slurm {
 /// The request's environment, and where, by whom and under which name it was submitted.
 std::vector<std::string> submit_environment(const JobRequest& request);
 
+/// True when a job is what a request asked for: a copy of a run sends the same comments from another folder.
+bool is_of(const JobState& job, const JobRequest& request);
+
 /// "65536M", "64G" or "0" (all of a node's memory), as the grid writes slurm.mem. @returns [MB]
 std::uint64_t megabytes(const std::string& mem);
 

@@ -1,6 +1,7 @@
 #include "slurm/scheduler.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "slurm/doctor.hpp"
 #include "slurm/dry_run.hpp"
 #include "slurm/elements.hpp"
+#include "slurm/scripts.hpp"
 #include "slurm/slurm.hpp"
 #include "slurm/submissions.hpp"
 #include "slurm/submit.hpp"
@@ -26,6 +28,7 @@ class SlurmScheduler final : public jobs::Scheduler {
   }
 
   void connect() override {
+    check_launcher();
     ask([](Client&) { return 0; });
   }
 
@@ -45,8 +48,17 @@ class SlurmScheduler final : public jobs::Scheduler {
 
   bool is_submitted(const jobs::Run& run) const override { return !read_submissions(run).empty(); }
 
-  std::vector<jobs::ElementState> elements(const jobs::Run& run) override {
-    return ask([&](Client& client) { return element_states(run, client); });
+  jobs::RunJobs jobs(const jobs::Run& run) override {
+    return ask([&](Client& client) { return run_jobs(run, client); });
+  }
+
+  std::optional<std::uint32_t> room(const jobs::Grid& grid) override {
+    try {
+      if (!partitions_) partitions_ = ask([](Client& client) { return client.partitions(); });
+    } catch (const Error&) {
+      partitions_.emplace();
+    }
+    return elements_that_fit(grid.slurm, *partitions_);
   }
 
   std::vector<jobs::Finding> look(const std::optional<jobs::Grid>& grid) override { return look_at_slurm(grid); }
@@ -82,6 +94,7 @@ class SlurmScheduler final : public jobs::Scheduler {
   }
 
   std::unique_ptr<Client> client_;
+  std::optional<std::vector<Partition>> partitions_;  ///< as room() found them; empty where there is no controller
 };
 
 class SlurmAllocation final : public jobs::Allocation {
@@ -97,6 +110,7 @@ class SlurmAllocation final : public jobs::Allocation {
     return {[watch] { watch->ask(); }, [watch] { return watch->answer(); }};
   }
   void leave_out_of_waiting(const std::string& nodes) const override { slurm::leave_out_of_waiting(nodes); }
+  std::optional<jobs::Others> others(const jobs::Run& run) const override { return others_of(run); }
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ std::string option(std::string_view name, const std::string& value) {
 
 /// The array job of one chunk.
 JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks,
-                           const jobs::Pace& pace, std::uint32_t generation, const std::string& program) {
+                           const jobs::Pace& pace, std::uint32_t generation, const ElementCommand& command) {
   const auto& slurm = run.grid.slurm;
   JobRequest request = base_request(run);
   request.name = job_name(run);
@@ -75,8 +75,9 @@ JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32
   // binding.
   request.script = fmt::format(
       "#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) "
-      "{}--quiet\n",
-      request.tasks, shell_word(program), shell_word(request.work_folder), chunk.offset, part);
+      "{}{}--quiet\n",
+      request.tasks, shell_word(command.program), shell_word(request.work_folder), chunk.offset, part,
+      command.with_parked ? "--parked " : "");
   return request;
 }
 
@@ -118,11 +119,11 @@ std::string dependency_text(const std::vector<std::string>& jobs) {
 }
 
 std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const jobs::Pace& pace,
-                                         std::uint32_t generation, const std::string& program) {
+                                         std::uint32_t generation, const ElementCommand& command) {
   std::vector<JobRequest> requests;
   const auto count = static_cast<std::uint32_t>(chunks.size());
   for (std::uint32_t c = 0; c < count; ++c)
-    requests.push_back(element_request(run, chunks[c], c, count, pace, generation, program));
+    requests.push_back(element_request(run, chunks[c], c, count, pace, generation, command));
   return requests;
 }
 
@@ -200,10 +201,38 @@ void check_sizes(const JobRequest& request, const Partition& partition) {
 
 }  // namespace
 
+namespace {
+
+bool is_named(const Partition& partition, const std::string& name) {
+  return name.empty() ? partition.is_default : partition.name == name;
+}
+
+/// How many elements' shares of one node it bears.
+std::uint32_t shares_of(const Partition::Node& node, const jobs::SlurmSpec& spec) {
+  const auto cpus = node.cpus / (spec.ranks_per_node * spec.cpus_per_rank);
+  const bool whole =
+      spec.mem == "0" || std::find(spec.extra.begin(), spec.extra.end(), "--exclusive") != spec.extra.end();
+  const auto memory = spec.mem.empty() || whole ? 0 : megabytes(spec.mem);
+  const auto by_memory = memory == 0 ? std::uint64_t{cpus} : node.memory / memory;
+  const auto shares = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus, by_memory));
+  return whole ? std::min(shares, 1U) : shares;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions) {
+  const auto partition =
+      std::find_if(partitions.begin(), partitions.end(), [&](const auto& p) { return is_named(p, spec.partition); });
+  if (partition == partitions.end() || partition->sizes.empty()) return std::nullopt;
+  const auto excluded = node_names(spec.exclude);
+  std::uint32_t shares = 0;
+  for (const auto& node : partition->sizes) shares += excluded.contains(node.name) ? 0 : shares_of(node, spec);
+  return shares / spec.nodes;
+}
+
 void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
-  const auto& name = request.resources.partition;
   for (const auto& partition : partitions) {
-    if (name.empty() ? !partition.is_default : partition.name != name) continue;
+    if (!is_named(partition, request.resources.partition)) continue;
     if (request.nodes <= partition.nodes) return check_sizes(request, partition);
     throw Error(ErrorCode::config,
                 fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use "

@@ -32,11 +32,17 @@ std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk);
 /// "afterany:12:13_4": when all of these jobs and elements have ended, however they end; "" for none.
 std::string dependency_text(const std::vector<std::string>& jobs);
 
+/// What an element runs.
+struct ElementCommand {
+  std::string program;       ///< absolute path of nkigrid
+  bool with_parked = false;  ///< also what infrastructure failures parked
+};
+
 /// The array jobs of a submission, one a chunk, without dependencies.
-/// @param generation counts submissions of this run, from 1 @param program absolute path of nkigrid
+/// @param generation counts submissions of this run, from 1
 /// Throws nothing on what Slurm would only find out later: see check_request().
 std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector<Chunk>& chunks, const jobs::Pace& pace,
-                                         std::uint32_t generation, const std::string& program);
+                                         std::uint32_t generation, const ElementCommand& command);
 
 /// The aggregation job. It is to wait for all arrays to end, however they end, and checks completeness itself.
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program);
@@ -48,6 +54,9 @@ void check_request(const JobRequest& request);
 /// A request that no node count of its partition can ever fulfil: Slurm takes it and leaves it pending for ever. A
 /// partition that is not listed is left to Slurm. @throws Error{config} with the numbers
 void check_fits(const JobRequest& request, const std::vector<Partition>& partitions);
+
+/// How many elements the partition's nodes bear at once, by their CPUs and memory. Nothing where they are not listed.
+std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions);
 
 /// The same request as a script that `sbatch` accepts by hand.
 std::string sbatch_script(const JobRequest& request);

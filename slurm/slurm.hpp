@@ -35,7 +35,9 @@ struct JobState {
   std::string reason;                    ///< why a pending job waits or how a job failed, in words
   std::string advice;                    ///< what to do about it, "" when there is nothing but to wait
   double submitted = 0;                  ///< Unix time [s]; 0: unknown
+  double started = 0;                    ///< Unix time [s] of its newest start; 0: unknown
   std::string nodes, name, comment;
+  std::string work_folder = {};  ///< where it works: copies of a run have the same comments; "": unknown
   bool active() const noexcept;  ///< pending, running, suspended or completing
   bool works() const noexcept;   ///< active, and not at its end: one that only completes begins nothing more
 };

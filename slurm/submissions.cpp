@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <system_error>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,13 @@ using nlohmann::json;
 
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMostShards = 1'000'000;  // what slurm.shards may be; a run may have had more of them than now
+
+/// True unless a run stands where the job works, and is another one than `run`: the original, or a copy.
+bool works_for(const JobState& job, const jobs::Run& run) {
+  std::error_code unknown;
+  return job.work_folder.empty() || std::filesystem::equivalent(job.work_folder, run.folder, unknown) ||
+         !jobs::is_run(job.work_folder);
+}
 
 std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
 
@@ -75,6 +83,21 @@ void write_submissions(const jobs::Run& run, const std::vector<Submission>& subm
         {{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
   }
   write_file_atomic(jobs_file(run), json{{"version", kVersion}, {"submissions", list}}.dump(1) + "\n");
+}
+
+KnownJobs known_jobs(const jobs::Run& run, Client& client) {
+  KnownJobs known{.jobs = client.jobs(comment_prefix(run)), .submissions = read_submissions(run)};
+  std::set<std::uint32_t> foreign;
+  for (const auto& job : known.jobs) {
+    if (!works_for(job, run)) foreign.insert(job.job);
+  }
+  std::erase_if(known.jobs, [&](const auto& job) { return foreign.contains(job.job); });
+  for (auto& submission : known.submissions) {
+    std::erase_if(submission.arrays, [&](const auto& array) { return foreign.contains(array.job); });
+    if (foreign.contains(submission.aggregation)) submission.aggregation = 0;
+  }
+  adopt_unnoted(run, known.jobs, known.submissions);
+  return known;
 }
 
 void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<Submission>& submissions) {

@@ -18,6 +18,16 @@ namespace nkigrid::slurm {
 std::vector<jobs::Submission> read_submissions(const jobs::Run& run);
 void write_submissions(const jobs::Run& run, const std::vector<jobs::Submission>& submissions);
 
+/// What the controller and RUN/jobs.json know of a run.
+struct KnownJobs {
+  std::vector<JobState> jobs;  ///< as the controller lists them
+  std::vector<jobs::Submission> submissions;
+};
+
+/// A job is a run's by its comment and by where it works: a copy of a run has its run_id and its notes, and the
+/// original's jobs are none of its. Those of a run that was moved stay its own.
+KnownJobs known_jobs(const jobs::Run& run, Client& client);
+
 /// Takes in living jobs whose note a crash lost between the call and the write, by their comments.
 void adopt_unnoted(const jobs::Run& run, const std::vector<JobState>& jobs, std::vector<jobs::Submission>& submissions);
 

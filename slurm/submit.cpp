@@ -16,6 +16,7 @@
 #include "jobs/base/foreign_files.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/living.hpp"
+#include "slurm/request_parts.hpp"
 #include "slurm/scripts.hpp"
 #include "slurm/submissions.hpp"
 
@@ -44,7 +45,7 @@ std::uint32_t submit_one(Client& client, const JobRequest& request) {
   const auto job = client.submit(request);
   std::uint32_t oldest = job;
   for (const auto& known : client.jobs(request.comment)) {
-    if (known.active() && known.comment == request.comment) oldest = std::min(oldest, known.job);
+    if (known.active() && is_of(known, request)) oldest = std::min(oldest, known.job);
   }
   if (oldest != job) client.cancel(job);
   return oldest;
@@ -83,14 +84,13 @@ class Submitting {
     }
   }
 
+  /// Behind what lives, or at once where nothing does.
   void aggregation(Submission& submission, const std::set<std::uint32_t>& arrays, const std::string& program) {
     auto request = aggregation_request(run_, submission.generation, program);
     request.dependency = dependency_text(named(arrays));
-    after_submitted(submission, [&] {
-      check_request(request);
-      submission.aggregation = submit_one(client_, request);
-      write_submissions(run_, submissions_);
-    });
+    check_request(request);
+    submission.aggregation = submit_one(client_, request);
+    write_submissions(run_, submissions_);
   }
 
  private:
@@ -103,10 +103,10 @@ class Submitting {
       if (submission.arrays.empty()) throw;
       std::vector<std::uint32_t> arrays;
       for (const auto& array : submission.arrays) arrays.push_back(array.job);
-      throw Error(ErrorCode::external, fmt::format("array {} is submitted, and what belongs behind it is not: {}; "
-                                                   "`nkigrid resume {}` makes up for it, `nkigrid cancel` "
-                                                   "ends it",
-                                                   fmt::join(arrays, ", "), error.what(), run_.folder.native()));
+      throw Error(ErrorCode::external,
+                  fmt::format("array {} is submitted, and the next one is not: {}; `nkigrid resume {}` makes up for "
+                              "it, `nkigrid cancel` ends it",
+                              fmt::join(arrays, ", "), error.what(), run_.folder.native()));
     }
   }
 
@@ -115,28 +115,43 @@ class Submitting {
   std::vector<Submission>& submissions_;
 };
 
-/// Every shard is at work: an earlier submit may have died before its aggregation.
-void complete(const jobs::Run& run, Client& client, const std::string& program, const Living& living,
+std::uint32_t next_generation(const std::vector<Submission>& submissions) {
+  std::uint32_t generation = 1;
+  for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
+  return generation;
+}
+
+/// No shard is left to submit. An aggregation may be: an earlier submit died before it, or it ended without its tables.
+void complete(const jobs::Run& run, Client& client, const jobs::SubmitRequest& request, const Living& living,
               std::vector<Submission>& submissions, SubmitReport& report) {
-  report.already = true;
-  if (submissions.empty()) return;
-  auto& newest = *std::max_element(submissions.begin(), submissions.end(),
-                                   [](const auto& a, const auto& b) { return a.generation < b.generation; });
-  if (!living.arrays.empty() && living.aggregation < living.generation) {
-    Submitting(run, client, submissions).aggregation(newest, living.arrays, program);
-    report.aggregation_added = true;
+  report.already = !request.shards.empty();
+  const bool stands = living.aggregation > 0 && living.aggregation >= living.generation;
+  if (!stands && (!living.arrays.empty() || request.tables)) {
+    const auto newest = std::max_element(submissions.begin(), submissions.end(),
+                                         [](const auto& a, const auto& b) { return a.generation < b.generation; });
+    // One that was made is not made again: its comment is taken.
+    auto& submission = newest != submissions.end() && newest->aggregation == 0
+                           ? *newest
+                           : submissions.emplace_back(Submission{.generation = next_generation(submissions)});
+    try {
+      Submitting(run, client, submissions).aggregation(submission, living.arrays, request.program);
+      report.aggregation_added = true;
+    } catch (const Error& error) {
+      if (living.arrays.empty()) throw;
+      report.aggregation_refused = error.what();
+    }
+    report.submission = submission;
+  } else if (!submissions.empty()) {
+    report.submission = submissions.back();
   }
-  report.submission = newest;
 }
 
 }  // namespace
 
 jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest& request, Client& client) {
   const auto lock = lock_submits(run);
-  auto submissions = read_submissions(run);
-  const auto jobs = client.jobs(comment_prefix(run));
-  adopt_unnoted(run, jobs, submissions);
-  const auto living = living_of(run, jobs);
+  auto [jobs, submissions] = known_jobs(run, client);
+  const auto living = living_of(run, jobs, request.stopped);
   SubmitReport report;
   std::vector<std::uint32_t> wanted;
   for (const auto shard : request.shards)
@@ -144,14 +159,13 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
   std::copy_if(report.busy_shards.begin(), report.busy_shards.end(), std::back_inserter(report.begun_shards),
                [&](std::uint32_t shard) { return living.begun.contains(shard); });
   if (wanted.empty()) {
-    complete(run, client, request.program, living, submissions, report);
+    complete(run, client, request, living, submissions, report);
     return report;
   }
   report.pace = jobs::pace_of(run.grid, static_cast<std::uint32_t>(wanted.size()), living.elements);
   const auto chunks = split(wanted, client.limits(), client.jobs_in_use());
-  std::uint32_t generation = 1;
-  for (const auto& submission : submissions) generation = std::max(generation, submission.generation + 1);
-  auto requests = element_requests(run, chunks, report.pace, generation, request.program);
+  const auto generation = next_generation(submissions);
+  auto requests = element_requests(run, chunks, report.pace, generation, {request.program, request.with_parked});
   const auto partitions = client.partitions();
   for (auto& element : requests) {
     add_excluded(element, request.exclude);
@@ -163,18 +177,30 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
   submitting.arrays(chunks, std::move(requests), living, report.pace);
   auto arrays = living.arrays;
   for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
-  submitting.aggregation(submissions.back(), arrays, request.program);
+  try {
+    submitting.aggregation(submissions.back(), arrays, request.program);
+  } catch (const Error& error) {
+    report.aggregation_refused = error.what();
+  }
   report.submission = submissions.back();
   return report;
 }
 
 std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client) {
   std::set<std::uint32_t> ids;
-  for (const auto& job : client.jobs(comment_prefix(run))) {
+  for (const auto& job : known_jobs(run, client).jobs) {
     if (job.active()) ids.insert(job.job);
   }
   for (const auto id : ids) client.cancel(id);
   return {ids.begin(), ids.end()};
+}
+
+void check_launcher() {
+  if (find_program("mpirun")) return;
+  throw Error(
+      ErrorCode::external,
+      "no 'mpirun' in PATH, with which each element would start its ranks (PATH travels with the job); load the "
+      "module of the MPI that nkigrid was built with, or add its bin folder to PATH, then submit");
 }
 
 void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder) {
@@ -186,12 +212,13 @@ void check_submittable(const jobs::Grid& grid, const std::filesystem::path& fold
                                                path));
   }
   for (const auto& model : grid.models) {
-    const auto* remote = jobs::remote_of(model.api);
-    if (remote == nullptr || remote->key.kind != jobs::KeySource::Kind::env) continue;
-    throw Error(ErrorCode::config,
-                fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
-                            "use {{file: PATH}} with mode 0600, or {{command: [...]}}",
-                            model.name, remote->key.value));
+    for (const auto& source : jobs::key_sources(model.api)) {
+      if (source.kind != jobs::KeySource::Kind::env) continue;
+      throw Error(ErrorCode::config,
+                  fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
+                              "use {{file: PATH}} with mode 0600, or {{command: [...]}}",
+                              model.name, source.value));
+    }
   }
 }
 

@@ -19,6 +19,9 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
 /// Ends every living job of the run. @returns their ids.
 std::vector<std::uint32_t> cancel_run(const jobs::Run& run, Client& client);
 
+/// Elements start their ranks with the mpirun of the PATH that travels with them. @throws Error{external} without one
+void check_launcher();
+
 /// Things a submitted run may not have: keys from the environment, a folder whose name Slurm would read as a pattern.
 /// @throws Error{config}
 void check_submittable(const jobs::Grid& grid, const std::filesystem::path& folder);

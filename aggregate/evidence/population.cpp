@@ -233,9 +233,13 @@ class Merger {
       }
     }
     ledger.warnings.insert(ledger.warnings.end(), source.ledger.warnings.begin(), source.ledger.warnings.end());
+    for (const auto& words : source.ledger.trust)
+      if (std::find(ledger.trust.begin(), ledger.trust.end(), words) == ledger.trust.end())
+        ledger.trust.push_back(words);
     ledger.ignored_rows += source.ledger.ignored_rows;
     ledger.foreign_files += source.ledger.foreign_files;
     ledger.copied_files += source.ledger.copied_files;
+    for (const auto& [build, nodes] : source.ledger.builds) ledger.builds[build].insert(nodes.begin(), nodes.end());
   }
 
   void warn() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -19,6 +21,24 @@ struct FailedTurn {
 void add_failure(Trail& trail, std::uint32_t turn, Code code) {
   if (trail.first_turn == 0 || turn < trail.first_turn) trail.first = code, trail.first_turn = turn;
   if (turn >= trail.last_turn) trail.last = code, trail.last_turn = turn;
+}
+
+/// A number behind a word says how often within the reply.
+std::string_view without_number(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const bool counts = equals != std::string_view::npos && word.find_first_not_of("0123456789", equals + 1) == word.npos;
+  return counts ? word.substr(0, equals) : word;
+}
+
+void add_flags(Readings& readings, std::string_view flags) {
+  ++readings.replies;
+  std::set<std::string_view> words;  // a reply counts once, however many calls it has
+  while (!flags.empty()) {
+    const std::size_t end = std::min(flags.find(' '), flags.size());
+    if (end > 0) words.insert(without_number(flags.substr(0, end)));
+    flags.remove_prefix(std::min(end + 1, flags.size()));
+  }
+  for (const auto word : words) ++readings.words[std::string(word)];
 }
 
 /// Collects the facts of one log. `place` gives an episode's place in the population, or nothing when another
@@ -66,6 +86,7 @@ class Collector {
     spend.tokens_in += turn.tokens_in;
     spend.tokens_out += turn.tokens_out;
     if (!turn.answered) return;
+    add_flags(facts_.readings[planned.cell * population_.tasks.size() + planned.task], turn.flags);
     ++found_[turn.episode];
     if (ledger_.states[turn.episode].counted_attempt > 1)
       taken_over_[turn.episode].push_back({turn.turn, turn.attempt, turn.code});
@@ -96,7 +117,8 @@ class Collector {
 };
 
 TurnFacts empty_facts(const jobs::Plan& plan) {
-  return {std::vector<Trail>(plan.episodes.size()), std::vector<Spend>(plan.cells.size() * plan.tasks.size())};
+  return {std::vector<Trail>(plan.episodes.size()), std::vector<Spend>(plan.cells.size() * plan.tasks.size()),
+          std::vector<Readings>(plan.cells.size() * plan.tasks.size())};
 }
 
 }  // namespace
@@ -108,6 +130,12 @@ Spend& Spend::operator+=(const Spend& other) noexcept {
   llm_s += other.llm_s;
   uncounted_tokens += other.uncounted_tokens;
   uncounted_usd += other.uncounted_usd;
+  return *this;
+}
+
+Readings& Readings::operator+=(const Readings& other) {
+  replies += other.replies;
+  for (const auto& [word, count] : other.words) words[word] += count;
   return *this;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "aggregate/evidence/population.hpp"
@@ -26,10 +28,19 @@ struct Spend {
   Spend& operator+=(const Spend& other) noexcept;
 };
 
+/// How replies were read. A reply counts when the counted attempt made or inherited it.
+struct Readings {
+  std::uint64_t replies = 0;                   ///< that were answered
+  std::map<std::string, std::uint64_t> words;  ///< flags of turns, numbers left out ("mended=3": "mended") -> replies
+
+  Readings& operator+=(const Readings& other);
+};
+
 /// What only the turns of a log tell.
 struct TurnFacts {
-  std::vector<Trail> trails;  ///< parallel to plan.episodes
-  std::vector<Spend> spend;   ///< cells x tasks, row-major
+  std::vector<Trail> trails;       ///< parallel to plan.episodes
+  std::vector<Spend> spend;        ///< cells x tasks, row-major
+  std::vector<Readings> readings;  ///< the same
   std::uint64_t episodes_lacking_turns =
       0;  ///< counted ones of whose turns damage took some: their trails and spend are not whole
 };

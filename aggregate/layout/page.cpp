@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -42,7 +43,7 @@ Page printable_page(Page page) {
 std::string page_as_text(const Page& page, std::size_t columns) {
   const auto layout = [columns](const Sheet& sheet) { return sheet_as_text(sheet, columns); };
   auto text = laid_out(page.blocks, layout, "{}: nothing to show: {}\n");
-  for (const auto& warning : page.warnings) text += fmt::format("\nwarning: {}", warning);
+  for (const auto& warning : page.warnings) text += "\n" + wrapped("warning: " + warning, columns);
   return page.warnings.empty() ? text : text + '\n';
 }
 

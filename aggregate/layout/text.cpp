@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "aggregate/layout/sheet.hpp"
+#include "jobs/base/wrapped.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -71,34 +72,43 @@ std::string folded_row(const std::vector<std::string>& words, const Sheet& sheet
   return text;
 }
 
-// Broken at spaces; a word longer than the line stays whole.
-std::string wrapped(const std::string& text, std::size_t columns) {
-  std::string out;
-  std::size_t used = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find(' ', at), text.size());
-    const auto word = text.substr(at, end - at);
-    const bool breaks = used > 0 && used + 1 + characters(word) > columns;
-    out += used == 0 ? "" : breaks ? "\n" : " ";
-    used = (breaks || used == 0 ? 0 : used + 1) + characters(word);
-    out += word;
-    at = end + 1;
+// Whether each of a group's columns is told from all others by its own head.
+bool is_told_apart(const Sheet& sheet, const ColumnGroup& group) {
+  const auto end = group.first + group.count;
+  for (std::size_t i = group.first; i < end; ++i) {
+    const auto same = [&](const Column& other) { return other.header == sheet.columns[i].header; };
+    if (std::count_if(sheet.columns.begin(), sheet.columns.end(), same) > 1) return false;
   }
-  return out + '\n';
+  return true;
 }
 
-// A head goes before the heads of its group, as in Markdown: lines have no room for heads above.
-std::string folded_text(const Sheet& sheet, std::size_t columns) {
+// Lines have no room for heads above. A head goes before the heads of its group, as in Markdown, where these stand in
+// other groups too; else once, below.
+Sheet without_groups(const Sheet& sheet) {
   auto named = sheet;
-  for (auto& column : named.columns) {
-    if (!column.group.empty()) column.header = column.group + " " + column.header;
+  std::vector<std::string> notes;
+  for (const auto& group : groups_of(sheet.columns)) {
+    if (group.name.empty()) continue;
+    const bool apart = is_told_apart(sheet, group);
+    std::string heads;
+    for (std::size_t i = group.first; i < group.first + group.count; ++i) {
+      heads += (heads.empty() ? "" : ", ") + sheet.columns[i].header;
+      if (!apart) named.columns[i].header = group.name + " " + named.columns[i].header;
+    }
+    if (apart) notes.push_back(heads + ": " + group.name);
   }
+  named.notes.insert(named.notes.begin(), notes.begin(), notes.end());
+  return named;
+}
+
+std::string folded_text(const Sheet& sheet, std::size_t columns) {
+  const auto named = without_groups(sheet);
   const auto widths = widths_of(named);
   const auto lines = lines_of(named, widths, columns);
-  auto text = sheet.caption.empty() ? std::string() : wrapped(sheet.caption, columns);
+  auto text = sheet.caption.empty() ? std::string() : wrapped(sheet.caption, columns) + '\n';
   text += folded_row(headers_of(named), named, widths, lines) + std::string(columns, '-') + '\n';
   for (const auto& row : named.rows) text += folded_row(row, named, widths, lines);
-  for (const auto& note : sheet.notes) text += wrapped(note, columns);
+  for (const auto& note : named.notes) text += wrapped(note, columns) + '\n';
   return text;
 }
 
@@ -110,11 +120,11 @@ std::string sheet_as_text(const Sheet& sheet, std::size_t columns) {
   std::size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (const auto width : widths) total += width;
   if (columns > 0 && total > columns) return folded_text(sheet, columns);
-  std::string text = sheet.caption.empty() ? "" : sheet.caption + "\n";
+  std::string text = sheet.caption.empty() ? "" : wrapped(sheet.caption, columns) + "\n";
   text += groups + text_line(headers_of(sheet), sheet, widths);
   text += std::string(total, '-') + '\n';
   for (const auto& row : sheet.rows) text += text_line(row, sheet, widths);
-  for (const auto& note : sheet.notes) text += note + '\n';
+  for (const auto& note : sheet.notes) text += wrapped(note, columns) + '\n';
   return text;
 }
 

@@ -81,15 +81,16 @@ class PassDraws {
   std::vector<std::uint64_t> below_;  // [quantile][k]: P(at most k), times 2^32
 };
 
-/// Mid-p of the differences, counted wherever it decides at one of the alphas.
-double deciding_p(const Sample& differences, const std::vector<double>& alphas) {
+/// The p value of the differences, counted wherever it decides at one of the alphas.
+double deciding_p(const Sample& differences, const std::vector<double>& alphas, PValue kind) {
   double sum = 0, squares = 0;
   std::size_t differing = 0;
   for (const auto value : differences.strata[0]) {
     const auto d = static_cast<double>(value);
     sum += d, squares += d * d, differing += value != 0;
   }
-  const double least = std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differing, 1000)));
+  const int doubled = kind == PValue::exact ? 1 : 0;
+  const double least = std::ldexp(1.0, doubled - static_cast<int>(std::min<std::size_t>(differing, 1000)));
   if (differing == 0 || least > *std::max_element(alphas.begin(), alphas.end())) return 1;
   if (differing >= kManyTasks) {
     const double p = 2 * normal_cdf(-std::abs(sum) / std::sqrt(squares)).below;
@@ -98,13 +99,14 @@ double deciding_p(const Sample& differences, const std::vector<double>& alphas) 
                        });
     if (clear) return p;
   }
-  return sign_flip(differences, PValue::mid);
+  return sign_flip(differences, kind);
 }
 
 }  // namespace
 
-PairPower::PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws)
-    : pair_(pair), size_(size), alphas_(std::move(alphas)), draws_(draws) {
+PairPower::PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws,
+                     PValue kind)
+    : pair_(pair), size_(size), alphas_(std::move(alphas)), draws_(draws), kind_(kind) {
   pair_.rate = std::clamp(pair_.rate, kEdge, 1 - kEdge);
   pair_.share_a = std::clamp(pair_.share_a, 0.02, 0.98);
   pair_.share_b = std::clamp(pair_.share_b, 0.02, 0.98);
@@ -132,7 +134,7 @@ const std::vector<double>& PairPower::at(double difference) {
   std::vector<double> powers;
   if (is_exact()) {
     const double differing = discordance(difference);
-    for (const auto alpha : alphas_) powers.push_back(mcnemar_power(difference, differing, size_.tasks, alpha));
+    for (const auto alpha : alphas_) powers.push_back(mcnemar_power(difference, differing, size_.tasks, alpha, kind_));
   } else {
     powers = simulated(difference);
   }
@@ -161,7 +163,7 @@ std::vector<double> PairPower::simulated(double difference) const {
         if (steps < denominator)
           value = std::llround(static_cast<double>(value * steps) / static_cast<double>(denominator));
       }
-      const double p = deciding_p(sample, alphas_);
+      const double p = deciding_p(sample, alphas_, kind_);
       for (std::size_t i = 0; i < alphas_.size(); ++i) reached[thread][i] += p <= alphas_[i];
     }
   };

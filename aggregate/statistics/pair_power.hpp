@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "aggregate/statistics/paired.hpp"
+
 namespace nkigrid::aggregate {
 
 /// How two cells pass: each task has a chance in either cell, Beta over tasks, and replicates are drawn from it.
@@ -21,14 +23,15 @@ struct PairSize {
   std::uint32_t tasks = 0, replicates_a = 1, replicates_b = 1;
 };
 
-/// The power of the test that `pairs` prints. One replicate in both cells: that of the mid-p McNemar test, exactly;
-/// else the share of simulated grids whose sign-flip mid-p reaches alpha. Grid d has a counter-based stream of its
+/// The power of the test that `pairs` prints. One replicate in both cells: that of McNemar's test, computed;
+/// else the share of simulated grids whose sign-flip p reaches alpha. Grid d has a counter-based stream of its
 /// own (Philox4x32-10) that is the same for every difference and on any number of threads; a smaller variance at a rate
 /// near 0 or 1 comes with the Beta.
 class PairPower {
  public:
-  /// @param alphas two-sided, one or more @param draws grids to simulate
-  PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws);
+  /// @param alphas two-sided, one or more @param draws grids to simulate @param kind which p value is tested
+  PairPower(const PairChances& pair, const PairSize& size, std::vector<double> alphas, std::uint32_t draws,
+            PValue kind = PValue::mid);
 
   /// Power for each alpha. @param difference >= 0; beyond most() it is that of most()
   const std::vector<double>& at(double difference);
@@ -50,6 +53,7 @@ class PairPower {
   PairSize size_;
   std::vector<double> alphas_;
   std::uint32_t draws_;
+  PValue kind_;
   std::vector<std::uint64_t> keys_;              // of the draws' streams
   std::vector<double> chances_b_;                // quantiles of b's chances
   std::map<double, std::vector<double>> known_;  // difference -> powers

@@ -30,7 +30,7 @@ std::uint64_t tasks_by_test(const PairedDesign& design, const PairChances& chanc
   for (int step = 0; step < kSteps && tasks <= kMostTasks; ++step) {
     auto size = size_of(design);
     size.tasks = static_cast<std::uint32_t>(tasks);
-    PairPower test(chances, size, {goal.alpha}, draws_for(tasks, designs));
+    PairPower test(chances, size, {goal.alpha}, draws_for(tasks, designs), options.test);
     const double power = std::clamp(test.at(options.difference)[0], 0.1, 0.999);
     tasks = std::ceil(tasks * std::pow(wanted / (critical + normal_quantile({power, 1 - power})), 2));
   }
@@ -43,7 +43,7 @@ TestedDesign test_design(const PairedDesign& design, const PairChances& chances,
                          const PowerOptions& options) {
   const auto& goal = options.goal;
   PairPower power(chances, size_of(design), {goal.alpha, goal.alpha / static_cast<double>(comparisons.all)},
-                  draws_for(design.tasks, comparisons.designs));
+                  draws_for(design.tasks, comparisons.designs), options.test);
   TestedDesign tested;
   tested.smallest = power.smallest(0, goal.power);
   tested.smallest_in_family = power.smallest(1, goal.power);

@@ -14,6 +14,7 @@ struct PowerOptions {
   PowerGoal goal;
   double difference = 0.05;  ///< that one wants to see
   VariancePrior prior;
+  PValue test = PValue::mid;  ///< whose power it is
 };
 
 /// What one comparison can show: by the test that `pairs` prints (pair_power.hpp) unless said otherwise.

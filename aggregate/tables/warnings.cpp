@@ -110,9 +110,12 @@ void warn_of_left_out(const log::Ledger& ledger, Warnings& warnings) {
         "{} file{} in the log's folder {} of others and counted once; `log check` names them", ledger.copied_files,
         ledger.copied_files == 1 ? "" : "s", ledger.copied_files == 1 ? "is a copy" : "are copies"));
   }
+  if (auto builds = ledger.build_warning(); !builds.empty()) warnings.push_back(std::move(builds));
 }
 
 void warn_of_log(const Evidence& evidence, Warnings& warnings) {
+  const auto& trust = evidence.ledger->trust;
+  warnings.insert(warnings.end(), trust.begin(), trust.end());
   warn_of_left_out(*evidence.ledger, warnings);
   if (evidence.ledger->ignored_rows > 0) {
     warnings.push_back(fmt::format("{} rows of the log belong to another grid (other keys) and are not counted",

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -62,13 +65,32 @@ void fsync_directory(const fs::path& folder) {
   if (::fsync(fd.get()) != 0) throw_errno(errno, "sync folder", folder.native());
 }
 
+mode_t file_mask() noexcept {
+  static const mode_t mask = [] {
+    const mode_t now = ::umask(022);
+    ::umask(now);
+    return now;
+  }();
+  return mask;
+}
+
+mode_t new_file_mode(const fs::path& folder) noexcept {
+  struct stat about = {};
+  const bool known = ::stat(folder.empty() ? "." : folder.c_str(), &about) == 0;
+  // Who may enter a folder may see its files; a folder that others may only write to (/tmp) says nothing of them.
+  const mode_t open_to = known ? about.st_mode : mode_t{0700};
+  const mode_t readers = ((open_to & 0010U) != 0 ? 0060U : 0U) | ((open_to & 0001U) != 0 ? 0006U : 0U);
+  return (0600U | readers) & ~file_mask();
+}
+
 void write_file_atomic(const fs::path& path, std::string_view bytes) {
   std::string beside = fmt::format("{}.XXXXXX", path.native());
   Fd fd(::mkostemp(beside.data(), O_CLOEXEC));
   if (!fd) throw_errno(errno, "write", path.native());
   try {
     write_all(fd.get(), bytes, path);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "write", path.native());
+    if (::fchmod(fd.get(), new_file_mode(path.parent_path())) != 0 || ::fsync(fd.get()) != 0)
+      throw_errno(errno, "write", path.native());
     fd.close();
     if (::rename(beside.c_str(), path.c_str()) != 0) throw_errno(errno, "replace", path.native());
   } catch (...) {
@@ -82,6 +104,18 @@ void make_directories(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw_errno(error.value(), "create folder", folder.native());
+}
+
+std::optional<std::filesystem::path> find_program(std::string_view name) {
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
+    const auto folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    const auto program = std::filesystem::path(folder) / name;
+    std::error_code ignored;
+    if (::access(program.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(program, ignored)) return program;
+  }
+  return std::nullopt;
 }
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +35,13 @@ std::string read_file(const std::filesystem::path& path);
 /// fsyncs, renames in, fsyncs the folder. @throws Error{io}; the old file is then untouched and no litter is left.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
+/// The umask that this process was started with: files that are made under other names (mkstemp gives them 0600) get
+/// what open() would have given them. It is read once, at the first call.
+mode_t file_mask() noexcept;
+
+/// What a new file of `folder` may be open to: those whom the umask and the folder let. @returns mode bits
+mode_t new_file_mode(const std::filesystem::path& folder) noexcept;
+
 /// Makes a name in a folder durable after a create, rename or unlink. @throws Error{io}
 void fsync_directory(const std::filesystem::path& folder);
 
@@ -40,6 +50,9 @@ void write_all(int fd, std::string_view bytes, const std::filesystem::path& path
 
 /// mkdir -p. @throws Error{io}
 void make_directories(const std::filesystem::path& folder);
+
+/// A program by its name, along PATH as a shell looks for it.
+std::optional<std::filesystem::path> find_program(std::string_view name);
 
 /// A folder with a random name that is removed with all it holds when the object dies.
 class TemporaryDirectory {

@@ -57,7 +57,7 @@ Fd open_foreign_file(const fs::path& folder, const fs::path& name) {
 }
 
 Fd open_own_file(const fs::path& path, int flags) {
-  Fd file(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+  Fd file(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
   if (!file && errno == ELOOP) refuse(path, "a symbolic link");
   if (!file) throw_errno(errno, "write", path.native());
   require_regular(file, path);

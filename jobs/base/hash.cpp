@@ -1,6 +1,7 @@
 #include "jobs/base/hash.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <fmt/core.h>
 
@@ -40,11 +41,21 @@ std::array<std::uint8_t, 32> Sha256::digest() {
   return out;
 }
 
-std::string Sha256::hex() {
+std::string Sha256::hex() { return to_hex(digest()); }
+
+std::string to_hex(const std::array<std::uint8_t, 32>& digest) {
   std::string text;
   text.reserve(64);
-  for (const auto byte : digest()) text += fmt::format("{:02x}", byte);
+  for (const auto byte : digest) text += fmt::format("{:02x}", byte);
   return text;
+}
+
+std::array<std::uint8_t, 32> hmac_sha256(std::string_view key, std::string_view bytes) {
+  std::array<std::uint8_t, 32> mac{};
+  if (::HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+             reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), mac.data(), nullptr) == nullptr)
+    throw Error(ErrorCode::internal, "OpenSSL cannot make an HMAC");
+  return mac;
 }
 
 std::string sha256_hex(std::string_view bytes) { return Sha256().update(bytes).hex(); }

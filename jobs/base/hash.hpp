@@ -30,6 +30,11 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
+/// HMAC-SHA256 (OpenSSL). @source RFC 2104
+std::array<std::uint8_t, 32> hmac_sha256(std::string_view key, std::string_view bytes);
+
+std::string to_hex(const std::array<std::uint8_t, 32>& digest);  ///< 64 lower-case hex digits
+
 /// H(...) of the kernel interface: the first 8 bytes, little endian, of SHA-256 over length-prefixed UTF-8 fields
 /// (Sha256::field). Numbers are passed in decimal. Every draw of a run is keyed by it, so no draw depends on
 /// attempt, rank, lane, host, time, hash seed or run id.

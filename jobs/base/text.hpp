@@ -8,7 +8,7 @@
 namespace nkigrid {
 
 /// The nearest candidates to a mistyped word, best first, at most `count`; empty when none is near
-/// (Damerau-Levenshtein distance at most a third of the word's length, and at least 1).
+/// (Damerau-Levenshtein distance at most a third of the word's length, rounded, and at least 1).
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t count = 1);
 
 /// " (did you mean 'x'?)" or "".

@@ -11,6 +11,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/benchmark/formats.hpp"
 
@@ -106,8 +107,9 @@ const json& list_member(const json& object, const char* key, const std::string& 
   return list;
 }
 
-Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
-  std::string where = fmt::format("tasks[{}]", index);
+/// @param where of the entry, until its id is known. @param source_of gives the text of a task id
+template <class SourceOf>
+Task read_task(const json& entry, std::string where, SourceOf source_of) {
   Task task;
   task.id = text_member(entry, "id", where);
   if (!is_task_id(task.id))
@@ -133,7 +135,7 @@ Task read_task(const json& entry, std::size_t index, const fs::path& folder) {
           {text_member(constant, "name", where + ".constants"), text_member(constant, "value", where + ".constants")});
     }
   }
-  task.source = read_foreign_file(folder, fs::path("tasks") / (task.id + ".py"));
+  task.source = source_of(task.id);
   task.index_entry = entry.dump();  // nlohmann::json keeps keys sorted: the canonical text
   finish_task(task);
   return task;
@@ -151,14 +153,19 @@ json parse_json(const std::string& text, const fs::path& file) {
   }
 }
 
+std::string task_text(const fs::path& folder, const std::string& id) {
+  return read_foreign_file(folder, fs::path("tasks") / (id + ".py"));
+}
+
 void read_index(const json& index, const fs::path& folder, Benchmark& benchmark) {
-  only_keys(index, {"format", "version", "name", "tasks", "subsets"}, "the index");
+  only_keys(index, {"format", "version", "name", "tasks", "subsets", "made_from"}, "the index");
   if (text_member(index, "format", "the index") != "nkigrid-benchmark") fault("format", "is not nkigrid-benchmark");
   if (member(index, "version", "the index") != 1)
     fault("version", fmt::format("is {} (this program reads 1)", index["version"].dump()));
   benchmark.name = text_member(index, "name", "the index");
   for (const auto& entry : list_member(index, "tasks", "the index")) {
-    benchmark.tasks.push_back(read_task(entry, benchmark.tasks.size(), folder));
+    benchmark.tasks.push_back(read_task(entry, fmt::format("tasks[{}]", benchmark.tasks.size()),
+                                        [&](const std::string& id) { return task_text(folder, id); }));
   }
   std::sort(benchmark.tasks.begin(), benchmark.tasks.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
   for (std::size_t i = 1; i < benchmark.tasks.size(); ++i) {
@@ -180,33 +187,116 @@ void read_index(const json& index, const fs::path& folder, Benchmark& benchmark)
   }
 }
 
-Benchmark read_nkigrid(const fs::path& folder) {
+TaskAbout about_of(const json& said) {
+  TaskAbout about;
+  about.title = said.value("title", "");
+  about.origin = said.value("origin", "");
+  about.tags = said.value("tags", std::vector<std::string>());
+  about.flops = said.value("flops", 0.0);
+  about.hbm_bytes = said.value("hbm_bytes", 0.0);
+  about.roofline_us = said.value("roofline_us", 0.0);
+  return about;
+}
+
+/// about.json is for people: what it lacks is not said.
+void read_about(const fs::path& folder, Benchmark& benchmark) {
+  const auto file = folder / kAboutFile;
+  if (!has_foreign_file(folder, kAboutFile)) return;
+  const auto all = parse_json(read_foreign_file(folder, kAboutFile), file);
+  for (const auto& task : benchmark.tasks) {
+    try {
+      if (all.contains(task.id)) benchmark.about[task.id] = about_of(all[task.id]);
+    } catch (const json::exception&) {
+      throw Error(ErrorCode::config, fmt::format("{}: what it says of {} has values of the wrong kind; make it again "
+                                                 "(docs/formats/benchmark.md)",
+                                                 file.native(), task.id));
+    }
+  }
+}
+
+}  // namespace
+
+Benchmark read_index_file(const fs::path& folder) {
   Benchmark benchmark;
-  const auto file = folder / "index.json";
-  const auto index = parse_json(read_foreign_file(folder, file.filename()), file);
+  const auto file = folder / kIndexFile;
+  const auto index = parse_json(read_foreign_file(folder, kIndexFile), file);
   try {
     read_index(index, folder, benchmark);
   } catch (const IndexFault& found) {
     throw Error(ErrorCode::config, fmt::format("{}: {} {}", file.native(), found.where, found.what));
   }
+  read_about(folder, benchmark);
   return benchmark;
+}
+
+namespace {
+
+/// A member of an index that may be gone or broken: then it is as if empty.
+template <class Value>
+std::map<std::string, Value> map_of_index(const fs::path& folder, const char* key) {
+  const auto index = parse_json(read_foreign_file(folder, kIndexFile), folder / kIndexFile);
+  try {
+    return index.value(key, std::map<std::string, Value>());
+  } catch (const json::exception&) {
+    return {};
+  }
 }
 
 }  // namespace
 
-BenchmarkFormat nkigrid_format() { return {"nkigrid", "index.json", read_nkigrid}; }
+std::map<std::string, std::string> sources_of_index(const fs::path& folder) {
+  return map_of_index<std::string>(folder, "made_from");
+}
 
-std::map<std::string, std::string> own_format_files(const Benchmark& benchmark) {
-  std::map<std::string, std::string> files;
+std::map<std::string, std::vector<std::string>> subsets_of_index(const fs::path& folder) {
+  return map_of_index<std::vector<std::string>>(folder, "subsets");
+}
+
+void write_index(const Benchmark& benchmark, const fs::path& folder, Sources sources) {
+  write_file_atomic(folder / kAboutFile, about_text(benchmark));
+  write_file_atomic(folder / kIndexFile, own_format_files(benchmark, sources).at(kIndexFile));
+}
+
+void add_posed(const PosedTask& posed, Benchmark& benchmark) {
+  try {
+    benchmark.tasks.push_back(
+        read_task(json::parse(posed.entry), posed.id, [&](const std::string&) { return posed.source; }));
+    benchmark.about[posed.id] = about_of(json::parse(posed.about));
+  } catch (const IndexFault& found) {
+    benchmark.refused.push_back({posed.id, fmt::format("{} {}", found.where, found.what)});
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::external,
+                fmt::format("what was made of task '{}' cannot be read: {}", posed.id, error.what()));
+  }
+}
+
+std::string about_text(const Benchmark& benchmark) {
+  std::string lines;
+  for (const auto& [id, about] : benchmark.about) {
+    nlohmann::ordered_json said = {{"title", about.title}};
+    if (!about.origin.empty()) said["origin"] = about.origin;
+    said["tags"] = about.tags;
+    said["flops"] = about.flops;
+    said["hbm_bytes"] = about.hbm_bytes;
+    said["roofline_us"] = about.roofline_us;
+    lines += fmt::format("{}  {}: {}", lines.empty() ? "" : ",\n", json(id).dump(), said.dump());
+  }
+  return fmt::format("{{\n{}\n}}\n", lines);
+}
+
+std::map<std::string, std::string> own_format_files(const Benchmark& benchmark, Sources sources) {
+  std::map<std::string, std::string> files, hashes;
   std::string tasks;
   for (const auto& task : benchmark.tasks) {
     files[fmt::format("tasks/{}.py", task.id)] = task.source;
     tasks += (tasks.empty() ? "\n  " : ",\n  ") + task.index_entry;
+    hashes[task.id] = sha256_hex(task.source);
   }
-  files["index.json"] = fmt::format(
+  const auto made_from = sources == Sources::told ? ",\n \"made_from\": " + json(hashes).dump() : std::string();
+  files[kIndexFile] = fmt::format(
       "{{\"format\": \"nkigrid-benchmark\", \"version\": 1, \"name\": {},\n \"tasks\": [{}],\n \"subsets\": "
-      "{}}}\n",
-      json(benchmark.name).dump(), tasks, json(benchmark.subsets).dump());
+      "{}{}}}\n",
+      json(benchmark.name).dump(), tasks, json(benchmark.subsets).dump(), made_from);
   return files;
 }
 

@@ -42,9 +42,9 @@ struct CostModel {
 
 /// Before anything is measured. The figures are ours, guesses to be replaced by fitted costs.
 struct TimePrior {
-  double tokens_per_second = 50;   ///< of one reply of an endpoint that serves many
-  double check_seconds = 5;        ///< compile and verify of a turn
-  double synthetic_seconds = 0.1;  ///< a whole turn of a synthetic model on the simulator
+  double tokens_per_second = 50;    ///< of one reply of an endpoint that serves many
+  double check_seconds = 5;         ///< compile and verify of a turn
+  double synthetic_seconds = 0.01;  ///< of a synthetic model's turn budget on the simulator, a turn: most are not taken
   double noise_sigma =
       0.7;  ///< of the log of an episode's seconds: about one in twenty takes more than three times the middle
   double endpoint_share = 0.8;  ///< of an episode's seconds, where the model has an endpoint

@@ -10,28 +10,9 @@
 #include <vector>
 
 #include "jobs/grid/key_field.hpp"
+#include "jobs/grid/remote.hpp"
 
 namespace nkigrid::jobs {
-
-class Fields;
-class FlowMap;
-struct Folders;
-
-/// Where a key comes from; never the key itself.
-struct KeySource {
-  enum class Kind { none, env, file, command };
-  Kind kind = Kind::none;
-  std::string value;                 ///< variable or path
-  std::vector<std::string> command;  ///< argv
-  bool operator==(const KeySource&) const = default;
-};
-
-/// A model behind a server, whatever the server speaks.
-struct Remote {
-  std::string endpoint;  ///< base URL, e.g. http://gpu01:8000/v1
-  std::string model;     ///< what the server calls it; default: the model's name in the grid
-  KeySource key;
-};
 
 // One struct an api, with what it alone knows of a model. `kName` stands under models.NAME.api; `kKeys` are the keys of
 // models.NAME that mean something for it beside those that every model has. What is read, written and hashed of it
@@ -47,16 +28,53 @@ struct Synthetic {
   std::string profile_hash;            ///< SHA-256 (hex) of the file
 };
 
-/// Chat completions as OpenAI, vLLM and `nkigrid serve` speak them.
+/// What OpenAI, vLLM, `nkigrid serve` and most other servers speak.
 struct OpenAi {
   static constexpr std::string_view kName = "openai";
-  static constexpr std::array<std::string_view, 4> kKeys = {"endpoint", "model", "key", "server"};
+  static constexpr std::array<std::string_view, 7> kKeys = {"endpoint", "model", "key",   "body",
+                                                            "headers",  "form",  "server"};
+  /// Which of its interfaces: some models have the newer alone.
+  enum class Form { chat, responses };
 
   Remote remote;
+  Form form = Form::chat;
+};
+
+/// Anthropic's Messages.
+struct Anthropic {
+  static constexpr std::string_view kName = "anthropic";
+  static constexpr std::string_view kUsualEndpoint = "https://api.anthropic.com/v1";
+  static constexpr std::array<std::string_view, 6> kKeys = {"endpoint", "model",   "key",
+                                                            "body",     "headers", "prompt_cache"};
+
+  Remote remote;
+  bool prompt_cache = true;  ///< mark what the next turn begins with, so that it is read at the price of a cache
+};
+
+/// Converse of Amazon Bedrock.
+struct Bedrock {
+  static constexpr std::string_view kName = "bedrock";
+  static constexpr std::array<std::string_view, 8> kKeys = {"endpoint", "model",  "key",     "body",
+                                                            "headers",  "region", "account", "prompt_cache"};
+
+  Remote remote;        ///< `key` is a bearer key; without one requests are signed
+  std::string region;   ///< e.g. us-west-2
+  std::string account;  ///< a profile of ~/.aws; "": what the environment says, else `default`
+  bool prompt_cache = false;
+};
+
+/// Answers of an earlier run's log, for the same episodes: the same bytes, at no cost.
+struct Replay {
+  static constexpr std::string_view kName = "replay";
+  static constexpr std::array<std::string_view, 2> kKeys = {"run", "model"};
+
+  std::filesystem::path run;  ///< RUN of the earlier run
+  std::string model;          ///< its name there; default: the model's name here
+  std::string run_hash;       ///< SHA-256 (hex) of RUN/grid.yaml
 };
 
 /// The table of apis. Whoever asks which api a model has asks a function below what follows from it.
-using ModelApi = std::variant<Synthetic, OpenAi>;
+using ModelApi = std::variant<Synthetic, OpenAi, Anthropic, Bedrock, Replay>;
 
 std::string_view name_of(const ModelApi& api);
 /// The server behind the model; null when it runs in this process.
@@ -70,6 +88,8 @@ std::map<std::string, std::filesystem::path> api_input_files(const ModelApi& api
 /// are not among them.
 std::vector<KeyField> api_key_fields(const ModelApi& api);
 
+/// Where a model's secrets come from: its key and those of its headers.
+std::vector<KeySource> key_sources(const ModelApi& api);
 /// Reads models.NAME.api and the keys that belong to it. Makes all keys of an api that is not known known: one mistake,
 /// one problem.
 /// @param model NAME

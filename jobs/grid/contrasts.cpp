@@ -146,7 +146,7 @@ std::vector<Contrast> read_contrasts(const YamlNode& node, const Grid& grid, con
 
 std::vector<Contrast> default_contrasts(const Grid& grid) {
   std::vector<Contrast> contrasts;
-  for (const auto* dimension : {"model", "mode"}) {
+  for (const auto& dimension : kDimensions) {
     const auto values = used_values(grid, dimension);
     for (std::size_t i = 1; i < values.size(); ++i) {
       contrasts.push_back(

@@ -58,7 +58,18 @@ NkiOptions read_options(Fields& fields) {
   options.sdk = fields.choice("sdk", options.sdk, kSdks);
   options.target = fields.choice("target", options.target, kTargets);
   options.strict_paper_names = fields.flag("strict_paper_names", options.strict_paper_names);
+  static const std::vector<std::string> kStrict = {"2.24"};
+  options.strict = fields.choice("strict", options.strict, kStrict);
   return options;
+}
+
+/// A compiler has its own mind of what it takes.
+void refuse_strict(Fields& fields, const BackendSpec& backend) {
+  const auto* node = fields.find("strict");
+  if (node == nullptr || std::holds_alternative<SimSpec>(backend)) return;
+  fields.problems().add(node->key_place,
+                        fmt::format("device.strict means nothing for backend {} (it belongs to {}); leave it out",
+                                    name_of(backend), SimSpec::kName));
 }
 
 }  // namespace
@@ -90,6 +101,7 @@ DeviceSpec read_device(const YamlNode& node, const Folders& folders, Problems& p
   device.nki = read_options(fields);
   if (said == nullptr || said->text == name) {
     refuse_foreign_keys(fields, device.backend);
+    refuse_strict(fields, device.backend);
     std::visit([&](auto& own) { read_own(fields, folders, own); }, device.backend);
   } else {
     let_all_keys_pass(fields);

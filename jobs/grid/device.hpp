@@ -24,6 +24,8 @@ struct NkiOptions {
   std::string sdk = "2.24";
   std::string target = "trn1";
   bool strict_paper_names = false;
+  std::string
+      strict;  ///< the simulator alone: the SDK whose documents hold to the letter; empty: later compilers' ways
 };
 
 /// The table of backends, each by what a grid says of it: `kName` stands under device.backend, `kKeys` are the keys of

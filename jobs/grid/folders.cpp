@@ -1,6 +1,12 @@
 #include "jobs/grid/folders.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <fmt/core.h>
+
+#include "jobs/base/text.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
@@ -12,6 +18,19 @@ std::optional<fs::path> Folders::find(const fs::path& name) const {
     if (!folder.empty() && fs::exists(folder / name, ignored)) return (folder / name).lexically_normal();
   }
   return std::nullopt;
+}
+
+std::string Folders::near(const fs::path& name) const {
+  std::vector<std::string> names;
+  for (const auto& folder : {base, configs}) {
+    if (folder.empty() && name.is_relative()) continue;
+    std::error_code ignored;
+    for (fs::directory_iterator at((folder / name).parent_path(), ignored), end; at != end; at.increment(ignored)) {
+      if (at->path().extension() == name.extension()) names.push_back(at->path().stem().native());
+    }
+  }
+  std::sort(names.begin(), names.end());  // a folder has no order of its own
+  return did_you_mean(name.stem().native(), names);
 }
 
 std::string Folders::looked_in() const {

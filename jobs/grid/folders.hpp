@@ -14,6 +14,9 @@ struct Folders {
 
   /// The path of an existing file or folder, or nothing.
   std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;
+  /// " (did you mean 'x'?)" where something of a near name, with the same extension, stands where `name` was looked
+  /// for; else "".
+  std::string near(const std::filesystem::path& name) const;
   /// " (looked in A and B)", for messages.
   std::string looked_in() const;
 };

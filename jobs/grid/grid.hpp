@@ -16,9 +16,12 @@
 
 namespace nkigrid::jobs {
 
+/// USD per 1e6 tokens.
 struct Price {
-  double input_usd = 0;   ///< USD per 1e6 input tokens
-  double output_usd = 0;  ///< USD per 1e6 output tokens
+  double input_usd = 0;
+  double output_usd = 0;
+  std::optional<double> cache_read_usd = {};   ///< of input tokens read from a cache; none: as any input
+  std::optional<double> cache_write_usd = {};  ///< of input tokens written to one
 };
 
 struct Budget {
@@ -100,8 +103,9 @@ struct Grid {
   DeviceSpec device;
   CheckSpec check;
   std::uint32_t infra_retries = 5;
-  std::uint32_t lanes = 0;        ///< 0: auto
-  std::vector<ModelSpec> models;  ///< in file order
+  std::uint32_t lanes = 0;         ///< 0: auto
+  bool share_transcripts = false;  ///< whoever the umask lets may read RUN/log; else its owner alone
+  std::vector<ModelSpec> models;   ///< in file order
   std::vector<ModeSpec> modes;
   std::vector<PromptSpec> prompts;
   std::vector<CellSpec> cells;  ///< united, in order of first appearance
@@ -122,14 +126,23 @@ struct GridResult {
   std::vector<Problem> problems;  ///< all of them, in file order
 };
 
+/// How a grid is read beyond its file.
+struct GridReading {
+  TaskPoser poser = {};                ///< as load_benchmark() has it
+  std::vector<std::string> sets = {};  ///< what the command line sets, "models.qwen.temperature=0.2"
+};
+
 /// Reads and validates a grid file: unknown and duplicate keys, wrong types and units, names, missing files and tasks,
 /// empty products; every problem is reported at once. Relative paths: to the file's folder, then to `configs`.
-/// @param configs folder that holds the benchmarks, prompts and profiles which the project ships
+/// @param file where there is none, that of this name under `configs`
+/// @param configs folder that holds the benchmarks, prompts and profiles which the project ships, and its grids
 /// @throws Error{io} only when the file itself cannot be read.
-GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+GridResult read_grid(const std::filesystem::path& file, const std::filesystem::path& configs,
+                     const GridReading& reading = {});
 
 /// As read_grid(), but @throws Error{config} with all problems in its text.
-Grid load_grid(const std::filesystem::path& file, const std::filesystem::path& configs);
+Grid load_grid(const std::filesystem::path& file, const std::filesystem::path& configs,
+               const GridReading& reading = {});
 
 /// The grid as YAML with every default written out; what RUN/grid.yaml holds. load_grid() reads it back equal.
 std::string to_yaml(const Grid& grid);

@@ -14,7 +14,9 @@ Price read_price(const YamlNode& node, const std::string& path, Problems& proble
   constexpr double kAny = std::numeric_limits<double>::infinity();
   fields.require("input");
   fields.require("output");
-  const Price price{fields.number("input", 0, 0, kAny), fields.number("output", 0, 0, kAny)};
+  Price price{fields.number("input", 0, 0, kAny), fields.number("output", 0, 0, kAny)};
+  if (fields.find("cache_read") != nullptr) price.cache_read_usd = fields.number("cache_read", 0, 0, kAny);
+  if (fields.find("cache_write") != nullptr) price.cache_write_usd = fields.number("cache_write", 0, 0, kAny);
   fields.finish();
   return price;
 }
@@ -23,7 +25,7 @@ Price read_price(const YamlNode& node, const std::string& path, Problems& proble
 void read_common(Fields& fields, ModelSpec& model) {
   auto& problems = fields.problems();
   if (const auto* node = fields.find("temperature"))
-    model.temperature = read_number(*node, fields.path_of("temperature"), 0, 10, problems);
+    model.temperature = read_number(*node, fields.path_of("temperature"), 0, 2, problems);
   if (const auto* node = fields.find("top_p"))
     model.top_p = read_number(*node, fields.path_of("top_p"), 0, 1, problems);
   if (fields.find("max_tokens") != nullptr) model.max_tokens = fields.integer("max_tokens", 0, 1);

@@ -47,7 +47,14 @@ void read_tools(Fields& fields, ModeSpec& mode) {
 
 void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
   mode.kind = row.kind;
-  mode.turns = fields.integer("turns", row.turns, 1, row.most_turns);
+  mode.turns = row.turns;
+  if (row.most_turns > 1)
+    mode.turns = fields.integer("turns", row.turns, 1, row.most_turns);
+  else if (const auto* node = fields.find("turns"); node != nullptr && node->text != "1")
+    fields.problems().add(node->place,
+                          fmt::format("{} is {} (an episode of kind {} is one turn); leave it out, or choose a kind "
+                                      "with several",
+                                      fields.path_of("turns"), describe(*node), row.name));
   mode.feedback_verify = row.verifies;
   static const std::vector<std::string> kFeedback = {"compile", "verify"};
   if (row.takes_feedback)

@@ -9,6 +9,7 @@
 #include "jobs/grid/contrasts.hpp"
 #include "jobs/grid/models.hpp"
 #include "jobs/grid/modes.hpp"
+#include "jobs/grid/overlay.hpp"
 #include "jobs/grid/sections.hpp"
 #include "jobs/grid/tasks.hpp"
 
@@ -17,6 +18,15 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kMaxEpisodes = 10'000'000;
+
+/// "; write 'qwen2_5'" for what is a name but for single characters, else "".
+std::string legal_name(std::string name) {
+  std::erase_if(name, [](char c) { return c == '<' || c == '>'; });
+  for (auto& c : name) {
+    if (!is_name(std::string_view(&c, 1)) && c != '-' && c != '_') c = '_';
+  }
+  return is_name(name) ? fmt::format("; write '{}'", name) : std::string();
+}
 
 /// A section that maps names to things: a map with at least one name, each well formed. @returns null when it
 /// is none
@@ -33,8 +43,8 @@ const YamlNode* require_names(Fields& fields, std::string_view key, bool files =
   for (const auto& item : node->items) {
     if (!is_name(item.key)) {
       problems.add(item.key_place,
-                   fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40)",
-                               item.key, key));
+                   fmt::format("bad name '{}' in {} (a letter or digit, then letters, digits, _ and -, at most 40){}",
+                               item.key, key, legal_name(item.key)));
     }
   }
   return node;
@@ -58,6 +68,7 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
   grid.replicates = fields.integer("replicates", grid.replicates, 1, 1'000'000);
   grid.seed = fields.integer64("seed", grid.seed);
   grid.infra_retries = fields.integer("infra_retries", grid.infra_retries, 0, 1000);
+  grid.share_transcripts = fields.flag("share_transcripts", grid.share_transcripts);
   if (const auto* lanes = fields.find("lanes"); lanes != nullptr && lanes->text != "auto")
     grid.lanes = fields.integer("lanes", 0, 1, 4096);
 }
@@ -114,22 +125,28 @@ void restore_subsets(const Resolved& resolved, Grid& grid) {
 
 }  // namespace
 
-GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
+GridFile read_grid_file(const fs::path& named, const fs::path& configs, const GridReading& reading) {
+  // A grid that the project ships is known by its name wherever one stands.
+  std::error_code ignored;
+  const bool is_shipped = !fs::exists(named, ignored) && named.is_relative() && !configs.empty() &&
+                          fs::is_regular_file(configs / named, ignored);
+  const auto file = is_shipped ? (configs / named).lexically_normal() : named;
   GridFile result;
   Problems problems(file.native());
-  const auto tree = parse_yaml(read_file(file), problems);
+  const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  Folders folders{folder, configs};
+  const auto tree = read_layers(file, folders, reading.sets, problems);
   if (tree) {
     Grid grid;
     grid.file = file;
     Fields fields(*tree, "", problems);
-    const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    Folders folders{folder, configs};
     if (const auto* node = fields.find("resolved")) {
       result.resolved = read_resolved(*node, problems);
       folders = {folder / "inputs", {}};
     }
     read_scalars(fields, file, grid);
-    if (const auto* node = fields.require("benchmark")) result.benchmark = read_benchmark(*node, folders, problems);
+    if (const auto* node = fields.require("benchmark"))
+      result.benchmark = read_benchmark(*node, folders, reading.poser, problems);
     if (result.benchmark) grid.benchmark = result.benchmark->place;
     read_sections(fields, folders, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
@@ -142,13 +159,13 @@ GridFile read_grid_file(const fs::path& file, const fs::path& configs) {
   return result;
 }
 
-GridResult read_grid(const fs::path& file, const fs::path& configs) {
-  auto read = read_grid_file(file, configs);
+GridResult read_grid(const fs::path& file, const fs::path& configs, const GridReading& reading) {
+  auto read = read_grid_file(file, configs, reading);
   return {std::move(read.grid), std::move(read.problems)};
 }
 
-Grid load_grid(const fs::path& file, const fs::path& configs) {
-  auto result = read_grid(file, configs);
+Grid load_grid(const fs::path& file, const fs::path& configs, const GridReading& reading) {
+  auto result = read_grid(file, configs, reading);
   if (!result.grid) throw Error(ErrorCode::config, to_text(result.problems));
   return std::move(*result.grid);
 }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "jobs/benchmark.hpp"
@@ -17,6 +18,7 @@ struct GridFile {
   std::optional<Benchmark> benchmark;
   std::vector<Problem> problems;
 };
-GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs);
+GridFile read_grid_file(const std::filesystem::path& file, const std::filesystem::path& configs,
+                        const GridReading& reading = {});
 
 }  // namespace nkigrid::jobs

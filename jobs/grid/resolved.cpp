@@ -15,6 +15,7 @@ Resolved read_resolved(const YamlNode& node, Problems& problems) {
   resolved.nkigrid_version = fields.text("nkigrid_version", "");
   resolved.run_id = fields.text("run_id", "");
   resolved.secret_hash = fields.text("secret", "");
+  resolved.log_key_hash = fields.text("log_key", "");
   resolved.grid_hash = fields.text("grid_hash", "");
   resolved.seed = fields.integer64("seed", 0);
   resolved.subset = fields.text("subset", "");
@@ -36,6 +37,7 @@ std::string to_yaml(const Resolved& resolved) {
                          resolved.format, yaml_scalar(resolved.nkigrid_version), yaml_scalar(resolved.run_id),
                          resolved.seed, yaml_scalar(resolved.grid_hash));
   if (!resolved.secret_hash.empty()) out += fmt::format("  secret: {}\n", yaml_scalar(resolved.secret_hash));
+  if (!resolved.log_key_hash.empty()) out += fmt::format("  log_key: {}\n", yaml_scalar(resolved.log_key_hash));
   if (!resolved.subset.empty()) out += fmt::format("  subset: {}\n", yaml_scalar(resolved.subset));
   if (!resolved.cell_subsets.empty()) {
     out += "  subsets:\n";

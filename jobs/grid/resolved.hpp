@@ -12,7 +12,8 @@ namespace nkigrid::jobs {
 struct Resolved {
   std::uint32_t format = 1;
   std::string nkigrid_version, run_id, grid_hash;
-  std::string secret_hash;  ///< SHA-256 of RUN/secret; "": none
+  std::string secret_hash;   ///< SHA-256 of RUN/secret; "": none
+  std::string log_key_hash;  ///< SHA-256 of RUN/log_key; "": none
   std::uint64_t seed = 0;
   std::string subset;                               ///< name behind the top-level `tasks`, or ""
   std::map<std::string, std::string> cell_subsets;  ///< cell id -> subset name

@@ -1,6 +1,10 @@
 #include "jobs/grid/sections.hpp"
 
+#include <charconv>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/core.h>
 
@@ -14,6 +18,18 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
+constexpr Seconds kLongestWarning{65535};  // @source slurm.h: job_desc_msg_t.warn_time, a uint16_t
+/// Slurm keeps nice + 0x80000000 in 32 bits and gives the ends other meanings. @source slurm.h: NICE_OFFSET; sbatch(1)
+constexpr std::int64_t kNiceLimit = 2147483645;
+
+bool is_bad_nice(std::string_view option) {
+  constexpr std::string_view kName = "--nice";
+  if (option.substr(0, kName.size()) != kName || option.size() == kName.size()) return false;
+  const auto text = option.substr(kName.size() + 1);
+  std::int64_t nice = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nice);
+  return error != std::errc() || end != text.data() + text.size() || std::abs(nice) > kNiceLimit;
+}
 
 PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& problems) {
   PromptSpec prompt;
@@ -22,7 +38,7 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
   if (!path) return prompt;
   const auto file = folders.find(*path);
   if (!file || !fs::is_regular_file(*file)) {
-    problems.add(node.place, fmt::format("no prompt file '{}'{}", *path, folders.looked_in()));
+    problems.add(node.place, fmt::format("no prompt file '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return prompt;
   }
   try {
@@ -106,10 +122,18 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   slurm.warn = fields.duration("warn", slurm.warn);
   if (slurm.warn >= slurm.time && problems.size() == before)
     problems.add(fields.place(), "slurm.warn is not shorter than slurm.time; nothing could be drained in time");
+  else if (slurm.warn > kLongestWarning)
+    problems.add(fields.find("warn")->place,
+                 fmt::format("slurm.warn is {} (at most {} s, 18 h: batch systems count it in 16 bits); stop sooner",
+                             format_duration(slurm.warn), kLongestWarning.count()));
   if (const auto* extra = fields.find("extra")) {
     for (auto& line : read_texts(*extra, "slurm.extra", problems)) {
       if (line.text.rfind("--", 0) != 0 || line.text.find_first_of("\n\r") != std::string::npos)
         problems.add(line.place, "slurm.extra holds what is no sbatch option (one line that begins with -- is wanted)");
+      else if (is_bad_nice(line.text))
+        problems.add(line.place, fmt::format("slurm.extra '{}' (a whole number from -{} to {} is wanted, or --nice "
+                                             "alone for 100); lower than 0 is an administrator's to ask for",
+                                             line.text, kNiceLimit, kNiceLimit));
       slurm.extra.push_back(std::move(line.text));
     }
   }

@@ -3,19 +3,18 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/grid/units.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 namespace {
-
-/// Of the contract, and not in this version.
-constexpr std::string_view kAbsentFormat = "kernelbench";
 
 std::vector<std::string> subset_names(const Benchmark& benchmark) {
   std::vector<std::string> names;
@@ -47,24 +46,37 @@ bool add_matching(const std::string& word, const Benchmark& benchmark, std::set<
   return any;
 }
 
+void read_most_bytes(Fields& fields, BenchmarkPlace& place) {
+  const auto* node = fields.find("max_task_bytes");
+  if (node == nullptr) return;
+  const auto bytes = parse_size_bytes(node->text);
+  if (bytes && *bytes > 0)
+    place.max_task_bytes = *bytes;
+  else
+    fields.problems().add(
+        node->place, fmt::format("benchmark.max_task_bytes is {} (a size is wanted, e.g. 256 MiB)", describe(*node)));
+}
+
+/// Why a task that a grid names is not there, where the benchmark refused it.
+std::string refusal_of(const std::string& id, const Benchmark& benchmark) {
+  for (const auto& refused : benchmark.refused) {
+    if (refused.id == id) return fmt::format(" (it cannot be posed: {})", refused.why);
+  }
+  return did_you_mean(id, task_ids(benchmark));
+}
+
 }  // namespace
 
-std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, Problems& problems) {
+std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, const TaskPoser& poser,
+                                        Problems& problems) {
   std::optional<std::string> path;
   BenchmarkPlace place;
   if (node.kind == YamlNode::Kind::map) {
     Fields fields(node, "benchmark", problems);
     const auto* named = fields.require("path");
     if (named != nullptr) path = read_text(*named, "benchmark.path", problems);
-    auto formats = benchmark_format_names();
-    formats.emplace_back(kAbsentFormat);
-    place.format = fields.choice("format", place.format, formats);
-    if (place.format == kAbsentFormat) {
-      problems.add(fields.find("format")->place,
-                   fmt::format("format '{}' is not in this version; write an index.json (docs/formats/benchmark.md)",
-                               kAbsentFormat));
-      path.reset();
-    }
+    place.format = fields.choice("format", place.format, benchmark_format_names());
+    read_most_bytes(fields, place);
     fields.finish();
   } else {
     path = read_text(node, "benchmark", problems);
@@ -72,12 +84,12 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
   if (!path) return std::nullopt;
   const auto folder = folders.find(*path);
   if (!folder || !fs::is_directory(*folder)) {
-    problems.add(node.place, fmt::format("no benchmark '{}'{}", *path, folders.looked_in()));
+    problems.add(node.place, fmt::format("no benchmark '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return std::nullopt;
   }
   place.folder = *folder;
   try {
-    return load_benchmark(place);
+    return load_benchmark(place, poser);
   } catch (const Error& error) {
     problems.add(node.place, error.what());
     return std::nullopt;
@@ -102,12 +114,18 @@ std::optional<TaskChoice> read_tasks(const YamlNode& node, std::string_view path
     return choice;
   }
   std::set<std::string> ids;
+  std::map<std::string, Place> named;
   for (const auto& word : read_texts(node, path, problems)) {
+    if (const auto [first, is_new] = named.emplace(word.text, word.place); !is_new) {
+      problems.add(word.place, fmt::format("{} names '{}' twice (first at line {}); keep one: `replicates` runs a task "
+                                           "several times",
+                                           path, word.text, first->second.line));
+      continue;
+    }
     if (add_matching(word.text, benchmark, ids)) continue;
     const bool is_glob = word.text.find_first_of("*?[") != std::string::npos;
-    problems.add(word.place,
-                 fmt::format("{} '{}' in benchmark {}{}", is_glob ? "no task matches" : "no task", word.text,
-                             benchmark.name, is_glob ? "" : did_you_mean(word.text, task_ids(benchmark))));
+    problems.add(word.place, fmt::format("{} '{}' in benchmark {}{}", is_glob ? "no task matches" : "no task",
+                                         word.text, benchmark.name, is_glob ? "" : refusal_of(word.text, benchmark)));
   }
   if (problems.size() != before) return std::nullopt;
   choice.ids.assign(ids.begin(), ids.end());

@@ -12,7 +12,8 @@
 namespace nkigrid::jobs {
 
 /// The benchmark that `benchmark:` names, loaded; nothing when it has a problem.
-std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, Problems& problems);
+std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, const TaskPoser& poser,
+                                        Problems& problems);
 
 /// What a `tasks:` stands for.
 struct TaskChoice {

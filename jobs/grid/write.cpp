@@ -16,6 +16,14 @@ FlowMap budget_map(const Budget& budget) {
   return map;
 }
 
+FlowMap price_map(const Price& price) {
+  FlowMap map;
+  map.number("input", price.input_usd).number("output", price.output_usd);
+  if (price.cache_read_usd) map.number("cache_read", *price.cache_read_usd);
+  if (price.cache_write_usd) map.number("cache_write", *price.cache_write_usd);
+  return map;
+}
+
 FlowMap model_map(const ModelSpec& model) {
   FlowMap map;
   write_api(model.api, map);
@@ -25,8 +33,7 @@ FlowMap model_map(const ModelSpec& model) {
   map.flag("call_recovery", model.call_recovery).integer("concurrency", model.concurrency);
   map.duration("request_timeout", model.request_timeout).duration("retry_limit", model.retry_limit);
   write_key(model.api, map);
-  if (model.price)
-    map.raw("price", FlowMap().number("input", model.price->input_usd).number("output", model.price->output_usd).str());
+  if (model.price) map.raw("price", price_map(*model.price).str());
   if (model.method) map.text("method", *model.method);
   if (const auto budget = budget_map(model.budget); !budget.empty()) map.raw("budget", budget.str());
   return map;
@@ -50,7 +57,7 @@ FlowMap mode_map(const ModeSpec& mode) {
 FlowMap device_map(const DeviceSpec& device) {
   FlowMap map;
   map.text("backend", name_of(device.backend)).text("sdk", device.nki.sdk).text("target", device.nki.target);
-  map.flag("strict_paper_names", device.nki.strict_paper_names);
+  map.flag("strict_paper_names", device.nki.strict_paper_names).text_if("strict", device.nki.strict);
   write_backend(device.backend, map);
   return map;
 }
@@ -76,8 +83,13 @@ std::string side(const std::map<std::string, std::string>& factors) {
 
 /// The format is named only where it is not the default.
 std::string benchmark_text(const BenchmarkPlace& place) {
-  if (place.format == BenchmarkPlace{}.format) return yaml_scalar(place.folder.native());
-  return FlowMap().text("path", place.folder.native()).text("format", place.format).str();
+  const BenchmarkPlace usual;
+  if (place.format == usual.format) return yaml_scalar(place.folder.native());
+  FlowMap map;
+  map.text("path", place.folder.native()).text("format", place.format);
+  if (place.max_task_bytes != usual.max_task_bytes)
+    map.text("max_task_bytes", fmt::format("{} B", place.max_task_bytes));
+  return map.str();
 }
 
 void write_products(const Grid& grid, bool frozen, std::string& out) {
@@ -139,6 +151,7 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
                                         .str());
   out += fmt::format("infra_retries: {}\nlanes: {}\n", grid.infra_retries,
                      grid.lanes == 0 ? "auto" : std::to_string(grid.lanes));
+  out += fmt::format("share_transcripts: {}\n", grid.share_transcripts);
   if (const auto budget = budget_map(grid.budget); !budget.empty()) out += fmt::format("budget: {}\n", budget.str());
   out += "models:\n";
   for (const auto& model : grid.models)

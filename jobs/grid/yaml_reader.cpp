@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -30,6 +31,17 @@ bool has_control(std::string_view text) {
   });
 }
 
+/// A near option, unless only its numbers differ: trn2 is no slip for trn1, and 2.22 none for 2.23.
+std::string misspelt(std::string_view word, std::span<const std::string> options) {
+  const auto letters = [](std::string_view text) {
+    std::string kept;
+    std::copy_if(text.begin(), text.end(), std::back_inserter(kept), [](char c) { return c < '0' || c > '9'; });
+    return kept;
+  };
+  const auto near = nearest(word, options);
+  return near.empty() || letters(near.front()) == letters(word) ? std::string() : did_you_mean(word, options);
+}
+
 /// Longer is a mistyped unit: no run waits ten years.
 constexpr Seconds kLongest{10.0 * 365 * 86400};
 
@@ -54,7 +66,8 @@ std::optional<std::uint64_t> read_integer(const YamlNode& node, std::string_view
     return std::nullopt;
   };
   const std::string range =
-      max == std::numeric_limits<std::uint64_t>::max() || max == std::numeric_limits<std::uint32_t>::max()
+      min == max ? fmt::format("nothing but {} is possible", min)
+      : max == std::numeric_limits<std::uint64_t>::max() || max == std::numeric_limits<std::uint32_t>::max()
           ? fmt::format("a whole number of at least {} is wanted", min)
           : fmt::format("a whole number from {} to {} is wanted", min, max);
   if (!is_plain_scalar(node) || !is_decimal(node.text)) return refuse(range);
@@ -147,7 +160,7 @@ const YamlNode* Fields::find(std::string_view key) {
 
 const YamlNode* Fields::require(std::string_view key) {
   const auto* node = find(key);
-  if (node == nullptr && node_.kind == YamlNode::Kind::map) {
+  if (node == nullptr && node_.kind == YamlNode::Kind::map && !has_placeholder()) {
     problems_.add(node_.place, fmt::format("{} is missing", path_of(key)));
   }
   return node;
@@ -187,18 +200,41 @@ std::string Fields::choice(std::string_view key, std::string fallback, std::span
   if (node->kind == YamlNode::Kind::scalar && std::find(options.begin(), options.end(), node->text) != options.end())
     return node->text;
   problems_.add(node->place, fmt::format("{} is {} (one of {} is wanted){}", path_of(key), describe(*node),
-                                         fmt::join(options, ", "), did_you_mean(node->text, options)));
+                                         fmt::join(options, ", "), misspelt(node->text, options)));
   return fallback;
+}
+
+/// A merge key or a placeholder may stand for any key: only it is told of, not what it may have stood for.
+bool Fields::has_placeholder() const {
+  return std::any_of(node_.items.begin(), node_.items.end(),
+                     [](const YamlNode& item) { return item.key.rfind('<', 0) == 0; });
+}
+
+/// What an unknown key most likely is, or "" where it is but misspelt.
+std::string Fields::slip_of(std::size_t index) const {
+  const auto& item = node_.items[index];
+  if (item.key == "<<") return "YAML's merge key '<<' is not read here; write the keys out";
+  if (item.key.rfind('<', 0) == 0) return fmt::format("'{}' is a placeholder; write a name in its place", item.key);
+  if (index == 0 || !is_decimal(item.key) || item.kind != YamlNode::Kind::null) return {};
+  const auto& before = node_.items[index - 1];
+  if (!is_plain_scalar(before) || !is_decimal(before.text)) return {};
+  return fmt::format("{} is '{},{}' (a comma separates entries); write {}.{} with a decimal point", path_of(before.key),
+                     before.text, item.key, before.text, item.key);
 }
 
 void Fields::finish() {
   if (node_.kind != YamlNode::Kind::map) return;
   std::vector<std::string> reported;
-  for (const auto& item : node_.items) {
+  for (std::size_t i = 0; i < node_.items.size(); ++i) {
+    const auto& item = node_.items[i];
     if (std::find(known_.begin(), known_.end(), item.key) != known_.end()) continue;
     if (std::find(reported.begin(), reported.end(), item.key) != reported.end())
       continue;  // the repeat is reported as such
     reported.push_back(item.key);
+    if (auto slip = slip_of(i); !slip.empty()) {
+      problems_.add(item.key_place, std::move(slip));
+      continue;
+    }
     problems_.add(item.key_place,
                   fmt::format("unknown key '{}'{}{}", item.key, path_.empty() ? "" : fmt::format(" in {}", path_),
                               did_you_mean(item.key, known_)));

@@ -67,6 +67,9 @@ class Fields {
   Problems& problems() noexcept { return problems_; }
 
  private:
+  bool has_placeholder() const;
+  std::string slip_of(std::size_t index) const;
+
   const YamlNode& node_;
   std::string path_;
   Problems& problems_;

@@ -12,12 +12,18 @@
 #include <yaml-cpp/parser.h>
 
 #include "jobs/base/text.hpp"
+#include "jobs/grid/yaml_trouble.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
-/// Aliases copy what they name; a few lines of nested ones would fill memory without a bound.
+/// Anchors keep and aliases copy what they name; a few lines of nested ones would fill memory without a bound.
 constexpr std::size_t kMaxNodes = 500'000;
+
+/// What we refuse, of text that YAML itself takes: no slip is to be looked for.
+struct Refused final : YAML::ParserException {
+  using YAML::ParserException::ParserException;
+};
 
 Place place_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
@@ -63,9 +69,9 @@ class TreeBuilder final : public YAML::EventHandler {
     add_leaf(node(YamlNode::Kind::null, mark), anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    count_copy(anchors_[anchor], mark);
     YamlNode copy = anchors_[anchor];
     copy.place = place_of(mark);
-    nodes_ += count_nodes(copy);
     add_leaf(std::move(copy), 0);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -101,15 +107,17 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   YamlNode node(YamlNode::Kind kind, const YAML::Mark& mark) {
-    if (++nodes_ > kMaxNodes) throw YAML::ParserException(mark, "the document is too large");
+    if (++nodes_ > kMaxNodes) throw Refused(mark, "the document is too large");
     YamlNode made;
     made.kind = kind;
     made.place = place_of(mark);
     return made;
   }
+  void count_copy(const YamlNode& copied, const YAML::Mark& mark) {
+    nodes_ += count_nodes(copied);
+    if (nodes_ > kMaxNodes) throw Refused(mark, "the document is too large; write out its aliases");
+  }
   void add_leaf(YamlNode leaf, YAML::anchor_t anchor) {
-    if (nodes_ > kMaxNodes)
-      throw YAML::ParserException(YAML::Mark::null_mark(), "the document is too large; write out its aliases");
     if (anchor != 0) anchors_[anchor] = leaf;
     attach(std::move(leaf));
   }
@@ -117,7 +125,10 @@ class TreeBuilder final : public YAML::EventHandler {
     Open done = std::move(open_.back());
     open_.pop_back();
     if (done.node.kind == YamlNode::Kind::map) report_duplicates(done.node);
-    if (done.anchor != 0) anchors_[done.anchor] = done.node;
+    if (done.anchor != 0) {
+      count_copy(done.node, YAML::Mark::null_mark());
+      anchors_[done.anchor] = done.node;
+    }
     attach(std::move(done.node));
   }
   void attach(YamlNode child) {
@@ -136,6 +147,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     child.key = std::exchange(parent.key, {});
     child.key_place = std::exchange(parent.key_place, {});
+    if (child.kind == YamlNode::Kind::null && child.place > child.key_place)
+      child.place = child.key_place;  // nothing stands nowhere: the parser names what comes next
     parent.has_key = false;
     parent.node.items.push_back(std::move(child));
   }
@@ -176,8 +189,8 @@ std::string describe(const YamlNode& node) {
 }
 
 std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
-  if (to_valid_utf8(text) != text || text.find('\0') != std::string_view::npos) {
-    problems.add({}, "not a text file (bytes that are no UTF-8); save it as UTF-8");
+  if (const auto trouble = not_a_text(text)) {
+    problems.add(trouble->place, trouble->message);
     return std::nullopt;
   }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -192,8 +205,13 @@ std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
       problems.add(second.take_root().place, "a second document in the file; keep one");
       return std::nullopt;
     }
-  } catch (const YAML::Exception& error) {
+  } catch (const Refused& error) {
     problems.add(place_of(error.mark), fmt::format("broken YAML: {}", error.msg));
+    return std::nullopt;
+  } catch (const YAML::Exception& error) {
+    const auto slip = likely_slip(text);
+    problems.add(slip ? slip->place : place_of(error.mark),
+                 fmt::format("broken YAML: {}", slip ? slip->message : error.msg));
     return std::nullopt;
   }
   return builder.take_root();

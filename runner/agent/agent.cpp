@@ -9,6 +9,7 @@
 #include "runner/agent/session.hpp"
 #include "runner/agent/task_message.hpp"
 #include "runner/model/chat_json.hpp"
+#include "runner/model/cost.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -32,9 +33,9 @@ void append_begin(const Session& session, double started) {
   session.append(log::Begin{session.job.id, session.talk.turns, session.job.node, session.job.rank, started});
 }
 
-double cost_of(const jobs::ModelSpec& model, const model::Usage& usage) {
-  if (!model.price) return 0;
-  return (usage.input * model.price->input_usd + usage.output * model.price->output_usd) / 1e6;
+double cost_of(const jobs::ModelSpec& model, const model::ChatReply& reply) {
+  if (reply.recorded_cost) return *reply.recorded_cost;
+  return model.price ? usd(*model.price, reply.usage) : 0;
 }
 
 log::Reply reply_record(const Session& session, const model::ChatReply& reply) {
@@ -50,7 +51,7 @@ log::Reply reply_record(const Session& session, const model::ChatReply& reply) {
   record.tokens_out = reply.usage.output;
   record.tokens_cached = reply.usage.cached;
   record.api_retries = reply.api_retries;
-  record.cost_usd = cost_of(session.job.model, reply.usage);
+  record.cost_usd = cost_of(session.job.model, reply);
   return record;
 }
 
@@ -78,7 +79,13 @@ void next_turn(Session& session, std::stop_token drain) {
   request.messages = session.talk.messages;
   request.tools = rules_of(session.job.mode.kind).tools;
   request.seed = sampling_seed(session.job.grid.seed, episode.cell, episode.task, episode.replicate);
-  const model::ChatReply reply = session.model.complete(request, drain);
+  request.episode = episode;
+  request.turn = session.talk.turns + 1;
+  model::ChatReply reply = session.model.complete(request, drain);
+  if (!reply.request.empty()) {
+    reply.sent = model::sent_after(session.last_request, reply.request);
+    session.last_request = std::move(reply.request);
+  }
   const log::Reply record = reply_record(session, reply);
   session.append(record);
   count(session.usage, record);
@@ -97,6 +104,7 @@ bool play(Session& session, std::optional<log::Reply> unanswered, const std::sto
       switch (error.failure) {
         case model::ChatFailure::context_full:
           session.talk.ended_by = EndedBy::context_full;
+          session.full = error.what();
           break;
         case model::ChatFailure::transient:
           throw InfraStop{Outcome::api_error, error.what()};
@@ -157,6 +165,7 @@ EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::
   try {
     if (!play(session, std::move(rebuilt.unanswered), drain)) return EpisodeExit::drained;
     final_check(session, end);
+    end.reason = session.full;
   } catch (const InfraStop& stop) {
     end = end_record(session, inherited, started);
     end.outcome = stop.outcome;

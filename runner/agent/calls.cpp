@@ -10,6 +10,7 @@
 #include "runner/agent/modes.hpp"
 #include "runner/agent/told.hpp"
 #include "runner/agent/tools.hpp"
+#include "runner/model/json_text.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -27,6 +28,7 @@ class CallRunner {
     if (truncated && !is_whole(call)) return error(call, kCutCall);
     if (passed_ && session_.job.mode.stop_on_pass) return error(call, kAfterPass);
     DecodedCall decoded = decode_call(call, rules_of(session_.job.mode.kind).tools);
+    if (!decoded.problem.empty() && truncated) return error(call, kCutCall);
     if (!decoded.problem.empty()) {
       turn_.event = TurnEvent::bad_tool_args;
       return error(call, decoded.problem);
@@ -40,9 +42,7 @@ class CallRunner {
  private:
   /// Of a reply that was cut: the call before the cut is there to the last brace, and some servers call every reply
   /// cut.
-  static bool is_whole(const model::ToolCall& call) {
-    return nlohmann::json::parse(call.arguments, nullptr, false).is_object();
-  }
+  static bool is_whole(const model::ToolCall& call) { return model::parse_json(call.arguments).is_object(); }
 
   static model::Message error(const model::ToolCall& call, std::string_view problem) {
     return {model::Role::tool, error_answer(std::string(problem)), {}, call.id, true};
@@ -51,6 +51,7 @@ class CallRunner {
   model::Message compile(const model::ToolCall& call, DecodedCall& decoded) {
     Submission submission{std::move(decoded.source), std::move(decoded.entry), ++talk_.submissions, std::nullopt};
     turn_.kernel = submission.source;
+    if (note_source(talk_, submission.source)) flags_.emplace_back("same_kernel=1");
     compile_submission(session_, submission, turn_);
     const device::CompileResult result = told(*submission.compiled, session_.job.mode.diagnostics);
     model::Message message{

@@ -1,8 +1,13 @@
 #include "runner/agent/conversation.hpp"
 
+#include "jobs/base/hash.hpp"
 #include "runner/agent/modes.hpp"
 
 namespace nkigrid::agent {
+
+bool note_source(Conversation& talk, const std::string& source) {
+  return !talk.sources.insert(sha256_hex(source)).second;
+}
 
 Reading hear(Conversation& talk, const EpisodeJob& job, const model::ChatReply& reply) {
   talk.synthetic = talk.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;

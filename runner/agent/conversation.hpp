@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,16 @@ struct Conversation {
   std::vector<model::Message> pending;   ///< those that no reply record holds yet
   std::uint32_t turns = 0;               ///< done, inherited ones included
   std::uint32_t submissions = 0;
+  std::set<std::string> sources;                    ///< that were submitted, hashed
   std::optional<Submission> newest, current, best;  ///< submitted; compiled; passed verify_kernel
   bool nudged = false;
   bool synthetic = false;
   TurnEvent last_event = TurnEvent::no_code;
   EndedBy ended_by = EndedBy::none;
 };
+
+/// Notes a source as submitted. @returns true when it was before
+bool note_source(Conversation& talk, const std::string& source);
 
 /// Reads a reply as the job's mode does, and marks the conversation when the synthetic model said it.
 Reading hear(Conversation& talk, const EpisodeJob& job, const model::ChatReply& reply);

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kNever = std::string_view::npos;
 /// Fences that one string may hold; each is tried, so that a long reply of nothing but fences would take long.
 constexpr std::size_t kMostInner = 64;
+/// Bytes that the trials of one reply may read in all: a model's kernel has tens of thousands, and a reply of megabytes
+/// that opens strings in each of its fences would be read thousands of times over.
+constexpr std::size_t kMostTried = std::size_t{16} << 20;
 
 /// A line that opens or closes a fence.
 struct FenceLine {
@@ -90,7 +93,7 @@ class Pairing {
  public:
   explicit Pairing(std::string_view text) : text_(text), lines_(fence_lines(text)) {}
 
-  std::vector<Fence> fences() const {
+  std::vector<Fence> fences() {
     std::vector<Fence> fences;
     for (std::size_t open = 0; open < lines_.size();) {
       auto end = strict_end(open);
@@ -120,14 +123,20 @@ class Pairing {
     return line.mark == first.mark && line.marks >= first.marks && line.indent <= first.indent + 3;
   }
 
-  End strict_end(std::size_t open) const {
+  /// Whether one more trial may read these lines; it is counted.
+  bool may_try(std::size_t open, std::size_t end) {
+    tried_ += lines_[end].begin - lines_[open].end;
+    return tried_ <= kMostTried;
+  }
+
+  End strict_end(std::size_t open) {
     std::size_t in_strings = 0;
     for (std::size_t i = open + 1; i < lines_.size(); ++i) {
       if (!may_end(open, i)) continue;
       if (lines_[i].tag.empty()) return {i, false};
       // Only what stands in a string may open a fence inside of Python.
       if (is_python_tag(lines_[open].tag) && is_python_tag(lines_[i].tag) &&
-          (in_strings >= kMostInner || !ends_in_string(body(open, i))))
+          (in_strings >= kMostInner || !may_try(open, i) || !ends_in_string(body(open, i))))
         return {i, true};
       ++in_strings;
     }
@@ -135,9 +144,10 @@ class Pairing {
   }
 
   /// The shortest growth that is well formed, when there is one.
-  void grow(std::size_t open, End& end, Fence& fence) const {
+  void grow(std::size_t open, End& end, Fence& fence) {
     for (std::size_t i = end.line + 1; i < std::min(lines_.size(), end.line + kMostInner); ++i) {
       if (!lines_[i].tag.empty() || lines_[i].mark != lines_[open].mark) continue;
+      if (!may_try(open, i)) return;
       std::string longer = body(open, i);
       if (!model::looks_like_python(longer)) continue;
       fence.text = std::move(longer);
@@ -149,6 +159,7 @@ class Pairing {
 
   std::string_view text_;
   std::vector<FenceLine> lines_;
+  std::size_t tried_ = 0;  ///< bytes
 };
 
 }  // namespace

@@ -23,11 +23,13 @@ struct InfraStop {
 /// The reason and outcome of an INFRA diagnostic.
 InfraStop infra_stop(const device::Device& device, const device::Diagnostic& diagnostic);
 
-/// A compile of `submission`, timed and written into `turn`. @throws InfraStop
+/// A compile of `submission`, timed and written into `turn`. A kernel that this attempt compiled before is not compiled
+/// again. @throws InfraStop
 void compile_submission(Session& session, Submission& submission, log::Turn& turn);
 
 /// verify_kernel of a compiled `submission`, timed and written into `turn`: times of one turn add up, of its results
-/// the last one stands. A pass makes the submission the best one. @throws InfraStop
+/// the last one stands. The same inputs would give the same verdict, so they are not run again. A pass makes the
+/// submission the best one. @throws InfraStop
 device::VerifyResult verify_submission(Session& session, const Submission& submission, std::uint32_t trials,
                                        log::Turn& turn);
 

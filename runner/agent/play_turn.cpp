@@ -54,10 +54,11 @@ std::string calls_text(Session& session, const Submission& submission, log::Turn
 
 /// Code of a reply without a call: compiled in every mode, so that its row says what became of it.
 /// @returns the text that answers it; "" when nothing is to be said
-std::string play_code(Session& session, const std::string& code, log::Turn& turn) {
+std::string play_code(Session& session, const std::string& code, log::Turn& turn, std::vector<std::string>& flags) {
   Conversation& talk = session.talk;
   Submission submission{code, std::nullopt, ++talk.submissions, std::nullopt};
   turn.kernel = code;
+  if (note_source(talk, code)) flags.emplace_back("same_kernel=1");
   compile_submission(session, submission, turn);
   std::string text;
   switch (rules_of(session.job.mode.kind).code_answer) {
@@ -87,12 +88,6 @@ model::Message feedback(const Session& session, const Reading& reading, std::str
   return user_message(session.job.mode.nudge);
 }
 
-TurnEvent event_of(const Reading& reading) {
-  if (reading.refused) return TurnEvent::refused;
-  if (reading.truncated) return TurnEvent::truncated;
-  return reading.has_calls() || reading.code ? TurnEvent::ok : TurnEvent::no_code;
-}
-
 }  // namespace
 
 void play_turn(Session& session, const Reading& reading) {
@@ -105,7 +100,7 @@ void play_turn(Session& session, const Reading& reading) {
   std::vector<std::string> flags = reading.flags;
   std::vector<model::Message> answers = run_calls(session, reading, turn, flags);
   std::string text;
-  if (reading.code) text = play_code(session, *reading.code, turn);
+  if (reading.code) text = play_code(session, *reading.code, turn, flags);
   talk.ended_by = ends_after(session.job.mode, reading, turn, talk.nudged);
   if (talk.ended_by == EndedBy::none && !reading.has_calls())
     answers.push_back(feedback(session, reading, std::move(text), turn));

@@ -14,6 +14,8 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
   reading.truncated = reply.finish == model::Finish::length;
   reading.refused = reply.finish == model::Finish::refused;
   if (reply.mended != 0) reading.flags.push_back(fmt::format("mended={}", reply.mended));
+  if (reply.usage.estimated) reading.flags.emplace_back("usage=missing");
+  if (!reply.left_out.empty()) reading.flags.push_back(fmt::format("left_out={}", reply.left_out));
   if (tools.empty()) {
     reading.message.tool_calls.clear();
   } else if (call_recovery) {
@@ -26,6 +28,12 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
     reading.code = std::move(found->code);
   }
   return reading;
+}
+
+TurnEvent event_of(const Reading& reading) {
+  if (reading.refused) return TurnEvent::refused;
+  if (reading.truncated) return TurnEvent::truncated;
+  return reading.has_calls() || reading.code ? TurnEvent::ok : TurnEvent::no_code;
 }
 
 std::string to_lines(const std::vector<model::Message>& messages) {

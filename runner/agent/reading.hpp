@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jobs/base/outcome.hpp"
 #include "runner/model/chat.hpp"
 
 namespace nkigrid::agent {
@@ -23,6 +24,9 @@ struct Reading {
 /// @param tools what the mode offers; without any, calls are dropped
 /// @param call_recovery looks for calls that a server left in the text, too
 Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery);
+
+/// What a turn is, as far as its reply alone tells.
+TurnEvent event_of(const Reading& reading);
 
 /// Messages as JSON lines and back (docs/formats/transcript.md). @throws Error{corrupt}
 std::string to_lines(const std::vector<model::Message>& messages);

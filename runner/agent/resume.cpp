@@ -16,6 +16,7 @@ void absorb_call(Conversation& talk, const ModeRules& rules, const model::ToolCa
   if (!ok) return;  // not run, or arguments that did not fit
   DecodedCall decoded = decode_call(call, rules.tools);
   if (decoded.tool == Tool::compile) {
+    note_source(talk, decoded.source);
     talk.newest = Submission{std::move(decoded.source), std::move(decoded.entry), ++talk.submissions, std::nullopt};
     talk.current.reset();
     if (*ok) talk.current = talk.newest;
@@ -25,6 +26,7 @@ void absorb_call(Conversation& talk, const ModeRules& rules, const model::ToolCa
 }
 
 void absorb_code(Conversation& talk, const std::string& code, const log::Turn& turn) {
+  note_source(talk, code);
   talk.newest = Submission{code, std::nullopt, ++talk.submissions, std::nullopt};
   talk.current.reset();
   if (turn.compile_ok == 1) talk.current = talk.newest;

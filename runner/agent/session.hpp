@@ -2,6 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "jobs/base/clock.hpp"
 #include "runner/agent/conversation.hpp"
@@ -28,6 +32,14 @@ struct Session {
   const Clock& clock;
   Conversation talk = {};
   AttemptUsage usage = {};
+  std::string last_request = {};  ///< of this attempt, as it was sent
+  std::string full = {};          ///< how the server said that the conversation is too long
+
+  /// What the device said in this attempt: the same kernel again is answered without it. By source and entry; verdicts
+  /// by the number of trials, too.
+  using Kernel = std::pair<std::string, std::optional<std::string>>;
+  std::map<Kernel, device::CompileResult> compiled = {};
+  std::map<std::pair<Kernel, std::uint32_t>, device::VerifyResult> verified = {};
 };
 
 }  // namespace nkigrid::agent

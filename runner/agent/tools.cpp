@@ -19,14 +19,14 @@ constexpr std::int64_t kMostTrials = 5;
 nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return nlohmann::json::object();  // a call without arguments
-  nlohmann::json arguments = nlohmann::json::parse(model::mend_json(text).text, nullptr, false);
+  nlohmann::json arguments = model::parse_json(model::mend_json(text).text);
   if (arguments.is_discarded()) {
-    arguments = nlohmann::json::parse(model::relaxed_json(model::mend_json(text).text), nullptr, false);
+    arguments = model::parse_json(model::relaxed_json(model::mend_json(text).text));
     decoded.mended = arguments.is_object();
   }
   if (arguments.is_null()) return nlohmann::json::object();
   if (arguments.is_string()) {
-    const nlohmann::json inner = nlohmann::json::parse(arguments.get<std::string>(), nullptr, false);
+    const nlohmann::json inner = model::parse_json(arguments.get<std::string>());
     if (inner.is_object()) {
       decoded.peeled = true;
       return inner;

@@ -39,9 +39,9 @@ fs::path find_libexec() {
 }
 
 /// On this node: a reference cache on a shared file system would be slower than computing anew.
-fs::path cache_folder() {
+fs::path node_folder(const char* name) {
   const char* base = std::getenv("TMPDIR");
-  return fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / fmt::format("nkigrid-reference-{}", ::geteuid());
+  return fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / fmt::format("nkigrid-{}-{}", name, ::geteuid());
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ DevicePaths default_device_paths() {
   const auto installed = libexec.parent_path().parent_path() / "lib" / "nkigrid" / "nkisim";
   paths.nkisim = fs::exists(installed) ? installed : libexec.parent_path() / "nkisim";
   paths.entry_rules = paths.nkisim / "neuronxcc" / "nki" / "_entry.py";
-  paths.cache = cache_folder();
+  paths.cache = node_folder("reference");
+  paths.posed = node_folder("posed");
   return paths;
 }
 

@@ -10,6 +10,7 @@ struct DevicePaths {
   std::filesystem::path nkisim;       ///< folder that holds the package neuronxcc
   std::filesystem::path entry_rules;  ///< Python file with the rules of a kernel file, the same for every compiler
   std::filesystem::path cache;        ///< node-local folder of reference results; made when absent
+  std::filesystem::path posed;        ///< node-local folder of what tasks were found to be; made when absent
 };
 
 /// The paths that belong to this binary (build tree or install prefix).

@@ -41,6 +41,25 @@ std::string_view of_loop(const End& end) noexcept {
   return {};
 }
 
+/// A duration or a price: what a sum over them may rest on.
+bool is_amount(double value) noexcept { return std::isfinite(value) && value >= 0; }
+/// An error or an estimate, where one was made: overflow makes an error infinite.
+bool is_size(double value) noexcept { return std::isnan(value) || value >= 0; }
+
+/// Beyond it a number of tokens is one below 0 that somebody wrote as if it had no sign.
+constexpr std::uint64_t kMostTokens = 1'000'000'000'000;
+
+std::string_view of_amounts(const End& end) noexcept {
+  if (!is_amount(end.seconds)) return "seconds (0 or more are wanted)";
+  if (!is_amount(end.started)) return "started (a time is wanted)";
+  for (const auto tokens : {end.tokens_in, end.tokens_out, end.tokens_cached})
+    if (tokens > kMostTokens) return "tokens (no attempt has so many)";
+  if (!is_amount(end.cost_usd)) return "cost_usd (0 or more is wanted)";
+  if (!is_size(end.max_abs_err) || !is_size(end.rel_l2)) return "an error below 0";
+  if (!is_size(end.estimate_us)) return "an estimate below 0";
+  return {};
+}
+
 std::string_view of_numbers(const End& end) noexcept {
   const bool ran_nothing = is_scored(end.outcome) && !is_of_a_kernel(end.outcome);
   if (ran_nothing && !(std::isnan(end.max_abs_err) && std::isnan(end.rel_l2))) return "max_abs_err and outcome";
@@ -53,7 +72,7 @@ std::string_view of_numbers(const End& end) noexcept {
 }  // namespace
 
 std::string_view contradiction(const End& end) noexcept {
-  for (const auto rule : {of_verdicts, of_diagnosis, of_loop, of_numbers}) {
+  for (const auto rule : {of_verdicts, of_diagnosis, of_loop, of_amounts, of_numbers}) {
     if (const auto found = rule(end); !found.empty()) return found;
   }
   return {};
@@ -76,10 +95,19 @@ std::string_view contradiction(const Turn& turn) noexcept {
   if (turn.verify_ok == kNotDone && !(std::isnan(turn.max_abs_err) && std::isnan(turn.rel_l2)))
     return "max_abs_err and verify_ok";
   if (turn.compile_ok == kNotDone && !std::isnan(turn.estimate_us)) return "estimate_us and compile_ok";
+  if (!is_amount(turn.compile_s) || !is_amount(turn.verify_s)) return "seconds (0 or more are wanted)";
+  if (!is_size(turn.max_abs_err) || !is_size(turn.rel_l2)) return "an error below 0";
+  if (!is_size(turn.estimate_us)) return "an estimate below 0";
   return {};
 }
 
+std::string_view contradiction(const Reply& reply) noexcept {
+  if (!is_amount(reply.llm_s) || !is_amount(reply.wait_s)) return "seconds (0 or more are wanted)";
+  return is_amount(reply.cost_usd) ? std::string_view() : "cost_usd (0 or more is wanted)";
+}
+
 std::string_view contradiction(const Record& record) noexcept {
+  if (const auto* reply = std::get_if<Reply>(&record)) return contradiction(*reply);
   if (const auto* turn = std::get_if<Turn>(&record)) return contradiction(*turn);
   if (const auto* end = std::get_if<End>(&record)) return contradiction(*end);
   return {};

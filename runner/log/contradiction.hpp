@@ -8,8 +8,10 @@
 /// none is believed: a row that says two things would be counted as either.
 namespace nkigrid::log {
 
-/// @returns which values contradict each other, e.g. "passed and outcome"; "" where none do
+/// @returns which values contradict each other, e.g. "passed and outcome", or cannot be ("seconds (0 or more are
+/// wanted)"); "" where all can stand
 std::string_view contradiction(const Record& record) noexcept;
+std::string_view contradiction(const Reply& reply) noexcept;
 std::string_view contradiction(const Turn& turn) noexcept;
 std::string_view contradiction(const End& end) noexcept;
 

@@ -83,8 +83,8 @@ void prove_turns(const h5::File& file) {
 
 }  // namespace
 
-void prove_derived_columns(const std::filesystem::path& segment) {
-  OpenSegment(segment).read([](const h5::File& file) {
+void prove_derived_columns(const std::filesystem::path& segment, const SealKey& key) {
+  OpenSegment(segment, key).read([](const h5::File& file) {
     prove_episodes(file);
     prove_turns(file);
   });

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "jobs/base/error.hpp"
@@ -28,14 +29,28 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
   }
 }
 
-bool has_living_writer(const std::filesystem::path& folder) {
+namespace {
+
+/// A shared lock is refused exactly while somebody holds the exclusive one.
+bool is_locked(const std::filesystem::path& journal) {
+  const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+std::vector<std::string> living_writers(const std::filesystem::path& folder) {
+  std::vector<std::string> living;
   for (const auto& stem : stems_of(folder)) {
-    const auto journal = folder / (stem.name + ".journal");
-    const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
-    // A shared lock is refused exactly while somebody holds the exclusive one.
-    if (fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return true;
+    if (is_locked(folder / (stem.name + ".journal"))) living.push_back(stem.name);
   }
-  return false;
+  return living;
+}
+
+bool has_living_writer(const std::filesystem::path& folder) {
+  const auto stems = stems_of(folder);
+  return std::any_of(stems.begin(), stems.end(),
+                     [&](const auto& stem) { return is_locked(folder / (stem.name + ".journal")); });
 }
 
 }  // namespace nkigrid::log

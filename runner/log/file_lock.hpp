@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "jobs/base/files.hpp"
 
@@ -14,8 +16,9 @@ enum class LockResult { held, busy, unsupported };
 /// other failures
 LockResult try_lock(const Fd& fd, const std::filesystem::path& path);
 
-/// True when some journal of the folder is locked: its writer lives (or a sealer is at work). False where
-/// flock is not supported.
+/// Names of the folder's journals that are locked: their writers live (or a sealer is at work). None where flock is not
+/// supported.
+std::vector<std::string> living_writers(const std::filesystem::path& folder);
 bool has_living_writer(const std::filesystem::path& folder);
 
 }  // namespace nkigrid::log

@@ -98,6 +98,7 @@ std::string why_missing(const fs::path& part) {
 }
 
 void Coverage::add(const SegmentReport& part) {
+  seal_ = part.seal, instead_of_ = part.instead_of, gap_ = false;
   if (part.seq_last == 0) return;
   if (first_ == 0) first_ = part.seq_first;
   last_ = part.seq_last;
@@ -105,7 +106,7 @@ void Coverage::add(const SegmentReport& part) {
   lost_ = lost_ || part.missing_records > 0;
 }
 
-void Coverage::lose() noexcept { lost_ = true; }
+void Coverage::lose() noexcept { lost_ = gap_ = true; }
 
 bool Coverage::covers(std::uint64_t sequence) const noexcept {
   return sequence >= first_ && sequence <= last_ && !carries(sequence);
@@ -123,6 +124,11 @@ void prove_range(const fs::path& segment, const SegmentReport& head, const Cover
   throw Error(ErrorCode::corrupt,
               fmt::format("segment '{}' holds record {}, and says to hold {} to {}; `nkigrid seal RUN` makes it anew",
                           segment.native(), sequence, head.seq_first, head.seq_last));
+}
+
+bool Coverage::is_sealed_after(const SegmentReport& part) const noexcept {
+  if (part.seal.empty() || gap_) return true;
+  return part.previous == seal_ || (!instead_of_.empty() && part.previous == instead_of_);
 }
 
 bool Coverage::is_continued_by(const SegmentReport& part) const noexcept {

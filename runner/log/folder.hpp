@@ -50,12 +50,16 @@ class Coverage {
   bool may_carry(std::uint64_t sequence) const noexcept;
   /// True when `part` can come next: its records are after those of the parts before, or those that they carried.
   bool is_continued_by(const SegmentReport& part) const noexcept;
+  /// True when `part` is unsealed or was sealed to follow the part before, or one whose place that took.
+  bool is_sealed_after(const SegmentReport& part) const noexcept;
   std::uint64_t last() const noexcept { return last_; }
 
  private:
   std::uint64_t first_ = 0, last_ = 0;
   std::vector<std::uint64_t> carried_;  ///< of the last part: they come in one that is not there yet
   bool lost_ = false;                   ///< records of a part before are gone
+  bool gap_ = false;                    ///< the part before is gone
+  std::string seal_, instead_of_;       ///< of the part before
 };
 
 /// Holds a segment's record against the range that the segment says to hold. @param before of the parts before it

@@ -14,7 +14,7 @@ inline constexpr std::size_t kPrologueBytes = 16;
 inline constexpr std::size_t kHeadBytes = 24;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{256} << 20;
 inline constexpr std::uint16_t kJournalMajor = 1;
-inline constexpr std::uint16_t kJournalMinor = 1;
+inline constexpr std::uint16_t kJournalMinor = 2;
 
 std::string prologue();
 

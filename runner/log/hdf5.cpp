@@ -13,8 +13,10 @@ constexpr hsize_t kColumnChunk = 16384;     // rows
 constexpr hsize_t kTextChunk = 256 * 1024;  // bytes; a transcript's texts are a few tens of kB
 constexpr std::size_t kTextCache = 16 << 20;
 constexpr unsigned kDeflateLevel = 4;
-constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{8}
-                                          << 30;  // a column that claims more comes from a damaged file
+// Of a column: a segment has 131,072 turns and words of a few hundred bytes. What claims more is damaged or made to
+// fill memory: zeros that were deflated take a thousandth of it on disk.
+constexpr std::uint64_t kMaxColumnBytes = std::uint64_t{512} << 20;
+constexpr std::size_t kMaxWordBytes = std::size_t{1} << 20;  // of an attribute
 
 int close_space(Hid id) noexcept { return H5Sclose(id); }
 int close_type(Hid id) noexcept { return H5Tclose(id); }
@@ -131,7 +133,9 @@ std::string read_word(Hid where, const std::string& name) {
   if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
     throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
   }
-  std::string word(H5Tget_size(type.get()), '\0');
+  const auto size = H5Tget_size(type.get());
+  if (size > kMaxWordBytes) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' claims {} bytes", name, size));
+  std::string word(size, '\0');
   had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
   word.resize(word.find_last_not_of('\0') + 1);
   return word;
@@ -237,6 +241,10 @@ Dataset open_dataset(const File& file, const std::string& name) {
   return Dataset(had(H5Dopen2(file.get(), name.c_str(), access.get()), "open dataset", name));
 }
 
+bool has_attribute(const File& file, const std::string& name) {
+  const Call call;
+  return had(H5Aexists(file.get(), name.c_str()), "look for attribute", name) > 0;
+}
 std::string read_word_attribute(const File& file, const std::string& name) {
   const Call call;
   return read_word(file.get(), name);

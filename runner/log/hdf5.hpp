@@ -8,6 +8,13 @@
 #include <utility>
 #include <vector>
 
+namespace nkigrid {
+class Fd;
+}
+namespace nkigrid::log {
+struct FrontSeal;
+}
+
 /// The little of HDF5 that segments need: one wrapper a call, RAII for ids, errors as nkigrid::Error. hdf5.h
 /// stays in hdf5.cpp.
 ///
@@ -100,8 +107,11 @@ void append_bytes(const Dataset& dataset, std::uint64_t at, std::string_view byt
 
 /// Opens a finished file read only, without HDF5's own file locks: it is immutable.
 File open_file(const std::filesystem::path& path);
+/// The same of a file whose seal was proven: what is not as it was sealed cannot be read.
+File open_sealed(const Fd& fd, const FrontSeal& seal, const std::filesystem::path& name);
 Group open_group(const File& file, const std::string& name);
 Dataset open_dataset(const File& file, const std::string& name);
+bool has_attribute(const File& file, const std::string& name);
 std::string read_word_attribute(const File& file, const std::string& name);
 std::uint64_t read_number_attribute(const File& file, const std::string& name);
 std::string read_word_attribute(const Group& group, const std::string& name);

@@ -19,15 +19,18 @@ void prove_nothing_hidden(const RunLog& log, const Stem& stem) {
   std::unordered_set<std::uint64_t> held;
   std::uint64_t missing = 0;  // that the segments own to have lost
   for (const auto& part : admitted_parts(log, stem, [](const LeftOut&) {})) {
-    const auto report =
-        read_segment(part, {.with_texts = false}, [&](std::uint64_t sequence, Record&&) { held.insert(sequence); });
+    const auto report = read_segment(
+        part, {.with_texts = false}, [&](std::uint64_t sequence, Record&&) { held.insert(sequence); }, log.key);
     coverage.add(report);
     missing += report.missing_records;
   }
   std::uint64_t hidden = 0;
-  read_journal(journal, [&](std::uint64_t sequence, Record&&) {
-    hidden += coverage.covers(sequence) && !held.contains(sequence) ? 1 : 0;
-  });
+  read_journal(
+      journal,
+      [&](std::uint64_t sequence, Record&&) {
+        hidden += coverage.covers(sequence) && !held.contains(sequence) ? 1 : 0;
+      },
+      log.key);
   if (hidden > missing)
     throw Error(ErrorCode::corrupt,
                 fmt::format("the segments of journal '{}' say to hold {} records of it that they lack; `nkigrid seal "

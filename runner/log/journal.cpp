@@ -21,13 +21,14 @@
 #include "runner/log/contradiction.hpp"
 #include "runner/log/file_lock.hpp"
 #include "runner/log/framing.hpp"
+#include "runner/log/record_seal.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 namespace {
 
-/// A record as bytes. @throws Error{internal} for one that readers would refuse
-std::string payload_of(const Record& record, const std::string& run_id, const fs::path& journal) {
+/// @throws Error{internal} for a record that readers would refuse
+std::pair<std::string, Sha256> encoded(const Record& record, const std::string& run_id, const fs::path& journal) {
   if (const auto found = contradiction(record); !found.empty()) {
     throw Error(ErrorCode::internal,
                 fmt::format("a record of {} contradicts itself ({}); journal '{}' does not take it",
@@ -38,20 +39,30 @@ std::string payload_of(const Record& record, const std::string& run_id, const fs
     throw Error(ErrorCode::internal, fmt::format("record of {} bytes is too big for journal '{}' (at most {})",
                                                  payload.size(), journal.native(), kMaxRecordBytes));
   }
-  return payload;
+  Sha256 content;
+  content.update(payload);
+  return {std::move(payload), std::move(content)};
 }
 
 }  // namespace
 
 struct Journal::State {
+  /// A record as bytes. Each lane digests its own; what the writer adds for the seal is short.
+  struct Encoded {
+    std::string payload;
+    Sha256 content;
+  };
+
   fs::path path;
+  std::string name;
+  SealKey key;
   std::string run_id;
   Fd fd;
   std::string warning;
 
   std::mutex mutex;
   std::condition_variable handed_over, done;
-  std::vector<std::string> queue;         ///< encoded payloads nobody has written yet
+  std::vector<Encoded> queue;             ///< what nobody has written yet
   std::uint64_t handed = 0, durable = 0;  ///< records handed over, records on the disk
   std::string poison;                     ///< "" or the failure that ended writing
   bool writing = false;                   ///< some lane writes for all
@@ -63,16 +74,16 @@ struct Journal::State {
   std::size_t last_batch = 1;
   std::chrono::steady_clock::duration last_sync{};
 
-  void create(const fs::path& folder, const std::string& name, LogHeader header);
+  void create(const fs::path& folder, LogHeader header);
   void write_for_all(std::unique_lock<std::mutex>& lock);
   void gather(std::unique_lock<std::mutex>& lock);
-  void write_batch(const std::vector<std::string>& batch);
+  void write_batch(std::vector<Encoded>& batch);
   void cut_back() noexcept;
 };
 
 /// Born under a hidden name and linked in when its header is durable: no reader meets half a header, no two
 /// writers share a file, and no sealer can lock it before its owner does.
-void Journal::State::create(const fs::path& folder, const std::string& name, LogHeader header) {
+void Journal::State::create(const fs::path& folder, LogHeader header) {
   header.journal = name;
   run_id = header.run_id;
   path = folder / (name + ".journal");
@@ -88,9 +99,12 @@ void Journal::State::create(const fs::path& folder, const std::string& name, Log
           path.native());
     }
     std::string bytes = prologue();
-    end = append_frame(bytes, bytes.size(), 0, encode(header));
+    auto head = encode(header);
+    add_seal(key, name, 0, std::move(Sha256().update(head)), head);
+    end = append_frame(bytes, bytes.size(), 0, head);
     write_all(fd.get(), bytes, path);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "sync journal", path.native());
+    if (::fchmod(fd.get(), new_file_mode(folder)) != 0 || ::fsync(fd.get()) != 0)
+      throw_errno(errno, "sync journal", path.native());
     // A segment of that name would hide our records: readers skip what a segment of the same stem covers.
     if (fs::exists(folder / (name + ".h5"))) throw_errno(EEXIST, "create journal", path.native());
     if (::link(hidden.c_str(), path.c_str()) != 0) throw_errno(errno, "create journal", path.native());
@@ -107,11 +121,14 @@ void Journal::State::cut_back() noexcept {
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) == 0) ::fsync(fd.get());
 }
 
-void Journal::State::write_batch(const std::vector<std::string>& batch) {
+void Journal::State::write_batch(std::vector<Encoded>& batch) {
   std::string bytes;
   std::uint64_t offset = end;
   std::uint64_t sequence = next_sequence;
-  for (const auto& payload : batch) offset = append_frame(bytes, offset, sequence++, payload);
+  for (auto& [payload, content] : batch) {
+    add_seal(key, name, sequence, std::move(content), payload);
+    offset = append_frame(bytes, offset, sequence++, payload);
+  }
   write_all(fd.get(), bytes, path);
   int result = 0;
   do result = ::fdatasync(fd.get());
@@ -132,7 +149,7 @@ void Journal::State::gather(std::unique_lock<std::mutex>& lock) {
 void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
   writing = true;
   gather(lock);
-  const auto batch = std::exchange(queue, {});
+  auto batch = std::exchange(queue, {});
   lock.unlock();
   std::string failure;
   const auto start = std::chrono::steady_clock::now();
@@ -153,8 +170,11 @@ void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
   done.notify_all();
 }
 
-Journal::Journal(fs::path folder, std::string name, const LogHeader& header) : state_(std::make_unique<State>()) {
-  state_->create(folder, name, header);
+Journal::Journal(fs::path folder, std::string name, const LogHeader& header, const SealKey& key)
+    : state_(std::make_unique<State>()) {
+  state_->name = std::move(name);
+  state_->key = key;
+  state_->create(folder, header);
 }
 
 Journal::~Journal() {
@@ -168,8 +188,11 @@ Journal::~Journal() {
 void Journal::append(const Record& record) { append(std::span(&record, 1)); }
 
 void Journal::append(std::span<const Record> records) {
-  std::vector<std::string> payloads;
-  for (const auto& record : records) payloads.push_back(payload_of(record, state_->run_id, state_->path));
+  std::vector<State::Encoded> payloads;
+  for (const auto& record : records) {
+    auto [payload, content] = encoded(record, state_->run_id, state_->path);
+    payloads.push_back({std::move(payload), std::move(content)});
+  }
   std::unique_lock lock(state_->mutex);
   if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
   if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));

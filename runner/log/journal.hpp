@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runner/log/records.hpp"
+#include "runner/log/seal_key.hpp"
 
 namespace nkigrid::log {
 
@@ -22,8 +23,9 @@ class Journal {
   /// Creates `folder`/<name>.journal; never opens an existing one: a new owner writes a new file. Holds an
   /// flock.
   /// @param name one that no journal and no segment of the folder has (host, rank, time, pid)
+  /// @param key seals each record; none: they stay unproven
   /// @throws Error{io} when it cannot be created and written, or the name is taken: nothing is left behind.
-  Journal(std::filesystem::path folder, std::string name, const LogHeader& header);
+  Journal(std::filesystem::path folder, std::string name, const LogHeader& header, const SealKey& key = {});
   ~Journal();
   Journal(const Journal&) = delete;
 

@@ -10,6 +10,7 @@
 #include "jobs/base/error.hpp"
 #include "runner/log/codec.hpp"
 #include "runner/log/framing.hpp"
+#include "runner/log/record_seal.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -46,13 +47,19 @@ bool selects(const Selection& selection, const Record& record) {
 }
 
 JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, const Selection& selection,
-                           const std::function<void(std::uint64_t, Record&&)>& visit) {
+                           const std::function<void(std::uint64_t, Record&&)>& visit, const SealKey& key) {
   FrameReader frames(fd.get(), name);
+  RecordProof proof(key, name.stem().native());
   JournalReport report;
   std::uint64_t sequence = 0;
   std::string payload;
   bool has_head = false;
   while (frames.next(sequence, payload)) {
+    if (!proof.holds(sequence, payload)) {
+      frames.count_damage(payload.size());
+      ++report.unproven;
+      continue;
+    }
     if (!has_head && report.header.run_id.empty()) report.header.run_id = run_of_begin(payload).value_or("");
     auto decoded = decode(payload, selection.with_texts);
     if (!decoded) {
@@ -67,23 +74,25 @@ JournalReport read_journal(const Fd& fd, const std::filesystem::path& name, cons
                         }},
                *decoded);
   }
-  if (!has_head && report.records == 0) throw_not_born_so(name);
+  if (!has_head && report.records == 0 && report.unproven == 0) throw_not_born_so(name);
   report.torn_tail_bytes = frames.torn_bytes();
   report.damaged_bytes = frames.damaged_bytes();
   report.missing_records = frames.missing_records();
   return report;
 }
 
-std::optional<LogHeader> read_journal_head(const Fd& fd, const std::filesystem::path& name) {
+std::optional<LogHeader> read_journal_head(const Fd& fd, const std::filesystem::path& name, const SealKey& key) {
   std::optional<LogHeader> head;
   {
     FrameReader frames(fd.get(), name);
+    RecordProof proof(key, name.stem().native());
     std::uint64_t sequence = 0;
     std::string payload;
     bool has_record = false;
     while (!head && frames.next(sequence, payload)) {
       auto decoded = decode(payload, false);
       has_record = has_record || decoded;
+      if (!proof.holds(sequence, payload)) continue;
       if (decoded && std::holds_alternative<LogHeader>(*decoded))
         head = std::get<LogHeader>(std::move(*decoded));
       else if (auto run = run_of_begin(payload))
@@ -95,11 +104,11 @@ std::optional<LogHeader> read_journal_head(const Fd& fd, const std::filesystem::
   return head;
 }
 
-JournalReport read_journal(const std::filesystem::path& file,
-                           const std::function<void(std::uint64_t, Record&&)>& visit) {
+JournalReport read_journal(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit,
+                           const SealKey& key) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) throw_errno(errno, "open journal", file.native());
-  return read_journal(fd, file, Selection{}, visit);
+  return read_journal(fd, file, Selection{}, visit, key);
 }
 
 }  // namespace nkigrid::log

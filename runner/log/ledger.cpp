@@ -1,14 +1,16 @@
 #include "runner/log/ledger.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
-#include "runner/log/file_lock.hpp"
+#include "runner/log/audit.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/refusals.hpp"
@@ -21,6 +23,24 @@ struct Failure {
   std::uint32_t attempt = 0;
   Outcome outcome = Outcome::killed;
   std::string node;
+};
+
+/// When a node's device last did its work, and when attempts failed on it. Unix time [s]
+struct NodeTimes {
+  double last_score = 0;
+  std::vector<std::pair<double, double>> failures;  ///< begin, end
+
+  /// NodeTally::failing: those in flight when it broke failed with it, those begun later failed on a broken device.
+  std::uint32_t failing() const {
+    double first = std::numeric_limits<double>::infinity();
+    for (const auto& [begin, end] : failures) {
+      if (end > last_score) first = std::min(first, end);
+    }
+    if (first == std::numeric_limits<double>::infinity()) return 0;
+    const auto later =
+        std::count_if(failures.begin(), failures.end(), [&](const auto& failure) { return failure.first >= first; });
+    return static_cast<std::uint32_t>(1 + later);
+  }
 };
 
 Outstanding reason_of(Outcome outcome) noexcept {
@@ -38,7 +58,7 @@ Outstanding reason_of(Outcome outcome) noexcept {
 
 class Folder {
  public:
-  Folder(const jobs::Plan& plan, Ledger& ledger) : index_(plan), ledger_(ledger) {
+  Folder(const jobs::Plan& plan, Ledger& ledger) : index_(plan), plan_(plan), ledger_(ledger) {
     ledger.states.resize(plan.episodes.size());
     ledger.ends.resize(plan.episodes.size());
   }
@@ -59,8 +79,7 @@ class Folder {
     }
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
-    // A takeover's row says nothing of the node.
-    if (end.outcome != Outcome::killed) ledger_.nodes[end.node].count(end.outcome);
+    count_on_node(end);
     if (!is_scored(end.outcome)) {
       add_failure(i, end);
     } else if (end.id.attempt > state.counted_attempt) {
@@ -74,8 +93,10 @@ class Folder {
     }
   }
 
-  void settle(std::uint32_t infra_retries, bool live) {
-    for (std::uint32_t i = 0; i < ledger_.states.size(); ++i) settle(i, infra_retries, live);
+  void settle(std::uint32_t infra_retries, const LiveShards& live) {
+    for (std::uint32_t i = 0; i < ledger_.states.size(); ++i)
+      settle(i, infra_retries, live.contains(plan_.episodes[i].shard));
+    for (const auto& [node, times] : times_) ledger_.nodes[node].failing = times.failing();
   }
 
  private:
@@ -83,6 +104,17 @@ class Folder {
   static void forget_names(End& end) {
     end.id.episode = {};
     end.id.key = end.level = end.category = end.reason = end.findings = {};
+  }
+
+  /// A takeover's row says nothing of the node.
+  void count_on_node(const End& end) {
+    if (end.outcome == Outcome::killed) return;
+    const bool on_device = was_on_device(end);
+    ledger_.nodes[end.node].count(end.outcome, on_device);
+    if (on_device)
+      times_[end.node].last_score = std::max(times_[end.node].last_score, end.started + end.seconds);
+    else if (is_of_node(end.outcome))
+      times_[end.node].failures.emplace_back(end.started, end.started + end.seconds);
   }
 
   void add_failure(std::uint32_t i, const End& end) {
@@ -120,9 +152,30 @@ class Folder {
   }
 
   PlanIndex index_;
+  const jobs::Plan& plan_;
   Ledger& ledger_;
+  std::map<std::string, NodeTimes> times_;
   std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
 };
+
+/// Whether anybody could have put verdicts into the log, and whether anybody has looked.
+std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
+  const SealKey key(run.log_key);
+  std::vector<std::string> words;
+  if (!key)
+    words.emplace_back(
+        "the log is unverified: there is no log_key in the run, so nothing proves that nobody changed it");
+  const auto audit = read_audit(run.folder, key);
+  if (!audit)
+    words.emplace_back("the log was never audited; `nkigrid audit RUN` checks its kernels anew");
+  else if (!audit->disagreements.empty())
+    words.push_back(fmt::format("an audit checked {} logged verdicts anew, and {} did not come again", audit->checked,
+                                audit->disagreements.size()));
+  else if (audit->checked < scored)
+    words.push_back(
+        fmt::format("an audit checked {} of {} logged verdicts anew, and all came again", audit->checked, scored));
+  return words;
+}
 
 }  // namespace
 
@@ -132,13 +185,25 @@ std::string_view to_string(Outstanding reason) noexcept {
   return names[static_cast<std::size_t>(reason)];
 }
 
-void NodeTally::count(Outcome outcome) noexcept {
-  if (is_scored(outcome)) {
-    ++scored;
-    return;
+void NodeTally::count(Outcome outcome, bool on_device) noexcept {
+  scored += on_device ? 1 : 0;
+  failures += is_of_node(outcome) ? 1 : 0;
+}
+
+bool was_on_device(const End& end) noexcept {
+  switch (end.outcome) {
+    case Outcome::pass:
+    case Outcome::run_fail:
+    case Outcome::mismatch:
+    case Outcome::compile_timeout:
+      return true;
+    case Outcome::compile_fail:
+      return end.stage != Stage::parse;
+    case Outcome::cheat:
+      return end.trials > 0;
+    default:
+      return false;
   }
-  ++failures;
-  if (outcome != Outcome::api_error) ++own_failures;
 }
 
 std::uint64_t Ledger::scored() const noexcept {
@@ -160,6 +225,17 @@ std::vector<std::uint32_t> Ledger::shards_to_run(const jobs::Plan& plan, bool wi
   return {shards.begin(), shards.end()};
 }
 
+std::string Ledger::build_warning() const {
+  if (builds.size() < 2) return {};
+  std::string list;
+  for (const auto& [build, nodes] : builds)
+    list += fmt::format("{}{} on {}", list.empty() ? "" : ", ", build, fmt::join(nodes, " "));
+  return fmt::format(
+      "{} builds of nkigrid wrote this log ({}); they may judge differently: install one everywhere, and "
+      "compare before you trust a difference",
+      builds.size(), list);
+}
+
 std::vector<std::string> Ledger::bad_nodes() const {
   std::vector<std::string> bad;
   for (const auto& [name, node] : nodes) {
@@ -168,12 +244,15 @@ std::vector<std::string> Ledger::bad_nodes() const {
   return bad.size() < nodes.size() ? bad : std::vector<std::string>{};
 }
 
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, bool live) {
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, const LiveShards& live) {
   Ledger ledger;
   Folder folder(plan, ledger);
   LogVisitor visitor;
   visitor.begin = [&](const Begin& begin) { folder.add(begin); };
   visitor.end = [&](const End& end) { folder.add(end); };
+  visitor.head = [&](const LogHeader& head) {
+    if (!head.nkigrid_version.empty()) ledger.builds[head.nkigrid_version].insert(head.host);
+  };
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
   visitor.left_out = [&](const LeftOut& file) {
     ++(file.why == LeftOut::Why::foreign ? ledger.foreign_files : ledger.copied_files);
@@ -186,7 +265,9 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
 }
 
 Ledger read_ledger(const jobs::Run& run) {
-  return fold_log(run.plan, run.grid.infra_retries, log_of(run), has_living_writer(run.log_folder()));
+  auto ledger = fold_log(run.plan, run.grid.infra_retries, log_of(run), live_shards(run.log_folder()));
+  ledger.trust = trust_in(run, ledger.scored());
+  return ledger;
 }
 
 }  // namespace nkigrid::log

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
+#include "runner/log/live_shards.hpp"
 #include "runner/log/records.hpp"
 #include "runner/log/run_log.hpp"
 
@@ -47,21 +49,34 @@ struct EpisodeState {
   }
 };
 
-/// What became of the attempts that a node ran to their end.
+/// What a node's device did with the attempts that ended there. What never came to it vouches for nothing: a reply
+/// without code scores on a node whose device is dead. An endpoint's failures are no node's.
 struct NodeTally {
-  std::uint32_t scored = 0;
-  std::uint32_t failures = 0;      ///< api_error, verifier_error, device_error
-  std::uint32_t own_failures = 0;  ///< of these, verifier_error and device_error: no endpoint's fault
-  std::string refused;             ///< why the newest session there could not begin: its device failed; "": it began
+  std::uint32_t scored = 0;    ///< attempts whose score the device had a part in
+  std::uint32_t failures = 0;  ///< verifier_error, device_error
+  /// Of these, the first since the device last had a part in a score, and those begun after it: what was in flight when
+  /// a device broke failed with it.
+  std::uint32_t failing = 0;
+  std::string refused;  ///< why the newest session there could not begin: its device failed; "": it began
 
-  void count(Outcome outcome) noexcept;
+  /// @param on_device was_on_device() of the attempt's end
+  void count(Outcome outcome, bool on_device) noexcept;
 };
 
-/// True when a node fails more of what it runs than it scores, often enough to be no accident, or cannot begin: what
-/// such a node is given is eaten.
+/// True when the score of an attempt needed the node's device: it compiled or ran the final kernel.
+bool was_on_device(const End& end) noexcept;
+
+/// True for a failure that is the node's: what the device could not do.
+constexpr bool is_of_node(Outcome outcome) noexcept {
+  return outcome == Outcome::verifier_error || outcome == Outcome::device_error;
+}
+
+/// True when a node fails more of what it runs than it scores, or all of it of late, often enough to be no accident, or
+/// cannot begin: what such a node is given is eaten.
 inline constexpr std::uint32_t kNodeFailures = 5;
 inline bool eats_episodes(const NodeTally& node) noexcept {
-  return !node.refused.empty() || (node.failures >= kNodeFailures && node.failures > node.scored);
+  return !node.refused.empty() || node.failing >= kNodeFailures ||
+         (node.failures >= kNodeFailures && node.failures > node.scored);
 }
 
 /// True when an episode has used up the attempts that infrastructure may fail: it waits until it is asked for.
@@ -77,10 +92,16 @@ struct Ledger {
   /// read_log() has them.
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
-  std::uint32_t foreign_files = 0;    ///< of the log folder, that are of another run: not counted, and warned of
-  std::uint32_t copied_files = 0;     ///< whose records others hold: counted once, and warned of
-  std::uint64_t ignored_rows = 0;     ///< rows of other keys
+  std::vector<std::string> trust;   ///< what every table says of the log: unverified, never audited, an audit's finding
+  std::uint32_t foreign_files = 0;  ///< of the log folder, that are of another run: not counted, and warned of
+  std::uint32_t copied_files = 0;   ///< whose records others hold: counted once, and warned of
+  std::uint64_t ignored_rows = 0;   ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
+  std::map<std::string, std::set<std::string>> builds;  ///< of nkigrid that wrote the log -> the nodes where they did
+
+  /// Names the builds and their nodes where there are several, else "": a build that was left on one node may judge
+  /// otherwise than the others.
+  std::string build_warning() const;
 
   /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no
   /// node's fault.
@@ -97,12 +118,12 @@ struct Ledger {
 
 /// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or
 /// device_error; killed ones do not count.
-/// @param live attempts without an end count as `running` when true (a writer may live), else as `killed`
+/// @param live shards whose writers live: attempts of theirs without an end count as `running`, others as `killed`
 /// @throws Error{io}, Error{corrupt} as read_log()
-Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, bool live);
+Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, const LiveShards& live);
 
-/// The ledger of a run as it stands now: attempts without an end count as running while some journal has a living
-/// writer.
+/// The ledger of a run as it stands now: attempts without an end count as running while a journal of their shard has a
+/// living writer. Alone of these it knows what every table says of the log (trust).
 Ledger read_ledger(const jobs::Run& run);
 
 }  // namespace nkigrid::log

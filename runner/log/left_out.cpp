@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/front_seal.hpp"
 #include "runner/log/journal_reader.hpp"
 #include "runner/log/same_records.hpp"
 
@@ -18,6 +19,16 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSetAside = "`nkigrid seal RUN` sets it aside";
+
+/// What nobody can tell from a forged file: one of another run, or of this one before it had a key.
+LeftOut unsealed(const fs::path& file) {
+  return {.why = LeftOut::Why::foreign,
+          .file = file,
+          .reason = fmt::format("'{}' is not sealed by the key of this run (another program or run wrote it, or its "
+                                "seal is damaged): it is not counted",
+                                file.native()),
+          .advice = kSetAside};
+}
 
 std::optional<LeftOut> why_foreign(const RunLog& log, const fs::path& file, const std::optional<std::string>& run_id) {
   if (run_id == log.run_id) return std::nullopt;
@@ -30,9 +41,10 @@ std::optional<LeftOut> why_foreign(const RunLog& log, const fs::path& file, cons
 }
 
 bool is_of_run(const RunLog& log, const fs::path& file) {
-  if (file.extension() == ".h5") return read_segment_header(file).header.run_id == log.run_id;
+  if (file.extension() == ".h5")
+    return is_sealed_by(log.key, file) && read_segment_header(file, log.key).header.run_id == log.run_id;
   const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  const auto head = fd ? read_journal_head(fd, file) : std::nullopt;
+  const auto head = fd ? read_journal_head(fd, file, log.key) : std::nullopt;
   return head && head->run_id == log.run_id;
 }
 
@@ -81,7 +93,7 @@ std::vector<fs::path> counted_files(const RunLog& log, const Stem& stem, const f
 }
 
 std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, const Stem& other) {
-  const auto overlap = compare_records(file, counted_files(log, other, file));
+  const auto overlap = compare_records(log.key, file, counted_files(log, other, file));
   if (overlap.same == 0 && overlap.other == 0) return std::nullopt;
   const auto& name = file.native();
   if (overlap.other > 0)
@@ -90,7 +102,9 @@ std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, co
                    .reason = fmt::format("'{}' and the files of '{}' tell {} records differently, and which are true "
                                          "cannot be told",
                                          name, other.name, overlap.other),
-                   .advice = "`nkigrid seal RUN` keeps the other's and sets this one aside",
+                   .advice =
+                       "move the one that you do not believe out of the folder; `nkigrid resume` runs again what "
+                       "it alone held",
                    .of = other};
   if (overlap.alone > 0)
     return LeftOut{.why = LeftOut::Why::part_copy,
@@ -108,6 +122,10 @@ std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, co
       .of = other};
 }
 
+std::optional<LeftOut> why_unsealed(const RunLog& log, const fs::path& segment) {
+  return is_sealed_by(log.key, segment) ? std::nullopt : std::optional(unsealed(segment));
+}
+
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::uint32_t part, const fs::path& file,
                                     const SegmentReport& head, const Coverage& before) {
   if (auto foreign = why_foreign(log, file, head.header.run_id)) return foreign;
@@ -120,6 +138,8 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::ui
   else if (!before.is_continued_by(head))
     why = fmt::format("its records {} to {} do not follow those of the part before, to {}", head.seq_first,
                       head.seq_last, before.last());
+  else if (!before.is_sealed_after(head))
+    why = "it was sealed to follow another part than the one before it";
   if (why.empty()) return std::nullopt;
   const auto of = stem_of(log.folder, head.journal);
   if (auto overlap = judge_overlap(log, file, of)) return overlap;
@@ -130,6 +150,7 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::ui
 
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, const fs::path& file,
                                     const std::optional<LogHeader>& head) {
+  if (log.key && !head) return unsealed(file);
   if (auto foreign = why_foreign(log, file, head ? std::optional(head->run_id) : std::nullopt)) return foreign;
   if (head->journal.empty() || head->journal == stem.name) return std::nullopt;
   if (!is_of_a_writer(head->journal)) return impossible(file, "a name");

@@ -34,6 +34,10 @@ struct LeftOut {
   bool is_harmless() const noexcept { return why == Why::foreign || why == Why::copy; }
 };
 
+/// Why not, of a segment that the run's key has not sealed: it counts as foreign, whatever it says of itself. Ask
+/// before anything in it is read. @throws Error{io}
+std::optional<LeftOut> why_unsealed(const RunLog& log, const std::filesystem::path& segment);
+
 /// A segment's head against the run, its name and the parts before it. @param part its number by its name
 /// @returns nothing when it counts
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::uint32_t part,

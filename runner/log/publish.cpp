@@ -13,15 +13,16 @@
 
 namespace nkigrid::log {
 
-bool publish(const std::filesystem::path& path, std::string_view bytes) {
+bool publish(const std::filesystem::path& path, std::initializer_list<std::string_view> bytes) {
   const auto folder = path.parent_path();
   std::string hidden = (folder / ("." + path.filename().native() + ".XXXXXX")).native();
   Fd fd(::mkostemp(hidden.data(), O_CLOEXEC));
   if (!fd) throw_errno(errno, "write", path.native());
   bool linked = false;
   try {
-    write_all(fd.get(), bytes, path);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) throw_errno(errno, "write", path.native());
+    for (const auto piece : bytes) write_all(fd.get(), piece, path);
+    if (::fchmod(fd.get(), new_file_mode(folder)) != 0 || ::fsync(fd.get()) != 0)
+      throw_errno(errno, "write", path.native());
     fd.close();
     linked = ::link(hidden.c_str(), path.c_str()) == 0;
     if (!linked && errno != EEXIST) throw_errno(errno, "write", path.native());

@@ -50,7 +50,7 @@ void give_own_name(const LeftOut& file, std::vector<Salvaged>& done) {
 bool set_smaller_aside(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& done) {
   const auto others = counted_files(log, file.of, file.file);
   const bool all = std::all_of(others.begin(), others.end(), [&](const auto& other) {
-    const auto overlap = compare_records(other, {file.file});
+    const auto overlap = compare_records(log.key, other, {file.file});
     return overlap.other == 0 && overlap.alone == 0 && !is_written(other);
   });
   for (const auto& other : others) {
@@ -63,7 +63,7 @@ bool set_smaller_aside(const RunLog& log, const LeftOut& file, std::vector<Salva
 std::set<AttemptId> attempts_of(const RunLog& log, const LeftOut& file) {
   std::set<AttemptId> attempts;
   for (const auto& other : counted_files(log, file.of, file.file)) {
-    read_file_records(other, [&](std::uint64_t, Record&& record) {
+    read_file_records(log.key, other, [&](std::uint64_t, Record&& record) {
       const auto* end = std::get_if<End>(&record);
       if (end == nullptr || end->outcome != Outcome::killed) attempts.insert(attempt_of(record));
     });
@@ -74,7 +74,7 @@ std::set<AttemptId> attempts_of(const RunLog& log, const LeftOut& file) {
 /// Keeps what no other file tells. A journal is sealed for it first: it is never written to again.
 void keep_own(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& done) {
   if (file.file.extension() == ".journal") {
-    seal_journal(file.file, false, Seconds(0));
+    seal_journal(file.file, false, Seconds(0), {}, log.key);
     return;
   }
   for (const auto& stem : stems_of(log.folder)) {
@@ -85,7 +85,7 @@ void keep_own(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& don
     const auto journal = log.folder / (stem.name + ".journal");
     const bool has_journal = fs::exists(journal);
     if (has_journal && is_written(journal)) return;
-    if (has_journal) seal_journal(journal, false, Seconds(0));
+    if (has_journal) seal_journal(journal, false, Seconds(0), {}, log.key);
     const auto taken = std::make_shared<std::set<AttemptId>>(attempts_of(log, file));
     done.push_back(
         rebuild(log, {.stem = stem,
@@ -110,11 +110,10 @@ bool put_right(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& do
       give_own_name(file, done);
       return true;
     case LeftOut::Why::part_copy:
-      if (set_smaller_aside(log, file, done)) return true;
-      [[fallthrough]];
-    case LeftOut::Why::conflict:
-      keep_own(log, file, done);
+      if (!set_smaller_aside(log, file, done)) keep_own(log, file, done);
       return true;
+    case LeftOut::Why::conflict:
+      return false;  // which is true is not for a program to say: whoever knows takes the other away
   }
   return false;
 }

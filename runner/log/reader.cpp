@@ -37,12 +37,17 @@ void read_log(const RunLog& log, Texts texts, const LogVisitor& visitor) {
       else
         tell(visitor.end, std::get<End>(record));
     });
+    for (const auto& segment : report.segments) tell(visitor.head, segment.header);
+    if (report.journal) tell(visitor.head, report.journal->header);
     // What a segment tells of damage was known when it was sealed, and its journal set aside.
     if (!report.journal || !report.journal->damaged() || !visitor.warning) continue;
     visitor.warning(fmt::format(
-        "'{}' is damaged: {} bytes skipped, {} records missing; `nkigrid seal RUN` saves the rest and sets it aside",
+        "'{}' is damaged: {} bytes skipped, {} records missing{}; `nkigrid seal RUN` saves the rest and sets it aside",
         (log.folder / (stem.name + ".journal")).native(), report.journal->damaged_bytes,
-        report.journal->missing_records));
+        report.journal->missing_records,
+        report.journal->unproven > 0
+            ? fmt::format(", {} records not sealed by the key of this run", report.journal->unproven)
+            : std::string()));
   }
 }
 

@@ -22,6 +22,7 @@ struct LogVisitor {
   std::function<void(const Reply&)> reply;
   std::function<void(const Turn&)> turn;
   std::function<void(const End&)> end;
+  std::function<void(const LogHeader&)> head;               ///< of each file that counts
   std::function<void(const std::string& warning)> warning;  ///< damage, with file and bytes
   std::function<void(const LeftOut&)> left_out;             ///< a copy, or a file of another run
 };

@@ -12,6 +12,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/log/front_seal.hpp"
 #include "runner/log/segment_builder.hpp"
 #include "runner/log/set_aside.hpp"
 
@@ -89,7 +90,8 @@ bool keep(const RunLog& log, const Misfit& misfit, const fs::path& file, Kept& k
   try {
     const WholeLength whole(file);
     kept.saved = salvage_segment(
-        whole.path(), [&](std::uint64_t sequence, Record&& record) { kept.add(misfit, sequence, std::move(record)); });
+        whole.path(), [&](std::uint64_t sequence, Record&& record) { kept.add(misfit, sequence, std::move(record)); },
+        log.key);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     kept.saved.lost_groups = {"everything"};
@@ -103,7 +105,9 @@ bool keep(const RunLog& log, const Misfit& misfit, const fs::path& file, Kept& k
 
 std::optional<SegmentReport> head_of(const RunLog& log, const fs::path& file) {
   try {
-    auto head = read_segment_header(file);
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    auto head = read_segment_header(file, log.key);
     if (head.header.run_id == log.run_id) return head;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
@@ -112,17 +116,35 @@ std::optional<SegmentReport> head_of(const RunLog& log, const fs::path& file) {
 }
 
 /// What the parts before carried to this one: it holds them, below its own range.
-std::vector<std::uint64_t> records_before(const fs::path& part, std::uint64_t first) {
+std::vector<std::uint64_t> records_before(const fs::path& part, const SealKey& key, std::uint64_t first) {
   std::vector<std::uint64_t> found;
   try {
-    read_segment(part, {.with_texts = false}, [&](std::uint64_t sequence, Record&&) {
-      if (sequence < first) found.push_back(sequence);
-    });
+    read_segment(
+        part, {.with_texts = false},
+        [&](std::uint64_t sequence, Record&&) {
+          if (sequence < first) found.push_back(sequence);
+        },
+        key);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;  // it is looked at next
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+/// Puts a part in the place of another: what it follows, and whose place it takes, as the next one expects it.
+void chain_in(const RunLog& log, const Stem& stem, std::uint32_t part, SegmentReport& about) {
+  const auto before = part > 1 ? head_of(log, part_path(log.folder, stem.name, part - 1)) : std::nullopt;
+  const auto after = head_of(log, part_path(log.folder, stem.name, part + 1));
+  about.previous = before ? before->seal : "";
+  if (after && !after->previous.empty())
+    about.instead_of = after->previous;
+  else
+    about.instead_of = about.seal;
+}
+
+void write_sealed(const RunLog& log, const fs::path& file, std::string_view content) {
+  write_file_atomic(file, make_front(log.key, content) + std::string(content));
 }
 
 }  // namespace
@@ -145,10 +167,11 @@ Salvaged rebuild(const RunLog& log, const Misfit& misfit) {
   const auto held = about.seq_last == 0 ? 0 : about.seq_last - about.seq_first + 1;
   about.missing_records += held > kept->records ? held - kept->records : 0;
   kept->builder.close_open();
+  chain_in(log, misfit.stem, misfit.part, about);
   const auto bytes = kept->builder.finish(about);
   const auto what = misfit.why + "; " + kept->text();
   set_aside(file, {.reason = what, .records = kept->records, .missing_records = about.missing_records}, true);
-  write_file_atomic(file, bytes);
+  write_sealed(log, file, bytes);
   return {file, what, kept->lost() || about.missing_records > 0};
 }
 
@@ -162,7 +185,7 @@ Salvaged replace_missing(const RunLog& log, const Misfit& gone) {
   std::vector<std::uint64_t> carried;
   for (auto next = at + 1; next < parts.size() && !after; ++next) {
     after = head_of(log, parts[next]);
-    if (after) carried = records_before(parts[next], after->seq_first);
+    if (after) carried = records_before(parts[next], log.key, after->seq_first);
   }
   if (after && after->seq_first > before + 1) {
     about = *after;
@@ -175,7 +198,9 @@ Salvaged replace_missing(const RunLog& log, const Misfit& gone) {
   about.journal = gone.stem.name;
   about.part = gone.part;
   about.damaged_bytes = 0;
-  write_file_atomic(parts[at], SegmentBuilder().finish(about, std::move(carried)));
+  chain_in(log, gone.stem, gone.part, about);
+  SegmentBuilder builder;
+  write_sealed(log, parts[at], builder.finish(about, std::move(carried)));
   return {parts[at], fmt::format("{}; {} records lost", gone.why, about.missing_records), true};
 }
 

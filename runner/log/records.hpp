@@ -78,7 +78,7 @@ struct End {
   std::uint32_t inherited_turns = 0;
   Outcome outcome = Outcome::killed;
   EndedBy ended_by = EndedBy::none;
-  std::string reason;  ///< why, for infrastructure outcomes; not a column, kept in the journal
+  std::string reason;  ///< why, for infrastructure outcomes, and of a full context the server's words; no column
   bool nudged = false;
   std::int8_t passed = 0, strict_passed = 0, best_passed = 0, best_strict_passed = 0;
   Stage stage = Stage::none;  ///< of the final kernel's check

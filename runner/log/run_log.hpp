@@ -4,6 +4,7 @@
 #include <string>
 
 #include "jobs/run_directory.hpp"
+#include "runner/log/seal_key.hpp"
 
 namespace nkigrid::log {
 
@@ -12,8 +13,9 @@ namespace nkigrid::log {
 struct RunLog {
   std::filesystem::path folder;  ///< RUN/log
   std::string run_id;
+  SealKey key = {};  ///< none: the log is read and written unproven
 };
 
-inline RunLog log_of(const jobs::Run& run) { return {run.log_folder(), run.run_id}; }
+inline RunLog log_of(const jobs::Run& run) { return {run.log_folder(), run.run_id, SealKey(run.log_key)}; }
 
 }  // namespace nkigrid::log

@@ -30,20 +30,24 @@ std::string why_corrupt(Prove prove) {
 }
 
 /// @param before of the parts before it; it is added where it is readable
-std::string why_unreadable(const fs::path& segment, Coverage& before) {
+std::string why_unreadable(const fs::path& segment, const SealKey& key, Coverage& before) {
   return why_corrupt([&] {
-    const auto head = read_segment_header(segment);
-    read_segment(segment, {}, [&](std::uint64_t sequence, Record&&) { prove_range(segment, head, before, sequence); });
-    prove_derived_columns(segment);
+    const auto head = read_segment_header(segment, key);
+    read_segment(
+        segment, {}, [&](std::uint64_t sequence, Record&&) { prove_range(segment, head, before, sequence); }, key);
+    prove_derived_columns(segment, key);
     before.add(head);
   });
 }
 
 /// @returns whether the journal is there and can be read
-bool look_at_journal(const fs::path& journal, std::vector<Salvaged>& done) {
+bool look_at_journal(const fs::path& journal, const SealKey& key, std::vector<Salvaged>& done) {
   std::error_code ignored;
   if (!fs::exists(journal, ignored)) return false;
-  const auto why = why_corrupt([&] { read_journal(journal, [](std::uint64_t, Record&&) {}); });
+  const auto why = why_corrupt([&] {
+    read_journal(
+        journal, [](std::uint64_t, Record&&) {}, key);
+  });
   if (!why.empty() && !is_journal_of_other_version(journal)) {
     set_aside(journal, {.reason = why});
     done.push_back({journal, why});
@@ -52,14 +56,14 @@ bool look_at_journal(const fs::path& journal, std::vector<Salvaged>& done) {
 }
 
 void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& done) {
-  const bool has_journal = look_at_journal(log.folder / (stem.name + ".journal"), done);
+  const bool has_journal = look_at_journal(log.folder / (stem.name + ".journal"), log.key, done);
   const auto parts = parts_of(log.folder, stem);
   Coverage before;
   for (std::uint32_t number = 1; number <= parts.size(); ++number) {
     const auto& file = parts[number - 1];
     const auto missing = why_missing(file);
     if (!missing.empty()) before.lose();
-    const auto why = missing.empty() ? why_unreadable(file, before) : missing;
+    const auto why = missing.empty() ? why_unreadable(file, log.key, before) : missing;
     if (why.empty() || (missing.empty() && is_other_version(file))) continue;
     if (has_journal) {  // it makes this part, and those after it, anew
       set_parts_aside(log.folder, stem, number, why);
@@ -68,7 +72,7 @@ void save_readable(const RunLog& log, const Stem& stem, std::vector<Salvaged>& d
     }
     const Misfit misfit{.stem = stem, .part = number, .why = why};
     done.push_back(missing.empty() ? rebuild(log, misfit) : replace_missing(log, misfit));
-    before.add(read_segment_header(file));
+    before.add(read_segment_header(file, log.key));
   }
   if (!has_journal || parts.empty()) return;
   if (const auto why = why_corrupt([&] { prove_nothing_hidden(log, stem); }); !why.empty()) {

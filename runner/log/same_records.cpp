@@ -11,9 +11,7 @@
 #include "runner/log/segment_reader.hpp"
 
 namespace nkigrid::log {
-namespace {
 
-/// What a record is of: no attempt has two of one name.
 std::size_t name_of(const Record& record) {
   const auto& id = attempt_of(record);
   std::uint32_t turn = 0;
@@ -25,25 +23,25 @@ std::size_t name_of(const Record& record) {
 
 std::size_t digest_of(const Record& record) { return std::hash<std::string>()(encode(record)); }
 
-}  // namespace
-
-void read_file_records(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
+void read_file_records(const SealKey& key, const std::filesystem::path& file,
+                       const std::function<void(std::uint64_t, Record&&)>& visit) {
   if (file.extension() == ".journal")
-    read_journal(file, visit);
+    read_journal(file, visit, key);
   else
-    read_segment(file, {}, visit);
+    read_segment(file, {}, visit, key);
 }
 
-Overlap compare_records(const std::filesystem::path& file, const std::vector<std::filesystem::path>& others) {
+Overlap compare_records(const SealKey& key, const std::filesystem::path& file,
+                        const std::vector<std::filesystem::path>& others) {
   std::unordered_set<std::size_t> names, digests;
   for (const auto& other : others) {
-    read_file_records(other, [&](std::uint64_t, Record&& record) {
+    read_file_records(key, other, [&](std::uint64_t, Record&& record) {
       names.insert(name_of(record));
       digests.insert(digest_of(record));
     });
   }
   Overlap overlap;
-  read_file_records(file, [&](std::uint64_t, Record&& record) {
+  read_file_records(key, file, [&](std::uint64_t, Record&& record) {
     if (digests.contains(digest_of(record)))
       ++overlap.same;
     else if (names.contains(name_of(record)))

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/log/records.hpp"
+#include "runner/log/seal_key.hpp"
 
 namespace nkigrid::log {
 
@@ -18,9 +19,15 @@ struct Overlap {
 
 /// Reads `file` and `others` (segments or journals) whole. Memory: 16 bytes a record of the others.
 /// @throws Error{io, corrupt}
-Overlap compare_records(const std::filesystem::path& file, const std::vector<std::filesystem::path>& others);
+Overlap compare_records(const SealKey& key, const std::filesystem::path& file,
+                        const std::vector<std::filesystem::path>& others);
+
+/// A hash of what a record is of (its attempt, kind and turn: no attempt has two of one name), and of all that it says.
+std::size_t name_of(const Record& record);
+std::size_t digest_of(const Record& record);
 
 /// Every record of a file, segment or journal, with its sequence number. @throws Error{io, corrupt}
-void read_file_records(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit);
+void read_file_records(const SealKey& key, const std::filesystem::path& file,
+                       const std::function<void(std::uint64_t, Record&&)>& visit);
 
 }  // namespace nkigrid::log

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "jobs/base/error.hpp"
+#include "runner/log/front_seal.hpp"
 #include "runner/log/left_out.hpp"
 #include "runner/log/publish.hpp"
 #include "runner/log/set_aside.hpp"
@@ -20,9 +21,10 @@ Sealed readable_parts(const RunLog& log, const Stem& stem, std::string& why) {
   for (const auto& file : parts_of(log.folder, stem)) {
     why = why_missing(file);
     if (!why.empty()) break;
+    if (const auto foreign = why_unsealed(log, file)) throw Error(ErrorCode::corrupt, foreign->text());
     SegmentReport header;
     try {
-      header = read_segment_header(file);
+      header = read_segment_header(file, log.key);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt || is_other_version(file)) throw;
       why = error.what();
@@ -33,6 +35,7 @@ Sealed readable_parts(const RunLog& log, const Stem& stem, std::string& why) {
     sealed.coverage.add(header);
     sealed.damaged_bytes += header.damaged_bytes;
     sealed.missing_records += header.missing_records;
+    sealed.last_seal = header.seal;
     ++sealed.parts;
   }
   return sealed;
@@ -47,22 +50,27 @@ void set_parts_aside(const fs::path& folder, const Stem& stem, std::uint32_t fir
   }
 }
 
-JournalReport read_from_start(const Fd& fd, const fs::path& journal, const Selection& selection,
+JournalReport read_from_start(const Fd& fd, const fs::path& journal, const SealKey& key, const Selection& selection,
                               const std::function<void(std::uint64_t, Record&&)>& visit) {
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) throw_errno(errno, "read journal", journal.native());
-  return read_journal(fd, journal, selection, visit);
+  return read_journal(fd, journal, selection, visit, key);
 }
 
-Sealer::Sealer(const fs::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits, bool last_words)
+Sealer::Sealer(const fs::path& journal, const SealKey& key, Sealed sealed, JournalReport report, SegmentLimits limits,
+               bool last_words)
     : journal_(journal),
+      key_(key),
       sealed_(std::move(sealed)),
       report_(std::move(report)),
       limits_(limits),
       last_words_(last_words),
       last_(sealed_.coverage.last()) {}
 
-std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd) {
-  read_from_start(fd, journal_, {}, [&](std::uint64_t sequence, Record&& record) {
+std::optional<std::vector<fs::path>> Sealer::seal(const Fd& fd, const SealProgress& progress) {
+  constexpr std::uint64_t kStep = 1024;  // records
+  std::uint64_t done = 0;
+  read_from_start(fd, journal_, key_, {}, [&](std::uint64_t sequence, Record&& record) {
+    if (progress && ++done % kStep == 0) progress(journal_.stem().native(), done, report_.records);
     if (beaten_ || sealed_.coverage.covers(sequence)) return;
     if (builder_->is_full()) finish_part(false);
     if (sequence > last_) last_ = sequence, first_ = first_ == 0 ? sequence : first_;
@@ -91,7 +99,11 @@ void Sealer::finish_part(bool is_last) {
   }
   about.part = ++sealed_.parts;
   const auto path = part_path(journal_.parent_path(), about.journal, sealed_.parts);
-  beaten_ = !publish(path, builder_->finish(about));
+  about.previous = sealed_.last_seal;
+  const auto content = builder_->finish(about);
+  const auto front = make_front(key_, content);
+  sealed_.last_seal = seal_of_front(front);
+  beaten_ = !publish(path, {front, content});
   written_.push_back(path);
   builder_.emplace(limits_);
   first_ = 0;

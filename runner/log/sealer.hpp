@@ -9,6 +9,7 @@
 
 #include "runner/log/folder.hpp"
 #include "runner/log/run_log.hpp"
+#include "runner/log/seal_progress.hpp"
 #include "runner/log/segment_builder.hpp"
 
 namespace nkigrid::log {
@@ -18,6 +19,7 @@ struct Sealed {
   Coverage coverage;
   std::uint32_t parts = 0;
   std::uint64_t damaged_bytes = 0, missing_records = 0;  ///< what these tell of their journal
+  std::string last_seal;                                 ///< of the last part, as hex; "": there is none
 };
 
 /// Reads the parts up to one that cannot be read or is gone. @param why why not, or ""
@@ -29,23 +31,24 @@ void set_parts_aside(const std::filesystem::path& folder, const Stem& stem, std:
                      const std::string& why);
 
 /// read_journal() of an open file from its first byte.
-JournalReport read_from_start(const Fd& fd, const std::filesystem::path& journal, const Selection& selection,
-                              const std::function<void(std::uint64_t, Record&&)>& visit);
+JournalReport read_from_start(const Fd& fd, const std::filesystem::path& journal, const SealKey& key,
+                              const Selection& selection, const std::function<void(std::uint64_t, Record&&)>& visit);
 
 /// Writes a journal's parts, one after the other.
 class Sealer {
  public:
   /// @param last_words whether open replies become rows at the end: nobody will add to this journal
-  Sealer(const std::filesystem::path& journal, Sealed sealed, JournalReport report, SegmentLimits limits,
-         bool last_words);
+  Sealer(const std::filesystem::path& journal, const SealKey& key, Sealed sealed, JournalReport report,
+         SegmentLimits limits, bool last_words);
 
   /// @returns the parts written; nothing when another sealer was faster: all begins again
-  std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd);
+  std::optional<std::vector<std::filesystem::path>> seal(const Fd& fd, const SealProgress& progress = {});
 
  private:
   void finish_part(bool is_last);
 
   const std::filesystem::path& journal_;
+  const SealKey& key_;
   Sealed sealed_;
   JournalReport report_;
   SegmentLimits limits_;

@@ -71,15 +71,16 @@ struct Scan {
   std::uint64_t unsealed = 0;
 };
 
-Scan scan(const Fd& fd, const fs::path& journal, const Coverage& coverage) {
+Scan scan(const Fd& fd, const fs::path& journal, const SealKey& key, const Coverage& coverage) {
   Scan result;
-  result.report = read_from_start(fd, journal, {.with_texts = false}, [&](std::uint64_t sequence, Record&& record) {
-    if (!coverage.covers(sequence)) ++result.unsealed;
-    if (std::holds_alternative<End>(record))
-      result.unended.erase(attempt_of(record));
-    else
-      result.unended.insert(attempt_of(record));
-  });
+  result.report =
+      read_from_start(fd, journal, key, {.with_texts = false}, [&](std::uint64_t sequence, Record&& record) {
+        if (!coverage.covers(sequence)) ++result.unsealed;
+        if (std::holds_alternative<End>(record))
+          result.unended.erase(attempt_of(record));
+        else
+          result.unended.insert(attempt_of(record));
+      });
   return result;
 }
 
@@ -101,6 +102,8 @@ struct SealWish {
   bool remove = false;
   bool last_words = true;
   SegmentLimits limits;
+  SealKey key;
+  const SealProgress& progress;
 };
 
 /// Seals a claimed journal. @returns the segments written
@@ -109,14 +112,15 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
   for (;;) {
     const auto stem = stem_of(folder, journal.stem().native());
     std::string damage;
-    const auto head = read_journal_head(claimed.fd, journal);
-    const RunLog log{folder, head ? head->run_id : std::string()};
+    const auto head = read_journal_head(claimed.fd, journal, wish.key);
+    const RunLog log{folder, head ? head->run_id : std::string(), wish.key};
     auto sealed = readable_parts(log, stem, damage);
-    auto [report, unended, unsealed] = scan(claimed.fd, journal, sealed.coverage);
+    auto [report, unended, unsealed] = scan(claimed.fd, journal, wish.key, sealed.coverage);
     if (!damage.empty()) set_parts_aside(folder, stem, sealed.parts + 1, damage);
     std::vector<fs::path> written;
     if (unsealed > 0) {
-      auto parts = Sealer(journal, std::move(sealed), report, wish.limits, wish.last_words).seal(claimed.fd);
+      auto parts = Sealer(journal, wish.key, std::move(sealed), report, wish.limits, wish.last_words)
+                       .seal(claimed.fd, wish.progress);
       if (!parts) continue;
       written = std::move(*parts);
     }
@@ -127,7 +131,8 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
 
 }  // namespace
 
-fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait, SegmentLimits limits) {
+fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait, SegmentLimits limits,
+                      const SealKey& key, const SealProgress& progress) {
   // A program of another shard may be sealing the whole folder and have come first; it will be done soon.
   const auto deadline = std::chrono::steady_clock::now() + wait;
   auto claimed = claim(journal);
@@ -140,12 +145,12 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
     claimed = claim(journal);
   }
   const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
-  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits});
+  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits, key, progress});
   std::error_code ignored;
   return fs::exists(segment, ignored) ? segment : fs::path();
 }
 
-std::vector<fs::path> seal_all(const RunLog& log) {
+std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) {
   std::vector<fs::path> written;
   for (const auto& stem : stems_of(log.folder)) {
     const auto journal = log.folder / (stem.name + ".journal");
@@ -154,8 +159,9 @@ std::vector<fs::path> seal_all(const RunLog& log) {
     // Without locks a writer may live: its journal can be sealed, but must stay, and its replies may yet be answered.
     const bool held = claimed.lock == LockResult::held;
     try {
-      if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal))) continue;
-      for (auto& path : seal_claimed(claimed, journal, {held, held, {}})) written.push_back(std::move(path));
+      if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal, log.key))) continue;
+      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, log.key, progress}))
+        written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
     }

@@ -139,6 +139,8 @@ void SegmentBuilder::write_header(const SegmentReport& about) {
   h5::write_attribute(file, "seq_last", about.seq_last);
   h5::write_attribute(file, "damaged_bytes", about.damaged_bytes);
   h5::write_attribute(file, "missing_records", about.missing_records);
+  if (!about.previous.empty()) h5::write_attribute(file, "previous", about.previous);
+  if (!about.instead_of.empty()) h5::write_attribute(file, "instead_of", about.instead_of);
 }
 
 std::string_view SegmentBuilder::finish(const SegmentReport& about, std::vector<std::uint64_t> carried) {

@@ -1,8 +1,10 @@
 #include "runner/log/segment_reader.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <optional>
@@ -12,9 +14,11 @@
 #include <vector>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
 #include "runner/log/bytes.hpp"
 #include "runner/log/columns.hpp"
 #include "runner/log/contradiction.hpp"
+#include "runner/log/front_seal.hpp"
 #include "runner/log/hdf5.hpp"
 #include "runner/log/rows.hpp"
 #include "runner/log/segment_table.hpp"
@@ -61,6 +65,8 @@ SegmentReport read_header(const h5::File& file) {
                 fmt::format("seq_first {} is above seq_last {}", report.seq_first, report.seq_last));
   report.damaged_bytes = h5::read_number_attribute(file, "damaged_bytes");
   report.missing_records = h5::read_number_attribute(file, "missing_records");
+  if (h5::has_attribute(file, "previous")) report.previous = h5::read_word_attribute(file, "previous");
+  if (h5::has_attribute(file, "instead_of")) report.instead_of = h5::read_word_attribute(file, "instead_of");
   const auto carried = h5::open_dataset(file, "carried");
   const auto count = h5::rows_of(carried);
   const auto numbers = h5::read_numbers(h5::open_group(file, "/"), "carried", h5::Number::uint64, count);
@@ -68,11 +74,26 @@ SegmentReport read_header(const h5::File& file) {
   return report;
 }
 
+/// A segment's file as it may be read, and the seal's name.
+struct Opened {
+  h5::File file;
+  std::string seal;
+};
+Opened open_proven(const std::filesystem::path& name, const SealKey& key) {
+  if (!key) return {h5::open_file(name), {}};
+  const Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open segment", name.native());
+  const auto seal = read_front(fd.get(), key, name);
+  if (!seal) throw Error(ErrorCode::corrupt, "it is not sealed by the key of this run");
+  return {h5::open_sealed(fd, *seal, name), to_hex(seal->mac)};
+}
+
 /// As contradiction(), with what only rows have. @returns "" where nothing does
 std::string_view contradiction_of(const AttemptRow&) noexcept { return {}; }
 std::string_view contradiction_of(const TurnRow& row) noexcept {
   if (row.answered != (row.turn_seq > 0)) return "answered and turn_seq";
   if (row.reply_seq == 0 && row.turn_seq == 0) return "reply_seq and turn_seq";
+  if (const auto found = contradiction(row.reply); !found.empty()) return found;
   return contradiction(row.turn);
 }
 std::string_view contradiction_of(const EpisodeRow& row) noexcept {
@@ -252,10 +273,12 @@ struct FromVisitor {
 
 }  // namespace
 
-OpenSegment::OpenSegment(const std::filesystem::path& file) : name_(file) {
+OpenSegment::OpenSegment(const std::filesystem::path& file, const SealKey& key) : name_(file) {
   reading(file, [&] {
-    file_ = h5::open_file(file);
+    auto opened = open_proven(file, key);
+    file_ = std::move(opened.file);
     head_ = read_header(file_);
+    head_.seal = std::move(opened.seal);
   });
 }
 
@@ -300,26 +323,28 @@ std::uint64_t read_records(const OpenSegment& segment, const Selection& selectio
 }
 
 SegmentReport read_segment(const std::filesystem::path& file, const Selection& selection,
-                           const std::function<void(std::uint64_t, Record&&)>& visit) {
-  const OpenSegment segment(file);
+                           const std::function<void(std::uint64_t, Record&&)>& visit, const SealKey& key) {
+  const OpenSegment segment(file, key);
   auto report = segment.head();
   report.records = read_records(segment, selection, visit);
   return report;
 }
 
-SegmentReport read_segment_header(const std::filesystem::path& file) {
-  return reading(file, [&] { return read_header(h5::open_file(file)); });
+SegmentReport read_segment_header(const std::filesystem::path& file, const SealKey& key) {
+  return OpenSegment(file, key).head();
 }
 
-Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit) {
+Salvage salvage_segment(const std::filesystem::path& file, const std::function<void(std::uint64_t, Record&&)>& visit,
+                        const SealKey& key) {
   return reading(file, [&] {
-    const auto opened = h5::open_file(file);
+    const auto [opened, seal] = open_proven(file, key);
     const Selection all;
     SegmentWalk walk(opened, all, visit, Damaged::lose_rows);
     walk.run();
     auto& lost = walk.lost;
     try {
       lost.report = read_header(opened);
+      lost.report.seal = seal;
       lost.says_whose = true;
     } catch (const Error&) {
       lost.lost_groups.emplace_back("attributes");

@@ -42,7 +42,7 @@ class SegmentTable {
 class OpenSegment {
  public:
   /// @throws Error{corrupt} naming the file when it is no whole segment of a version we read
-  explicit OpenSegment(const std::filesystem::path& file);
+  explicit OpenSegment(const std::filesystem::path& file, const SealKey& key = {});
   const SegmentReport& head() const noexcept { return head_; }
   const std::filesystem::path& name() const noexcept { return name_; }
 

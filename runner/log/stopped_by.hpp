@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,9 @@ void note_stopped_by(const std::filesystem::path& log_folder, std::optional<Shar
 /// told.
 void note_failure(const std::filesystem::path& log_folder, std::optional<ShardId> shard,
                   const std::string& reason) noexcept;
+
+/// By shard, when the session on it noted that it begins nothing more [Unix s]. What "all" notes is about no element.
+std::map<std::uint32_t, double> stopped_shards(const std::filesystem::path& log_folder);
 
 /// All notes as one text: the reason itself where there is one reason only, else each with its shards. "": none.
 /// @throws Error{io}

@@ -42,6 +42,7 @@ void columns(TurnColumns& row, Visitor& v) {
   v.column("tokens_out", t.tokens_out);
   v.column("cost_usd", t.cost_usd);
   v.column("llm_s", t.llm_s);
+  v.column("flags", t.flags);
 }
 
 class Summaries {
@@ -78,6 +79,7 @@ class Summaries {
       if (open != open_.end()) open_.erase(open);
       summary.answered = true;
       summary.code = turn->code;
+      summary.flags = turn->flags;
       summary.compile_ok = turn->compile_ok;
       summary.verify_ok = turn->verify_ok;
       tell(turn->id, turn->turn, summary);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "jobs/base/outcome.hpp"
 #include "jobs/plan.hpp"
@@ -21,6 +22,7 @@ struct TurnSummary {
   std::int8_t compile_ok = kNotDone, verify_ok = kNotDone;
   std::uint32_t tokens_in = 0, tokens_out = 0;  ///< 0, like what follows, where the reply was lost
   double cost_usd = 0, llm_s = 0;
+  std::string flags;  ///< how the reply was read (docs/formats/transcript.md)
 };
 
 /// Streams the turns of all attempts of planned episodes, sealed and unsealed alike, each once, in no particular order.

@@ -43,7 +43,11 @@ std::vector<fs::path> admitted_parts(const RunLog& log, const Stem& stem,
       if (missing.empty()) missing = std::move(why);
       continue;
     }
-    const auto head = read_segment_header(part);
+    if (const auto why = why_unsealed(log, part)) {
+      left_out(*why);
+      continue;
+    }
+    const auto head = read_segment_header(part, log.key);
     if (const auto why = why_left_out(log, stem, number, part, head, coverage)) {
       left_out(*why);
       continue;
@@ -94,7 +98,7 @@ StemReport LogWalk::read(const Stem& stem, const Selection& selection, const Vis
   coverage_ = {};
   for (const auto& part : admitted_parts(log_, stem, [this](const LeftOut& file) { leave_out(file); })) {
     file_ = part;
-    const OpenSegment segment(part);
+    const OpenSegment segment(part, log_.key);
     visitor.segment(segment);
     if (!end_file()) continue;
     report.segments.push_back(segment.head());
@@ -102,16 +106,19 @@ StemReport LogWalk::read(const Stem& stem, const Selection& selection, const Vis
   }
   if (!fd) return report;
   file_ = journal;
-  if (const auto why = why_left_out(log_, stem, journal, read_journal_head(fd, journal))) {
+  if (const auto why = why_left_out(log_, stem, journal, read_journal_head(fd, journal, log_.key))) {
     leave_out(*why);
     return report;
   }
-  auto read = read_journal(fd, journal, selection, [&](std::uint64_t sequence, Record&& entry) {
-    if (coverage_.covers(sequence))
-      ++report.skipped;
-    else if (admits(entry))
-      visitor.record(std::move(entry));
-  });
+  auto read = read_journal(
+      fd, journal, selection,
+      [&](std::uint64_t sequence, Record&& entry) {
+        if (coverage_.covers(sequence))
+          ++report.skipped;
+        else if (admits(entry))
+          visitor.record(std::move(entry));
+      },
+      log_.key);
   if (end_file()) report.journal = std::move(read);
   return report;
 }

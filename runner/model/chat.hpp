@@ -8,6 +8,8 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/ids.hpp"
+#include "runner/model/sent.hpp"
 
 namespace nkigrid::model {
 
@@ -42,12 +44,17 @@ struct ChatRequest {
   std::vector<Message> messages;
   std::vector<ToolSpec> tools;        ///< empty: no tools are offered
   std::optional<std::uint32_t> seed;  ///< the episode's sampling seed
+  EpisodeId episode = {};             ///< whose turn it is, for a model that answers from a log
+  std::uint32_t turn = 0;             ///< from 1
 };
 
 enum class Finish { stop, length, tool_calls, refused };
 
 struct Usage {
-  std::uint32_t input = 0, output = 0, cached = 0;  ///< tokens
+  std::uint32_t input = 0, output = 0;  ///< tokens; of the input, also what a cache held
+  std::uint32_t cached = 0;             ///< of the input, read from a cache
+  std::uint32_t cache_written = 0;      ///< of the input, written to a cache: some charge more for that
+  bool estimated = false;               ///< the server did not count: upper estimates of the client
 };
 
 struct ChatReply {
@@ -56,11 +63,15 @@ struct ChatReply {
   Finish finish = Finish::stop;
   Usage usage;
   std::string system_fingerprint;  ///< "nkigrid-synthetic" marks the synthetic model
+  std::string request;             ///< its request's body; "" where there is no wire
+  std::optional<Sent> sent;        ///< that, as the log keeps it
   std::string raw;                 ///< response body as received; "" where there is no wire
+  std::string left_out;            ///< parameters of the grid that the server refuses and was not sent: "temperature"
   std::uint32_t mended = 0;        ///< characters that were no Unicode (lone surrogates) and became U+FFFD
   std::uint32_t api_retries = 0;
-  double llm_s = 0;   ///< the successful request
-  double wait_s = 0;  ///< retries' waits and permits
+  std::optional<double> recorded_cost;  ///< USD that it cost when it was bought: an answer out of a log
+  double llm_s = 0;                     ///< the successful request
+  double wait_s = 0;                    ///< retries' waits and permits
 };
 
 inline constexpr std::string_view kSyntheticFingerprint = "nkigrid-synthetic";

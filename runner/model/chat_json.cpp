@@ -58,7 +58,7 @@ Message message_of(const Json& json) {
 template <class Read>
 auto parse_with(std::string_view text, std::string_view what, Read read) {
   try {
-    return read(Json::parse(mend_json(text).text));
+    return read(parse_json(mend_json(text).text));
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::corrupt, fmt::format("damaged {} in a transcript ({})", what, error.what()));
   }
@@ -76,6 +76,12 @@ std::string to_json(const ChatReply& reply) {
   if (!reply.reasoning.empty()) json["reasoning"] = to_valid_utf8(reply.reasoning);
   if (!reply.system_fingerprint.empty()) json["system_fingerprint"] = to_valid_utf8(reply.system_fingerprint);
   if (reply.mended != 0) json["mended"] = reply.mended;
+  if (reply.usage.cache_written != 0) json["usage"]["cache_written"] = reply.usage.cache_written;
+  if (reply.usage.estimated) json["usage"]["estimated"] = true;
+  if (!reply.left_out.empty()) json["left_out"] = reply.left_out;
+  if (reply.sent)
+    json["sent"] = {
+        {"front", reply.sent->front}, {"back", reply.sent->back}, {"text", to_valid_utf8(reply.sent->text)}};
   return json.dump();
 }
 
@@ -88,7 +94,13 @@ ChatReply parse_reply(std::string_view text) {
     reply.finish = word<Finish>(kFinishes, json.at("finish").get<std::string>(), "finish");
     const Json& usage = json.at("usage");
     reply.usage = {usage.at("input").get<std::uint32_t>(), usage.at("output").get<std::uint32_t>(),
-                   usage.at("cached").get<std::uint32_t>()};
+                   usage.at("cached").get<std::uint32_t>(), usage.value("cache_written", 0U),
+                   usage.value("estimated", false)};
+    if (const auto sent = json.find("sent"); sent != json.end()) {
+      reply.sent = Sent{sent->at("front").get<std::size_t>(), sent->at("back").get<std::size_t>(),
+                        sent->at("text").get<std::string>()};
+    }
+    reply.left_out = json.value("left_out", "");
     reply.reasoning = json.value("reasoning", "");
     reply.system_fingerprint = json.value("system_fingerprint", "");
     reply.mended = json.value("mended", 0U);

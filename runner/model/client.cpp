@@ -8,6 +8,7 @@
 
 #include "jobs/base/draws.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/base/notice.hpp"
 #include "runner/model/permit.hpp"
 #include "runner/model/wire/faults.hpp"
 
@@ -26,6 +27,9 @@ struct ChatClient::Attempts {
 
 namespace {
 
+/// What Permits::heard() is told where no status says it: no answer, a reply, an answer that is none.
+constexpr int kSilence = 0, kReply = 200, kNonsense = 500;
+
 /// The one door by which what a server sends comes in: behind it nobody can log, print or send on a key.
 HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   answer.problem = mask.hide(std::move(answer.problem));
@@ -37,10 +41,28 @@ HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
 /// What a reply says was put together from pieces, in which a key is none.
 void hide_keys(ChatReply& reply, const KeyMask& mask) {
   auto& message = reply.message;
-  for (auto* text : {&message.content, &reply.reasoning, &reply.system_fingerprint})
+  for (auto* text : {&message.content, &message.opaque, &reply.reasoning, &reply.system_fingerprint})
     *text = mask.hide(std::move(*text));
   for (auto& call : message.tool_calls)
     for (auto* text : {&call.id, &call.name, &call.arguments}) *text = mask.hide(std::move(*text));
+}
+
+/// Counts what a server did not, from above: no tokenizer in use makes more than one token of two bytes of English or
+/// code (they make one of three to four), so that a budget is not overrun unseen.
+void estimate_missing(Usage& usage, const std::string& sent, const Message& message, const std::string& reasoning) {
+  constexpr std::size_t kBytesAToken = 2;
+  if (usage.input != 0 || usage.output != 0) return;
+  std::size_t said = message.content.size() + reasoning.size();
+  for (const auto& call : message.tool_calls) said += call.name.size() + call.arguments.size();
+  usage.input = static_cast<std::uint32_t>((sent.size() + kBytesAToken - 1) / kBytesAToken);
+  usage.output = static_cast<std::uint32_t>((said + kBytesAToken - 1) / kBytesAToken);
+  usage.estimated = true;
+}
+
+Window::Heard heard_of(const HttpAnswer& answer) {
+  if (answer.transport != Transport::answered) return Window::Heard::nothing;
+  if (answer.status == 429 || answer.status == 503 || answer.status == 529) return Window::Heard::too_many;
+  return answer.status == 200 ? Window::Heard::reply : Window::Heard::nothing;
 }
 
 /// Sleeps until the time is over or the token fires. @returns false when it fired
@@ -70,15 +92,39 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
   HttpRequest request = attempts.request;
-  wire_.sign(request, spec_, key_.value, clock_.unix_seconds());
+  for (const auto& header : key_.headers) request.headers.push_back(header);
+  wire_.sign(request, spec_, key_, clock_.unix_seconds());
   const HttpOptions options = {.timeout = spec_.request_timeout,
                                .idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout),
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = without_keys(http_.post(request, options, stop), key_.mask);
+  HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
+}
+
+/// post() while the endpoint takes so many at once. What waits here is in no one's way: it holds no permit.
+HttpAnswer ChatClient::post_in_window(Attempts& attempts, const std::stop_token& stop) {
+  const Seconds asked = clock_.monotonic();
+  const Window::Place place = window_.enter(stop);
+  if (!place.given) fail(ChatFailure::interrupted, "stopped while waiting for the endpoint to take more", attempts);
+  attempts.wait_s += clock_.monotonic() - asked;
+  auto heard = Window::Heard::nothing;
+  const auto leave = [&] {
+    if (const auto limit = window_.leave(place, heard); limit > 0)
+      notice("model '{}': the endpoint is asked too much at once; {} in flight from now on, more as it answers",
+             spec_.name, limit);
+  };
+  try {
+    HttpAnswer answer = post(attempts, stop);
+    heard = heard_of(answer);
+    leave();
+    return answer;
+  } catch (...) {
+    leave();
+    throw;
+  }
 }
 
 /// Gives up on an endpoint that has never answered; one that has is retried like any other fault.
@@ -89,9 +135,13 @@ void ChatClient::unreachable(const std::string& problem, const Attempts& attempt
   if (!first_failure_) first_failure_ = now;
   if (now - *first_failure_ < tuning_.first_answer_limit) return;
   fail(ChatFailure::fatal,
-       fmt::format("the endpoint has never answered ({}); start the server, or correct models.{}.endpoint", problem,
+       fmt::format("the endpoint does not answer ({}); start the server, or correct models.{}.endpoint", problem,
                    spec_.name),
        attempts);
+}
+
+void ChatClient::heard(int status) {
+  if (permits_ != nullptr) permits_->heard(spec_.name, status);
 }
 
 Dialect ChatClient::dialect() const {
@@ -102,8 +152,7 @@ Dialect ChatClient::dialect() const {
 /// Keeps what a server wants. @returns false when the request that it refused was in that dialect already
 bool ChatClient::learn(const Dialect& wanted, const Dialect& spoken) {
   const std::lock_guard lock(mutex_);
-  dialect_.max_completion_tokens = dialect_.max_completion_tokens || wanted.max_completion_tokens;
-  dialect_.empty_content = dialect_.empty_content || wanted.empty_content;
+  dialect_ = merged(dialect_, wanted);
   return dialect_ != spoken;
 }
 
@@ -113,6 +162,7 @@ std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& a
   if (answer.transport == Transport::interrupted)
     fail(ChatFailure::interrupted, "stopped while waiting for a reply", attempts);
   if (answer.transport != Transport::answered) {
+    heard(kSilence);
     attempts.problem = answer.problem;
     if (answer.transport == Transport::unreachable) unreachable(answer.problem, attempts);
     return std::nullopt;
@@ -120,9 +170,10 @@ std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& a
   answered_ = true;
   try {
     if (answer.status == 200) {
-      if (auto reply = wire_.reply(answer.body)) return reply;
+      if (auto reply = wire_.reply(answer.body)) return heard(kReply), reply;
     }
   } catch (const Error& error) {
+    heard(kNonsense);
     attempts.problem = error.what();
     return std::nullopt;
   }
@@ -134,6 +185,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   const WireVerdict verdict = within(wire_.verdict(answer), spec_.retry_limit);
   attempts.problem = verdict.message;
   attempts.server_wait = verdict.server_wait;
+  // What is to be sent again as it is was no answer to it, whatever its status says.
+  const auto status = static_cast<int>(answer.status);
+  const bool failed = verdict.fault == WireFault::retry || verdict.fault == WireFault::retry_once;
+  heard(failed && status < 429 ? kNonsense : status);
   switch (verdict.fault) {
     case WireFault::retry:
       return std::nullopt;
@@ -150,7 +205,6 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
       ChatReply reply;
       reply.message = {.role = Role::assistant, .content = verdict.refusal};
       reply.finish = Finish::refused;
-      reply.raw = answer.body;
       return reply;
     }
     case WireFault::fatal:
@@ -158,6 +212,10 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   }
   std::string help;
   if (answer.status == 401 || answer.status == 403) help = fmt::format("; check models.{}.key", spec_.name);
+  if (const auto at = answer.headers.find("location"); answer.status / 100 == 3 && at != answer.headers.end()) {
+    help =
+        fmt::format("; it points to '{}', where no key follows it: correct models.{}.endpoint", at->second, spec_.name);
+  }
   if (answer.status == 404) {
     help =
         fmt::format("; check models.{0}.endpoint and models.{0}.model '{1}'", spec_.name, remote_of(spec_.api)->model);
@@ -191,8 +249,12 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     attempts.dialect = dialect();
     attempts.request = wire_.request(request, spec_, attempts.dialect);
     attempts.at_once = false;
-    const HttpAnswer answer = post(attempts, stop);
+    const HttpAnswer answer = post_in_window(attempts, stop);
     if (auto reply = judge(answer, attempts)) {
+      reply->request = std::move(attempts.request.body);
+      reply->raw = answer.body;
+      reply->left_out = left_out(attempts.dialect, spec_);
+      estimate_missing(reply->usage, reply->request, reply->message, reply->reasoning);
       hide_keys(*reply, key_.mask);
       reply->api_retries = attempts.retries;
       reply->llm_s = attempts.llm_s.count();

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
-#include "runner/model/http.hpp"
 #include "runner/model/key.hpp"
+#include "runner/model/load_http.hpp"
 #include "runner/model/model.hpp"
+#include "runner/model/window.hpp"
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
@@ -25,7 +27,8 @@ struct ClientTuning {
 ///
 /// Retries what may pass (WireFault) with exponential backoff, never earlier than the server asks, jitter on top
 /// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an
-/// endpoint that has never answered is fatal after `first_answer_limit`.
+/// endpoint that has never answered is fatal after `first_answer_limit`. Where an endpoint says that requests are too
+/// many, fewer are in flight (Window).
 class ChatClient final : public ChatModel {
  public:
   /// @param spec of an api with an endpoint
@@ -38,8 +41,10 @@ class ChatClient final : public ChatModel {
  private:
   struct Attempts;
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
+  HttpAnswer post_in_window(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
+  void heard(int status);
   Dialect dialect() const;
   bool learn(const Dialect& wanted, const Dialect& spoken);
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
@@ -52,7 +57,8 @@ class ChatClient final : public ChatModel {
   Permits* permits_;
   ClientTuning tuning_;
   SystemClock clock_;
-  HttpClient http_;
+  std::unique_ptr<HttpClient> http_ = make_http_client();
+  Window window_;
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_

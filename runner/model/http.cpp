@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -88,9 +91,9 @@ Transport transport_of(CURLcode code) {
 
 long milliseconds(Seconds time) { return std::max(1L, static_cast<long>(time.count() * 1000)); }
 
-}  // namespace
+enum class Method { get, post };
 
-struct HttpClient::Handle {
+struct Handle {
   CURL* easy = nullptr;
   CURLM* multi = nullptr;
 
@@ -104,16 +107,19 @@ struct HttpClient::Handle {
   }
   Handle(const Handle&) = delete;
 
-  void set_up(const HttpRequest& request, const HttpOptions& options, curl_slist* headers, Received& received) const {
+  void set_up(Method method, const HttpRequest& request, const HttpOptions& options, curl_slist* headers,
+              Received& received) const {
     curl_easy_reset(easy);
     set(easy, CURLOPT_URL, request.url.c_str());
     set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     set(easy, CURLOPT_ACCEPT_ENCODING, "");  // gateways compress although nobody asked: all that libcurl can read
-    set(easy, CURLOPT_POST, 1L);
-    set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
-    set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    if (method == Method::post) {
+      set(easy, CURLOPT_POST, 1L);
+      set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+      set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    }
     set(easy, CURLOPT_HTTPHEADER, headers);
     set(easy, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
     set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(options.connect_timeout, options.timeout)));
@@ -162,37 +168,57 @@ struct HttpClient::Handle {
   }
 };
 
-HttpClient::HttpClient() { start_curl_once(); }
-HttpClient::~HttpClient() = default;
+class CurlClient final : public HttpClient {
+ public:
+  CurlClient() { start_curl_once(); }
 
-std::unique_ptr<HttpClient::Handle> HttpClient::take() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return std::make_unique<Handle>();
-  auto handle = std::move(idle_.back());
-  idle_.pop_back();
-  return handle;
-}
+  HttpAnswer post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) override {
+    return ask(Method::post, request, options, stop);
+  }
+  HttpAnswer get(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) override {
+    return ask(Method::get, request, options, stop);
+  }
 
-void HttpClient::give_back(std::unique_ptr<Handle> handle) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(handle));
-}
+ private:
+  /// A handle of one's own as long as a request lasts.
+  std::unique_ptr<Handle> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<Handle>();
+    auto handle = std::move(idle_.back());
+    idle_.pop_back();
+    return handle;
+  }
 
-HttpAnswer HttpClient::post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) {
-  auto handle = take();
-  Received received;
-  // "expect:" takes away curl's own: a server that does not know 100-continue would cost a second a request.
-  curl_slist* list = curl_slist_append(nullptr, "expect:");
-  for (const HeaderLine& header : request.headers)
-    list = curl_slist_append(list, fmt::format("{}: {}", header.name, header.value).c_str());
-  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
-  handle->set_up(request, options, headers.get(), received);
-  check(curl_multi_add_handle(handle->multi, handle->easy), "cannot start a request");
-  handle->drive(options, stop, received);
-  check(curl_easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &received.answer.status), "cannot read a status");
-  check(curl_multi_remove_handle(handle->multi, handle->easy), "cannot end a request");
-  give_back(std::move(handle));
-  return std::move(received.answer);
-}
+  void give_back(std::unique_ptr<Handle> handle) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(handle));
+  }
 
+  HttpAnswer ask(Method method, const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) {
+    auto handle = take();
+    Received received;
+    // "expect:" takes away curl's own: a server that does not know 100-continue would cost a second a request.
+    curl_slist* list = curl_slist_append(nullptr, "expect:");
+    for (const HeaderLine& header : request.headers)
+      list = curl_slist_append(list, fmt::format("{}: {}", header.name, header.value).c_str());
+    const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
+    handle->set_up(method, request, options, headers.get(), received);
+    check(curl_multi_add_handle(handle->multi, handle->easy), "cannot start a request");
+    handle->drive(options, stop, received);
+    check(curl_easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &received.answer.status), "cannot read a status");
+    check(curl_multi_remove_handle(handle->multi, handle->easy), "cannot end a request");
+    give_back(std::move(handle));
+    return std::move(received.answer);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Handle>> idle_;
+};
+
+}  // namespace
 }  // namespace nkigrid::model
+
+/// What load_http.cpp looks for in the plugin.
+extern "C" [[gnu::visibility("default")]] nkigrid::model::HttpClient* nkigrid_make_http_client() {
+  return std::make_unique<nkigrid::model::CurlClient>().release();
+}

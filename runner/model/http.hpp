@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -33,7 +31,7 @@ struct HeaderLine {
   std::string name, value;
 };
 
-/// What is POSTed.
+/// What is sent.
 struct HttpRequest {
   std::string url;
   std::vector<HeaderLine> headers;
@@ -48,24 +46,14 @@ struct HttpOptions {
   bool fresh_connection = false;  ///< not over one that was kept
 };
 
-/// Posts over libcurl with kept-alive connections. @threads post() from any number of threads; each call takes a handle
-/// of its own.
+/// Asks over libcurl with kept-alive connections. @threads any number of them at once
 class HttpClient {
  public:
-  HttpClient();
-  ~HttpClient();
-  HttpClient(const HttpClient&) = delete;
-
-  /// Never throws for what the network does. @throws Error{internal} when libcurl cannot be set up
-  HttpAnswer post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop);
-
- private:
-  struct Handle;
-  std::unique_ptr<Handle> take();
-  void give_back(std::unique_ptr<Handle> handle);
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Handle>> idle_;
+  virtual ~HttpClient() = default;
+  /// POSTs. Never throws for what the network does. @throws Error{internal} when libcurl cannot be set up
+  virtual HttpAnswer post(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) = 0;
+  /// GETs: the request's body is not looked at. As post() otherwise.
+  virtual HttpAnswer get(const HttpRequest& request, const HttpOptions& options, const std::stop_token& stop) = 0;
 };
 
 }  // namespace nkigrid::model

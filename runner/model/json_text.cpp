@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::model {
@@ -65,7 +67,33 @@ bool closes_next(std::string_view text, std::size_t at) {
   return next != std::string_view::npos && (text[next] == '}' || text[next] == ']');
 }
 
+constexpr std::size_t kDeepest = 256;
+
+bool nests_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kDeepest) return true;
+    } else if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+nlohmann::json parse_json(std::string_view text) {
+  using Json = nlohmann::json;
+  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+}
 
 std::string relaxed_json(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {

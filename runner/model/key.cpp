@@ -1,6 +1,10 @@
 #include "runner/model/key.hpp"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <sys/stat.h>
@@ -10,6 +14,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/model/aws_credentials.hpp"
 #include "runner/proc/child.hpp"
 
 namespace nkigrid::model {
@@ -24,7 +29,8 @@ std::string first_line(std::string text) {
   return text;
 }
 
-std::string from_environment(const std::string& name) {
+std::string from_environment(const std::string& name, const TakenKeys& taken) {
+  if (const auto found = taken.find(name); found != taken.end()) return first_line(found->second);
   const char* value = std::getenv(name.c_str());
   if (value == nullptr)
     throw Error(ErrorCode::config, fmt::format("no key in the environment variable '{}'; set it", name));
@@ -69,15 +75,40 @@ std::string from_command(const std::vector<std::string>& command) {
   return first_line(result.out);
 }
 
+/// Environment variables that hold a model's secrets, or may.
+std::vector<std::string> environment_names(const jobs::ModelApi& api) {
+  std::vector<std::string> names;
+  for (const auto& source : key_sources(api))
+    if (source.kind == jobs::KeySource::Kind::env) names.push_back(source.value);
+  const auto* bedrock = std::get_if<jobs::Bedrock>(&api);
+  if (bedrock != nullptr && bedrock->remote.key.kind == jobs::KeySource::Kind::none && bedrock->account.empty())
+    names.insert(names.end(), kAwsSecrets.begin(), kAwsSecrets.end());
+  return names;
+}
+
 }  // namespace
 
-ApiKey read_key(const jobs::KeySource& source) {
+TakenKeys take_environment_keys(const std::vector<jobs::ModelSpec>& specs) {
+  TakenKeys taken;
+  for (const auto& spec : specs) {
+    for (const auto& name : environment_names(spec.api)) {
+      char* value = std::getenv(name.c_str());
+      if (value == nullptr) continue;
+      taken[name] = value;
+      ::explicit_bzero(value, std::strlen(value));
+      ::unsetenv(name.c_str());
+    }
+  }
+  return taken;
+}
+
+ApiKey read_key(const jobs::KeySource& source, const TakenKeys& taken) {
   std::string key;
   switch (source.kind) {
     case jobs::KeySource::Kind::none:
       return {};
     case jobs::KeySource::Kind::env:
-      key = from_environment(source.value);
+      key = from_environment(source.value, taken);
       break;
     case jobs::KeySource::Kind::file:
       key = from_file(source.value);
@@ -88,6 +119,22 @@ ApiKey read_key(const jobs::KeySource& source) {
   }
   if (key.empty()) throw Error(ErrorCode::config, "the key's source is there but empty; put the key on its first line");
   return ApiKey(std::move(key));
+}
+
+ApiKey read_keys_of(const jobs::ModelApi& api, const TakenKeys& taken) {
+  const auto* remote = remote_of(api);
+  if (remote == nullptr) return {};
+  ApiKey key = read_key(remote->key, taken);
+  for (const auto& header : remote->headers) {
+    if (header.secret.kind == jobs::KeySource::Kind::none) continue;
+    const ApiKey secret = read_key(header.secret, taken);
+    key.headers.push_back({header.name, secret.value});
+    // "Bearer sk-...": the word before the key is none.
+    key.mask.add(std::string_view(secret.value).substr(secret.value.rfind(' ') + 1));
+  }
+  const auto* bedrock = std::get_if<jobs::Bedrock>(&api);
+  if (bedrock != nullptr && key.value.empty()) add_aws_keys(key, bedrock->account, taken);
+  return key;
 }
 
 }  // namespace nkigrid::model

@@ -22,24 +22,31 @@ class ChatModel {
   virtual ChatReply complete(const ChatRequest& request, std::stop_token stop) = 0;
 };
 
-/// An endpoint's concurrency, shared by every rank; the runner implements it over MPI.
+/// Whether a request may go out now: an endpoint's concurrency, shared by every rank, and whether it is there at all.
+/// The runner implements it.
 class Permits {
  public:
   virtual ~Permits() = default;
   /// Waits for one of the model's permits; false when `stop` fired.
   virtual bool acquire(const std::string& model, std::stop_token stop) = 0;
   virtual void release(const std::string& model) = 0;
+  /// What came of a request that was let through. @param status of the HTTP answer; 0: none came; 500: one that is no
+  /// answer to what was asked, whatever its status says
+  virtual void heard(const std::string&, int) {}
 };
 
 /// Builds the models that a grid names. Reads their keys now (the fork servers exist already); every key is hidden in
 /// what any server sends.
 /// @param benchmark tasks and known kernels, for the synthetic model
 /// @param profiles folder of profile files (RUN/inputs/profiles or configs/profiles)
-/// @param permits outlives the models, and limits those with a concurrency
+/// @param permits outlives the models; every request of a model with an endpoint asks it, of others those with a
+/// concurrency
+/// @param taken keys that were in the environment, see take_environment_keys()
 /// @returns by name
 /// @throws Error{config} for an unreadable key, a missing profile or known kernel.
 std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
                                                               const jobs::Benchmark& benchmark,
-                                                              const std::filesystem::path& profiles, Permits& permits);
+                                                              const std::filesystem::path& profiles, Permits& permits,
+                                                              const std::map<std::string, std::string>& taken = {});
 
 }  // namespace nkigrid::model

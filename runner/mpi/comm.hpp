@@ -39,6 +39,13 @@ class Comm {
 /// True when this process was started by an MPI launcher (OMPI_COMM_WORLD_SIZE, PMI_SIZE, PMIX_RANK).
 bool under_launcher() noexcept;
 
+/// How many processes the launcher started with this one, as far as its environment tells; 1 where it does not.
+std::uint32_t launched_processes() noexcept;
+
+/// A launcher of another MPI starts processes that do not find one another: each would take itself for the whole run.
+/// @throws Error{external} when more were launched than `comm` has
+void check_launcher(const Comm& comm);
+
 std::unique_ptr<Comm> make_loopback();
 
 /// MPI_Init_thread(FUNNELED), a private duplicate of the world with MPI_ERRORS_RETURN. The destructor finalizes, except

@@ -115,7 +115,9 @@ class RealComm final : public Comm {
 };
 
 }  // namespace
-
-std::unique_ptr<Comm> make_mpi(int* argc, char*** argv) { return std::make_unique<RealComm>(argc, argv); }
-
 }  // namespace nkigrid::mpi
+
+/// What load_mpi.cpp looks for in the plugin.
+extern "C" [[gnu::visibility("default")]] nkigrid::mpi::Comm* nkigrid_make_mpi(int* argc, char*** argv) {
+  return std::make_unique<nkigrid::mpi::RealComm>(argc, argv).release();
+}

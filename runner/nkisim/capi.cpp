@@ -79,6 +79,19 @@ int guarded(Body body, Say say) {
   }
 }
 
+/// A figure of the estimate; negative for no valid program.
+template <class Figure>
+double figure_of(const void* program, std::size_t size, Figure figure) {
+  double result = -1;
+  guarded(
+      [&] {
+        result = figure(profile_of(load(program, size)));
+        return NKISIM_OK;
+      },
+      [](std::string_view) {});
+  return result;
+}
+
 }  // namespace
 
 int nkisim_validate(const void* program, size_t size, char* error, size_t error_size) {
@@ -128,12 +141,10 @@ int nkisim_diagnose(const void* program, size_t size, const void* const* inputs,
 }
 
 double nkisim_estimate_us(const void* program, size_t size) {
-  double result = -1;
-  guarded(
-      [&] {
-        result = estimate_us(load(program, size));
-        return NKISIM_OK;
-      },
-      [](std::string_view) {});
-  return result;
+  return figure_of(program, size, [](const Profile& profile) { return profile.us; });
+}
+
+double nkisim_hbm_bytes(const void* program, size_t size) {
+  return figure_of(program, size,
+                   [](const Profile& profile) { return profile.traffic.hbm_read + profile.traffic.hbm_written; });
 }

@@ -33,6 +33,8 @@ int nkisim_diagnose(const void* program, size_t size, const void* const* inputs,
 
 /// Latency estimate [us]; negative for no valid program.
 double nkisim_estimate_us(const void* program, size_t size);
+/// Bytes to and from HBM that go with it, spills included; negative for no valid program.
+double nkisim_hbm_bytes(const void* program, size_t size);
 
 #ifdef __cplusplus
 }

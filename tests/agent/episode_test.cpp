@@ -161,7 +161,7 @@ TEST(ToolAgent, TheTimesOfSeveralVerifiesInOneTurnAddUp) {
   Episode episode(ModeKind::tool_agent, 1);
   episode.mode.stop_on_pass = false;
   episode.device.on_verify = [&] { episode.clock.advance(Seconds(episode.device.verifies)); };  // 1 s, then 2 s
-  ScriptedModel model({calls({compile("def a(): 1"), verify(), verify()})});
+  ScriptedModel model({calls({compile("def a(): 1"), verify(R"({"trials":1})"), verify(R"({"trials":2})")})});
   episode.run(model);
   EXPECT_DOUBLE_EQ(episode.turn(0).verify_s, 3);
 }
@@ -313,6 +313,38 @@ TEST(ToolAgent, TwoCallsOfOneReplyAreOneTurnAnsweredInOrder) {
   EXPECT_NE(messages[4].content.find("no compiled kernel"), std::string::npos);
 }
 
+TEST(ToolAgent, TheSameKernelAgainIsAnsweredWithoutTheDevice) {
+  Episode episode(ModeKind::tool_agent, 4);
+  const std::string wrong = "def a(): 1  # verify: NUMERIC_MISMATCH";
+  ScriptedModel model({calls({compile(wrong), verify()}), calls({compile(wrong), verify()}),
+                       calls({compile(wrong), verify(R"({"trials":1})")}), calls({compile("def b(): 2"), verify()})});
+  episode.run(model);
+  EXPECT_EQ(episode.device.compiles, 2);
+  EXPECT_EQ(episode.device.verifies, 3);  // of the wrong one with another number of trials, and of the right one
+  EXPECT_EQ(episode.turn(0).flags, "");
+  EXPECT_EQ(episode.turn(1).flags, "same_kernel=1");
+  EXPECT_EQ(episode.turn(1).verify_ok, 0);
+  EXPECT_EQ(episode.turn(1).code, Code::numeric_mismatch);
+  // The same words, but for the kernel's number.
+  EXPECT_EQ(model.requests[2].messages.back().content.substr(0, 20),
+            model.requests[1].messages.back().content.substr(0, 20));
+  EXPECT_EQ(episode.turn(3).flags, "");
+  EXPECT_EQ(episode.end().outcome, Outcome::pass);
+}
+
+TEST(ToolAgent, ATakenOverEpisodeKnowsWhatWasSubmitted) {
+  const std::string wrong = "def a(): 1  # verify: NUMERIC_MISMATCH";
+  Episode first(ModeKind::tool_agent, 3);
+  ScriptedModel model({calls({compile(wrong), verify()}), model::ChatFailure::interrupted});
+  first.run(model);
+  Episode second(ModeKind::tool_agent, 2);
+  second.history = first.durable(first.records.size());
+  second.attempt = 2;
+  ScriptedModel again({calls({compile(wrong)})});
+  second.run(again);
+  EXPECT_EQ(second.turn(0).flags, "same_kernel=1");
+}
+
 TEST(AnyMode, HasRules) {
   for (const auto& row : jobs::mode_kinds()) EXPECT_EQ(rules_of(row.kind).kind, row.kind) << row.name;
 }
@@ -332,6 +364,7 @@ TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
   ScriptedModel model({model::ChatFailure::context_full});
   bare.run(model);
   EXPECT_EQ(bare.end().outcome, Outcome::context_full);
+  EXPECT_EQ(bare.end().reason, "scripted failure") << "the server's words, for who doubts the verdict";
   Episode late(ModeKind::tool_agent, 5);
   ScriptedModel second({calls({compile("def a(): 1")}), model::ChatFailure::context_full});
   late.run(second);

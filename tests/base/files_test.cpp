@@ -41,12 +41,15 @@ TEST(Files, ReadBackWhatWasWrittenAtomically) {
   EXPECT_EQ(entries_of(folder.path()), 2U);
 }
 
-TEST(Files, AtomicWritesMakeAReadableFile) {
+TEST(Files, AtomicWritesMakeAFileAsReadableAsItsFolder) {
   const TemporaryDirectory folder;
-  write_file_atomic(folder.path() / "a", "x");
-  struct stat status {};
-  ASSERT_EQ(::stat((folder.path() / "a").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0644U);
+  for (const auto& [of_folder, of_file] : {std::pair{0755U, 0644U}, {0750U, 0640U}, {0700U, 0600U}}) {
+    ASSERT_EQ(::chmod(folder.path().c_str(), of_folder), 0);
+    write_file_atomic(folder.path() / "a", "x");
+    struct stat status {};
+    ASSERT_EQ(::stat((folder.path() / "a").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, of_file & ~file_mask());
+  }
 }
 
 TEST(Files, AReaderOfTheOldFileKeepsItsBytes) {

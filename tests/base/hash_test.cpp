@@ -5,6 +5,14 @@
 namespace nkigrid {
 namespace {
 
+TEST(Hash, HmacKnowsItsTestVectors) {
+  // RFC 4231, test cases 1 and 2.
+  EXPECT_EQ(to_hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
 TEST(Hash, Sha256KnowsItsTestVectors) {
   // FIPS 180-4 examples: "abc", the empty message, and a million times "a".
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobs/base/wrapped.hpp"
+
 #include "jobs/base/csv.hpp"
 
 namespace nkigrid {
@@ -103,6 +105,25 @@ TEST(Text, TerminalCodesGoAndOverwrittenLinesStay) {
   EXPECT_EQ(strip_terminal_codes("10%\r20%\r\ndone\r\n"), "10%\n20%\ndone\n");
   EXPECT_EQ(strip_terminal_codes("a\x1b[2K"), "a");
   EXPECT_EQ(strip_terminal_codes("a\x1b["), "a");
+}
+
+TEST(Text, WrapsAtSpacesByCharacters) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 9, 2, 4), "one\n  two\n  three");
+  EXPECT_EQ(wrapped("gr\xc3\xb6\xc3\x9f"
+                    "e \xe2\x82\xac",
+                    7),
+            "gr\xc3\xb6\xc3\x9f"
+            "e \xe2\x82\xac");
+  EXPECT_EQ(wrapped("a-word-that-is-wider than", 8), "a-word-that-is-wider\nthan");
+  EXPECT_EQ(wrapped("kept\nlines  and spaces", 40), "kept\nlines  and spaces");
+  EXPECT_EQ(wrapped("no terminal: whole", 0), "no terminal: whole");
+  EXPECT_EQ(wrapped("", 10), "");
+}
+
+TEST(Text, OfAServerIsOneLine) {
+  EXPECT_EQ(one_line("<html>\r\n  <b>502</b>\n\n</html>\n"), "<html> <b>502</b> </html>");
+  EXPECT_EQ(one_line(" \n"), "");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/folder.hpp"
+#include "runner/log/front_seal.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/segment.hpp"
 #include "runner/log/turn_summaries.hpp"
@@ -116,6 +117,8 @@ class PlainFile {
   std::string block_;
 };
 
+const log::SealKey kKey(std::string(64, 'k'));  // a log is sealed as those of runs are
+
 template <class Work>
 double seconds_of(Work work) {
   const auto start = Clock::now();
@@ -131,7 +134,7 @@ void append(const fs::path& folder, unsigned lanes, std::uint32_t turns) {
   const auto& turn = records[2];
   std::vector<double> plain, one, many;
   for (int round = 0; round < 5; ++round) {
-    log::Journal journal(folder, fmt::format("lanes{}-{}", lanes, round), test::made_header());
+    log::Journal journal(folder, fmt::format("lanes{}-{}", lanes, round), test::made_header(), kKey);
     PlainFile file(folder / "plain", 4300);  // what a journal's record of a reply takes
     for (std::uint32_t i = 0; i < 2 * turns; ++i) {
       plain.push_back(seconds_of([&] { file.append(); }));
@@ -152,7 +155,7 @@ void append(const fs::path& folder, unsigned lanes, std::uint32_t turns) {
 
 void generate(const fs::path& folder, std::uint64_t turns) {
   fs::create_directories(folder);
-  log::Journal journal(folder, "load", test::made_header());
+  log::Journal journal(folder, "load", test::made_header(), kKey);
   std::uint64_t text = 0;
   std::vector<log::Record> batch;
   for (std::uint64_t episode = 0; episode * 10 < turns; ++episode) {
@@ -171,7 +174,7 @@ void generate(const fs::path& folder, std::uint64_t turns) {
 
 void seal(const fs::path& journal) {
   const auto start = Clock::now();
-  log::seal_journal(journal, true);
+  log::seal_journal(journal, true, Seconds(600), {}, kKey);
   fmt::print("{{\"seconds\": {}, \"peak_bytes\": {}}}\n", since(start), peak_bytes());
 }
 
@@ -191,11 +194,17 @@ void segments(const std::string& grid_file, const fs::path& folder, std::uint32_
   std::optional<log::SegmentBuilder> builder(std::in_place);
   std::uint64_t sequence = 0, first = 1;
   std::uint32_t part = 0;
+  std::string previous;
+  const log::SealKey key(run.log_key);
   const auto write = [&] {
     log::SegmentReport about{
         .header = test::made_header(), .journal = "load", .part = ++part, .seq_first = first, .seq_last = sequence};
     about.header.run_id = run.run_id;
-    write_file_atomic(log::part_path(run.log_folder(), "load", part), builder->finish(about));
+    about.previous = previous;
+    const auto content = builder->finish(about);
+    const auto front = log::make_front(key, content);
+    previous = log::seal_of_front(front);
+    write_file_atomic(log::part_path(run.log_folder(), "load", part), front + std::string(content));
     builder.emplace();
     first = sequence + 1;
   };

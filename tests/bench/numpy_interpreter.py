@@ -1,5 +1,5 @@
-"""A plain numpy interpreter of the two benchmark kernels, the way such interpreters run NKI: tile by tile, indices as
-arange grids, no masks. It is the peer that the engine is measured against; nothing else uses it."""
+"""The benchmark kernels in numpy. add() is an interpreter, the way such interpreters run NKI: tile by tile, indices as
+arange grids, no masks; the others are plain formulas on whole arrays."""
 import numpy as np
 
 
@@ -12,17 +12,28 @@ def add(x, y, out, tile_rows=128, tile_columns=512):
             out[rows, columns] = x[rows, columns] + y[rows, columns]
 
 
-def matmul(lhs_t, rhs, out):
-    """out = lhs_t.T @ rhs in tiles of 128 x 128 (stationary) and 128 x 512 (moving)."""
-    k, m = lhs_t.shape
-    n = rhs.shape[1]
-    for i in range(m // 128):
-        for j in range(n // 512):
-            total = np.zeros((128, 512), np.float32)
-            for kk in range(k // 128):
-                contraction = kk * 128 + np.arange(128)[:, None]
-                total += (
-                    lhs_t[contraction, i * 128 + np.arange(128)[None, :]].T
-                    @ rhs[contraction, j * 512 + np.arange(512)[None, :]]
-                )
-            out[i * 128 + np.arange(128)[:, None], j * 512 + np.arange(512)[None, :]] = total
+def softmax(x, _, out):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.divide(e, e.sum(axis=1, keepdims=True), out=out)
+
+
+def layernorm(x, w, out):
+    c = x - x.mean(axis=1, keepdims=True)
+    v = np.square(c).mean(axis=1, keepdims=True)
+    np.multiply(c * (1 / np.sqrt(v + np.float32(1e-5))), w, out=out)
+
+
+def rmsnorm(x, w, out):
+    v = np.square(x).mean(axis=1, keepdims=True)
+    np.multiply(x * (1 / np.sqrt(v + np.float32(1e-5))), w, out=out)
+
+
+def gelu(x, _, out):
+    z = np.float32(0.7978845608) * (x + np.float32(0.044715) * x * x * x)
+    np.multiply(np.float32(0.5) * x, 1 + np.tanh(z), out=out)
+
+
+def attention(q, k, v, out):
+    scores = (q @ k.transpose(0, 2, 1)) * np.float32(q.shape[-1] ** -0.5)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    np.matmul(e / e.sum(axis=-1, keepdims=True), v, out=out)

@@ -26,9 +26,15 @@ check = known_kernels.load(CHECK, "check_index")
 ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
 
 
+def commit():
+    """The commit that is tested; where there is no git tree, the index stands for it."""
+    ran = subprocess.run(["git", "-C", BENCH, "rev-parse", "--verify", "HEAD"], capture_output=True, text=True)
+    return ran.stdout.strip() or hashlib.sha256((BENCH / "index.json").read_bytes()).hexdigest()
+
+
 def sample():
-    """The demo's tasks and a tenth of the others, another tenth whenever the index changes."""
-    digest = hashlib.sha256((BENCH / "index.json").read_bytes()).hexdigest()
+    """The demo's tasks and a tenth of the others, another tenth each commit."""
+    digest = commit()
     chosen = lambda i: int(hashlib.sha256((digest + i).encode()).hexdigest(), 16) % 10 == 0
     return sorted(i for i in TASKS if i in INDEX["subsets"]["nkigen-demo"] or chosen(i))
 
@@ -302,6 +308,37 @@ class TrivialAnswers(unittest.TestCase):
             np.testing.assert_allclose(without_mean, values / spread, rtol=1e-4)
             np.testing.assert_allclose(without_variance, values - centre, rtol=1e-4, atol=1e-5)
 
+    def test_the_first_trial_is_compared_with_another_too(self):
+        found = self.problems("0.0 * (x + y) + torch.arange(cols) / cols", 1)
+        self.assertIn("trial 0: the result for the inputs of another trial passes", found)
+
+    def test_a_ragged_last_tile_and_last_columns_that_do_not_show_are_found(self):
+        found = self.problems("(x + y) * (torch.arange(cols) < cols - cols % 128)", 1)
+        self.assertIn("trial 0: output 0 without its last 60 entries of axis 1 passes", found)
+        self.assertIn("trial 0: output 0 without its last 2 entries of axis 1 passes", found)
+
+    def test_results_that_are_not_of_order_one_are_found(self):
+        self.assertIn("trial 0: output 0 is of order 1.1e+04, not one", self.problems("1e4 * (x + 0.5 * y)", 1))
+
+    def test_products_whose_rounding_does_not_show_are_found_unless_said(self):
+        body = "x + y + 1e-3 * (x @ x.T @ y) / 1e4"
+        found = "trial 0: the reference with products of bfloat16 operands passes"
+        self.assertIn(found, self.problems(body, 1))
+        names = {"__name__": "task"}
+        exec(ADD.replace("x + self.alpha * y", body), names)
+        self.assertNotIn(found, check.trial_problems(TASKS["L1/001_add"], names, 1, blind=True))
+
+    def test_rounded_products_are_what_numpy_says(self):
+        rounded = known_kernels.load(LIBEXEC / "rounded_products.py", "rounded_products")
+        torch.manual_seed(4)
+        a, b = torch.randn(9, 300), torch.randn(300, 7)
+        got = rounded.with_rounded_products(lambda: [torch.matmul(a, b)])[0].numpy()
+        # bfloat16 keeps the upper half of a float32, rounded to nearest even
+        bits = [t.numpy().view(np.uint32).astype(np.uint64) for t in (a, b)]
+        cut = [((v + 0x7FFF + ((v >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32) for v in bits]
+        np.testing.assert_allclose(got, cut[0].astype(np.float64) @ cut[1].astype(np.float64), rtol=1e-4, atol=1e-4)
+        self.assertIsNone(rounded.with_rounded_products(lambda: [a + 1]))
+
     def test_sums_that_float32_cannot_hold_are_found(self):
         self.assertIn("differ by more than", "".join(self.problems("(x * 1e6 + y) - x * 1e6 + y")))
 
@@ -358,7 +395,35 @@ class Check(unittest.TestCase):
             (folder / "index.json").write_text(json.dumps(part))
             command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder]
             ran = subprocess.run(command, capture_output=True, text=True)
-        self.assertIn("24 tasks, 0 with a fault", ran.stdout, ran.stderr)
+        self.assertIn("24 tasks, 0 with a fault, 24 with a known kernel", ran.stdout, ran.stderr)
+        self.assertRegex(ran.stdout, r"cheap answers tried: \d+ bfloat16, \d+ ends, \d+ kernels, \d+ statistics, \d+")
+
+    def test_only_what_changed_is_proved_again(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            source = ADD.replace("rows, cols = 300, 700", "rows, cols = 130, 140")
+            entry = json.loads(json.dumps(TASKS["L1/001_add"]).replace("300", "130").replace("700", "140"))
+            make_tree(folder, {"L1/one": (source, entry), "L1/two": (source, entry), "L1/three": (source, entry)})
+            index = json.loads((folder / "index.json").read_text())
+            head = {"format": "nkigrid-benchmark", "version": 1, "name": "mine"}
+            (folder / "index.json").write_text(json.dumps(head | index))
+            git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b"]
+            for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+                subprocess.run([*git, *words], check=True)
+            (folder / "tasks" / "L1" / "two.py").write_text(source.replace("self.alpha * y", "y * self.alpha"))
+            (folder / "kernels" / "L1").mkdir(parents=True)
+            (folder / "kernels" / "L1" / "three.py").write_text("def kernel(x, y):\n    return nothing\n")
+            command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder, "--json"]
+            ran = subprocess.run([*command, "--since", "HEAD"], capture_output=True, text=True)
+            lost = subprocess.run([*command, "--since", "nowhere"], capture_output=True, text=True)
+            one = subprocess.run([*command, "--task", "L1/o*"], capture_output=True, text=True)
+        told = {task["id"]: task for task in json.loads(ran.stdout)["tasks"]}
+        self.assertEqual({i: t["ok"] for i, t in told.items()}, {"L1/two": True, "L1/three": False}, ran.stderr)
+        self.assertIn("the known kernel fails to compile", told["L1/three"]["faults"][0])
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("git cannot say what changed", lost.stderr)
+        self.assertEqual([t["id"] for t in json.loads(one.stdout)["tasks"]], ["L1/one"])
+        self.assertEqual(json.loads(one.stdout)["summary"]["known_kernels"], 0)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,17 @@ class Install(unittest.TestCase):
         self.assertEqual(tables.returncode, 0, tables.stderr)
         self.assertEqual(json.loads(tables.stdout)["outstanding"], 0)
 
+    def test_a_shipped_grid_is_known_by_its_name(self):
+        done = self.nkigrid("check", "demo.yaml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("demo: "), done.stdout)
+
+    def test_a_quick_verb_loads_no_library_that_it_does_not_use(self):
+        program = self.prefix / "bin/nkigrid"
+        loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        for heavy in ("libmpi", "libcurl", "libopen-rte", "libldap", "libkrb5", "libslurm", "libopenblas"):
+            self.assertNotIn(heavy, loaded)
+
     def test_the_simulator_is_a_package(self):
         script = (
             "import numpy, neuronxcc, neuronxcc.nki as nki, neuronxcc.nki.language as nl\n"
@@ -89,7 +100,8 @@ class Install(unittest.TestCase):
         )
         # The Python package is a folder that one step makes; everything else is a file with a command.
         self.assertIn("assemble.py", done.stdout)
-        self.assertLessEqual(built - {"nkisim/neuronxcc"}, set(re.findall(r" -o (\S+)", done.stdout)))
+        made = {name.removeprefix(f"{BUILD}/") for name in re.findall(r" -o (\S+)", done.stdout)}
+        self.assertLessEqual(built - {"nkisim/neuronxcc"}, made)
 
     def test_nothing_installed_looks_into_the_build(self):
         for path in sorted(self.prefix.rglob("*")):

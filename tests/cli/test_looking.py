@@ -79,7 +79,8 @@ class Looking(unittest.TestCase):
         episode = self.episodes[0]["episode"]
         plain = nkigrid("show", self.run_folder, episode).stdout
         self.assertIn("Turn 1", plain)
-        command = f"stty rows 5 cols 80; PAGER='sed s/^/@/' TERM=xterm NO_COLOR=1 {nkigrid_words('show', self.run_folder, episode)}"
+        window = "stty rows 5 cols 80; PAGER='sed s/^/@/' TERM=xterm NO_COLOR=1"
+        command = f"{window} {nkigrid_words('show', self.run_folder, episode)}"
         shown = subprocess.run(
             ["script", "-qec", command, "/dev/null"],
             capture_output=True,
@@ -101,7 +102,7 @@ class Looking(unittest.TestCase):
     def test_every_column_of_every_table_is_explained(self):
         for path in sorted((self.run_folder / "tables").glob("*.csv")):
             text = nkigrid("tables", "--explain", "--table", path.stem).stdout
-            words = set(re.findall(r"[A-Za-z0-9_]+", text))
+            words = {name for line in re.findall(r"^  (.*?): ", text, re.M) for name in line.split(", ")}
             with open(path, newline="") as file:
                 columns = next(csv.reader(file))
             if path.stem in ("errors", "modes"):

@@ -47,7 +47,8 @@ def made_nkigrid(folder, episodes, turns):
     (folder / "tables.json").write_text(json.dumps({"run": HOSTILE, "cells": [], "warnings": [HOSTILE]}))
     program = folder / "made"
     program.write_text(
-        f'#!/bin/sh\ncase "$1 $3" in "export --turns") cat {folder}/turns.jsonl;; "export "*) cat {folder}/episodes.jsonl;; '
+        f'#!/bin/sh\ncase "$1 $3" in "export --turns") cat {folder}/turns.jsonl;; '
+        f'"export "*) cat {folder}/episodes.jsonl;; '
         f"tables*) cat {folder}/tables.json;; *) exit 2;; esac\n"
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

@@ -57,16 +57,20 @@ def bench(root):
     from neuronxcc.nki._trace import engine
 
     known, ratios = measured(root), []
-    print("| kernel | measured us | estimate us | measured / estimate |\n|---|---|---|---|")
+    print("| kernel | measured us | estimate us | measured / estimate | HBM bytes, estimate / measured |")
+    print("|---|---|---|---|---|")
+    near = 0
     for name, kernel_file, task_file in nkibench.kernels(root):
         kernel, arguments, _, _ = nkibench.prepare(kernel_file, task_file)
-        estimate = engine.estimate_us(program(kernel, arguments))
+        traced = program(kernel, arguments)
+        estimate, moved = engine.estimate_us(traced), engine.hbm_bytes(traced) / known[name][1]
         ratios.append(known[name][0] / estimate)
-        print(f"| {name} | {known[name][0]:.0f} | {estimate:.0f} | {ratios[-1]:.2f} |", flush=True)
+        near += 0.9 <= moved <= 1.1
+        print(f"| {name} | {known[name][0]:.0f} | {estimate:.0f} | {ratios[-1]:.2f} | {moved:.2f} |", flush=True)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(
         f"\ngeometric mean {mean:.2f}, deviation {deviation(ratios):.2f}x, within 2x: "
-        f"{sum(0.5 <= r <= 2 for r in ratios)} of {len(ratios)}"
+        f"{sum(0.5 <= r <= 2 for r in ratios)} of {len(ratios)}; bytes within 10 %: {near}"
     )
     left_out = [r / math.exp((sum(map(math.log, ratios)) - math.log(r)) / (len(ratios) - 1)) for r in ratios]
     print(

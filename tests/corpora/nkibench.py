@@ -32,13 +32,15 @@ def prepare(kernel_file, task_file):
     return module.kernel, task.transform_to_nki_inputs(inputs), task, inputs
 
 
-def _run(kernel_file, task_file):
+def check(kernel_file, task_file, relative=RELATIVE):
+    """@raises AssertionError where the results are not the reference's by the benchmark's norm"""
     kernel, arguments, task, inputs = prepare(kernel_file, task_file)
+    raw = kernel(*arguments)
     expected = task.forward(*inputs)
-    results = task.transform_nki_outputs(kernel(*arguments), expected)
+    results = task.transform_nki_outputs(raw, expected)
     for actual, wanted in zip(results, expected if isinstance(expected, tuple) else (expected,), strict=True):
-        near(actual, wanted, RELATIVE)
+        near(actual, wanted, relative)
 
 
 def cases(root):
-    return [Case(name, lambda k=kernel, t=task: _run(k, t)) for name, kernel, task in kernels(root)]
+    return [Case(name, lambda k=kernel, t=task: check(k, t)) for name, kernel, task in kernels(root)]

@@ -16,6 +16,7 @@ import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 import neuronxcc.nki.typing as nt
+from neuronxcc.nki.language import par_dim
 """
 SHAPE = (4096, 8192)
 

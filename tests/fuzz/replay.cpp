@@ -2,13 +2,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "jobs/base/files.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "tests/fuzz/target_list.hpp"
 
 namespace {
 
@@ -16,37 +14,42 @@ constexpr std::size_t kPlaces = 100;  ///< of a file that are cut at and damaged
 
 std::size_t fed = 0;
 
-void feed(const std::string& bytes) {
+using Target = void (*)(std::string_view);
+
+void feed(Target target, const std::string& bytes) {
   ++fed;
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  target(bytes);
 }
 
 /// The file as it is, cut short, and with single bytes damaged.
-void replay(const std::string& bytes) {
-  feed(bytes);
+void replay(Target target, const std::string& bytes) {
+  feed(target, bytes);
   const std::size_t step = bytes.size() / kPlaces + 1;
   for (std::size_t at = 0; at < bytes.size(); at += step) {
-    feed(bytes.substr(0, at));
+    feed(target, bytes.substr(0, at));
     for (const unsigned damage : {0x01u, 0x80u, 0xffu}) {
       std::string copy = bytes;
       copy[at] = static_cast<char>(static_cast<unsigned char>(copy[at]) ^ damage);
-      feed(copy);
+      feed(target, copy);
     }
   }
 }
 
 }  // namespace
 
-/// Feeds every file of the given folders to the fuzzer's entry, which traps where the fuzzer would. usage:
-/// nkigrid_fuzz_replay FOLDER...
+/// Feeds every file of the given folders to a target, which traps where the fuzzer would. usage:
+/// nkigrid_fuzz_replay TARGET FOLDER...
 int main(int argc, char** argv) {
+  const auto& targets = nkigrid::fuzz::targets();
+  const auto target = argc > 1 ? targets.find(argv[1]) : targets.end();
+  if (target == targets.end()) return 2;
   std::size_t files = 0;
-  for (int k = 1; k < argc; ++k) {
+  for (int k = 2; k < argc; ++k) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[k])) {
       if (!entry.is_regular_file()) continue;
       fmt::print("{}\n", entry.path().string());
       std::fflush(stdout);  // the last name printed is the one that trapped
-      replay(nkigrid::read_file(entry.path()));
+      replay(target->second, nkigrid::read_file(entry.path()));
       ++files;
     }
   }

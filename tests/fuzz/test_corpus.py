@@ -11,23 +11,33 @@ import unittest
 import seeds
 
 REPLAY = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"], "tests", "fuzz", "nkigrid_fuzz_replay")
-KEPT = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"], "tests", "data", "nkisim", "fuzz")
+DATA = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"], "tests", "data")
+KEPT = DATA / "nkisim" / "fuzz"
+OTHERS = ("grid", "journal", "segment", "reply", "stream", "extraction", "frames", "slurm")
 
 
 class Corpus(unittest.TestCase):
     def test_no_input_of_the_corpus_traps(self):
         with tempfile.TemporaryDirectory() as folder:
             traced = seeds.write(folder, "nkigen-demo")
-            ran = subprocess.run([REPLAY, folder, KEPT], capture_output=True, text=True, timeout=300)
+            ran = subprocess.run([REPLAY, "program", folder, KEPT], capture_output=True, text=True, timeout=300)
         self.assertEqual(ran.returncode, 0, f"{ran.stdout[-300:]}\n{ran.stderr[-3000:]}")
         files, inputs = map(int, re.search(r"(\d+) files, (\d+) inputs", ran.stdout).groups())
         self.assertEqual(files, traced + len(list(KEPT.iterdir())))
         self.assertGreater(traced, 10)
         self.assertGreater(inputs, 10_000)
 
+    def test_no_input_of_the_other_targets_traps(self):
+        for target in OTHERS:
+            with self.subTest(target):
+                ran = subprocess.run(
+                    [REPLAY, target, DATA / "fuzz" / target], capture_output=True, text=True, timeout=300
+                )
+                self.assertEqual(ran.returncode, 0, f"{ran.stdout[-300:]}\n{ran.stderr[-3000:]}")
+
     def test_an_empty_corpus_is_a_failure(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(subprocess.run([REPLAY, folder], capture_output=True, timeout=60).returncode, 1)
+            self.assertEqual(subprocess.run([REPLAY, "program", folder], capture_output=True, timeout=60).returncode, 1)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,16 @@ TEST(GridDevice, EveryBackendIsFoundByItsNameAlone) {
   EXPECT_EQ(name_of(DeviceSpec{}.backend), "sim") << "the default";
 }
 
+TEST(GridDevice, StrictIsTheSimulatorsAndReadsBack) {
+  const Sandbox box;
+  EXPECT_EQ(through_text(box, "{strict: \"2.24\"}").nki.strict, "2.24");
+  EXPECT_EQ(DeviceSpec{}.nki.strict, "");
+  EXPECT_THAT(
+      problems_of_device("{backend: neuron, strict: \"2.24\"}"),
+      ElementsAre(EndsWith("device.strict means nothing for backend neuron (it belongs to sim); leave it out")));
+  EXPECT_THAT(problems_of_device("{strict: \"2.23\"}"), ElementsAre(EndsWith("(one of 2.24 is wanted)")));
+}
+
 TEST(GridDevice, NeuronFindsItsPartsItselfWhenNoneAreNamed) {
   const Sandbox box;
   const auto device = through_text(box, "{backend: neuron}");

@@ -46,6 +46,7 @@ TEST(Keys, DependOnWhatAnEpisodeDependsOn) {
   EXPECT_NE(key_after("slurm:", "check: {atol: 1.0e-4}\nslurm:"), key);
   EXPECT_NE(key_after("slurm:", "device: {sdk: \"2.25\"}\nslurm:"), key);
   EXPECT_NE(key_after("slurm:", "device: {strict_paper_names: true}\nslurm:"), key);
+  EXPECT_NE(key_after("slurm:", "device: {strict: \"2.24\"}\nslurm:"), key);
   EXPECT_NE(key_after("0.5 * y", "0.25 * y", "bench/tasks/L1/001_add.py"), key);
   EXPECT_NE(key_after("\"value\": \"0.5\"", "\"value\": \"0.25\"", "bench/index.json"), key);
 }

@@ -206,7 +206,7 @@ TEST(RunDirectory, RefusesToShrink) {
   box.edit("grid.yaml", "replicates: 2", "replicates: 1");
   const auto [code, message] = error_of([&] { freeze(box); });
   EXPECT_EQ(code, ErrorCode::config);
-  EXPECT_THAT(message, HasSubstr("cell weak.agent.careful is in the run and not in the grid"));
+  EXPECT_THAT(message, HasSubstr("cells weak.agent.careful, strong.agent.careful are in the run and not in the grid"));
   EXPECT_THAT(message, HasSubstr("cell weak.ss.careful: 2 replicates in the run, 1 in the grid"));
 }
 

@@ -34,18 +34,44 @@ TEST(YamlTree, ReportsDuplicateKeysAtTheSecond) {
 }
 
 TEST(YamlTree, BrokenYamlIsOneProblemWithItsPlace) {
-  EXPECT_THAT(problems_of("a: 1\nb: [1, 2\nc: 3\n"), testing::StartsWith("f.yaml:3:2: broken YAML: "));
-  EXPECT_EQ(problems_of("a: \"un\\\"closed\n"), "f.yaml:1:4: broken YAML: a quote that nothing closes");
-  EXPECT_EQ(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"), "f.yaml:1:5: broken YAML: a quote that nothing closes");
+  EXPECT_EQ(problems_of("a: 1\nb: [1, 2\nc: 3\n"), "f.yaml:2:4: broken YAML: '[' is not closed; close it with ']'");
+  EXPECT_EQ(problems_of("a: \"un\\\"closed\n"),
+            "f.yaml:1:4: broken YAML: a quote that its line does not close; close it with \"");
+  EXPECT_THAT(problems_of("\xef\xbb\xbfä: &x 'it''s\nb: 1\n"),
+              testing::StartsWith("f.yaml:1:5: broken YAML: a quote "));
   EXPECT_EQ(problems_of("a: 'it''s'\nb: \"\\\\\"\nc: !!str 'x'\nd: ''\n"), "");
   EXPECT_THAT(problems_of("\tb: 1\n"), testing::HasSubstr("broken YAML"));
   EXPECT_THAT(problems_of("a: *nobody\n"), testing::HasSubstr("f.yaml:1:4: broken YAML"));
 }
 
 TEST(YamlTree, RefusesWhatIsNoText) {
-  EXPECT_EQ(problems_of("a: \xff\xfe\n"), "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
-  EXPECT_EQ(problems_of(std::string("a: \0b\n", 6)),
-            "f.yaml: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  EXPECT_EQ(problems_of("a: \xff\xfe\n"), "f.yaml:1:4: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  EXPECT_EQ(problems_of(std::string("a: 1\nb: \0b\n", 11)),
+            "f.yaml:2:4: not a text file (a NUL byte); take it out, or save the file as UTF-8");
+}
+
+TEST(YamlTree, ASlipIsToldWhereItWasMade) {
+  EXPECT_EQ(problems_of("models:\n\tweak: {api: synthetic}\n"),
+            "f.yaml:2:1: broken YAML: a tab as indentation (YAML forbids it); write spaces");
+  EXPECT_EQ(problems_of("models:\n  \tweak: {api: synthetic}\n"),
+            "f.yaml:2:3: broken YAML: a tab as indentation (YAML forbids it); write spaces");
+  // A quote that is never closed takes all up to the next one, pages below.
+  EXPECT_EQ(problems_of("name: \"x\nseed: 7\ncells:\n  - \"y\"\n"),
+            "f.yaml:1:7: broken YAML: a quote that its line does not close; close it with \"");
+  EXPECT_EQ(problems_of("a: {b: {c: 1}\nd: 2\n"), "f.yaml:1:4: broken YAML: '{' is not closed; close it with '}'");
+  EXPECT_EQ(problems_of("a: [1, {b: 2]\nd: 2\n"), "f.yaml:1:8: broken YAML: '{' is not closed; close it with '}'");
+  EXPECT_EQ(problems_of("a: {b: 1}}\n"), "f.yaml:1:10: broken YAML: '}' closes nothing that was opened; take it out");
+  // None of it is a slip in what is whole.
+  EXPECT_EQ(problems_of("a: |\n  \tx [\nb: \"over\n  lines {\"\nc: don't\nd: 3 # {\n"), "");
+}
+
+TEST(YamlTree, NothingStandsAtItsKey) {
+  Problems problems("f.yaml");
+  const auto tree = parse_yaml("a:\nb: {c: , d: }\ne: ~\n", problems);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->items[0].place, (Place{1, 1}));
+  EXPECT_EQ(tree->items[1].items[0].place, (Place{2, 5}));
+  EXPECT_EQ(tree->items[2].place, (Place{3, 1}));
 }
 
 TEST(YamlTree, RefusesASecondDocument) {

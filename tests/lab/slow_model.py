@@ -19,6 +19,8 @@ class SlowModel:
     def __init__(self, delay):
         self.delay = delay
         self.requests = 0
+        self.port = 0
+        self.away = False
         self._lock = threading.Lock()
 
     def __enter__(self):
@@ -37,9 +39,14 @@ class SlowModel:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if outer.away:
+                    self.close_connection = True
+                    return
                 with outer._lock:
                     outer.requests += 1
-                time.sleep(outer.delay)  # the wire, not the test
+                came = time.monotonic()
+                while time.monotonic() - came < outer.delay:  # the wire, not the test; a shorter delay frees what waits
+                    time.sleep(min(outer.delay, 0.05))
                 connection = http.client.HTTPConnection("127.0.0.1", outer.upstream, timeout=60)
                 connection.request("POST", self.path, body, {"Content-Type": "application/json"})
                 answer = connection.getresponse()
@@ -64,10 +71,24 @@ class SlowModel:
             def handle_error(self, *_):
                 pass
 
-        self.proxy = Server(("127.0.0.1", 0), Proxy)
+        self.make_server, self.handler = Server, Proxy
+        self.listen()
+        return self
+
+    def listen(self):
+        self.proxy = self.make_server(("127.0.0.1", self.port), self.handler)
         self.port = self.proxy.server_address[1]
         threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
-        return self
+
+    def die(self):
+        """Nobody listens any more, and connections that stand bring nothing."""
+        self.away = True
+        self.proxy.shutdown()
+        self.proxy.server_close()
+
+    def revive(self):
+        self.away = False
+        self.listen()
 
     def __exit__(self, *_):
         self.proxy.shutdown()

@@ -108,6 +108,26 @@ class BadNode(DisturbedCase):
         self.assertEqual(self.bad_nodes(), ["trn2"])
         self.assertLess(self.status()["bad_nodes"][0]["failures"], 12, "it got little more after it was found out")
 
+    def test_parked_episodes_run_when_asked_for_on_the_cluster_too(self):
+        self.break_nodes(failing=" ".join(["trn1", "trn2", "trn3", "trn4"]))
+        slurm = '{shards: 1, nodes: 1, ranks_per_node: 1, time: "00:05:00"}'
+        grid = self.make_grid(slurm).replace("replicates: 2", "replicates: 1")
+        grid = re.sub(r"(?m)^tasks:.*$", "tasks: [L1/001_add, L1/002_gelu]", grid)
+        grid = re.sub(r"(?m)^cells:(.|\n  )*", "cells: [{model: expert, mode: ss, prompt: rank-aware}]\n", grid)
+        done = self.nkigrid("submit", self.write("grid.yaml", grid), "-o", self.run_folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.wait_for_queue()
+        self.assertEqual(set(self.status()["reasons"]), {"parked"}, self.logs())
+        self.assertIn("resume " + str(self.run_folder) + " --parked", self.nkigrid("status", self.run_folder).stdout)
+        self.break_nodes()
+        plain = self.nkigrid("resume", self.run_folder)
+        self.assertEqual(plain.returncode, 1)
+        self.assertIn("--parked", plain.stdout)
+        again = self.nkigrid("resume", self.run_folder, "--parked")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.wait_for_queue()
+        self.assertEqual(self.status()["outstanding"], 0, self.logs())
+
 
 if __name__ == "__main__":
     unittest.main()

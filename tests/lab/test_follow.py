@@ -20,6 +20,7 @@ class Follower:
 
     def __init__(self, run, env, *options, terminal=False):
         self.text = b""
+        self.said = b""
         out, theirs = pty.openpty() if terminal else os.pipe()
         self.process = subprocess.Popen(
             [harness.NKIGRID, "status", str(run), "--follow", *options],
@@ -30,22 +31,29 @@ class Follower:
         )
         os.close(theirs)
         self.started = time.monotonic()
-        self.reader = threading.Thread(target=self.read, args=(out,), daemon=True)
-        self.reader.start()
+        errors = os.dup(self.process.stderr.fileno())
+        self.process.stderr.close()
+        self.readers = [
+            threading.Thread(target=self.read, args=(end, name), daemon=True)
+            for end, name in ((out, "text"), (errors, "said"))
+        ]
+        for reader in self.readers:
+            reader.start()
 
-    def read(self, out):
+    def read(self, end, name):
         try:
-            while data := os.read(out, 65536):
-                self.text += data
+            while data := os.read(end, 65536):
+                setattr(self, name, getattr(self, name) + data)
         except OSError:
             pass  # how a terminal says that nobody writes any more
-        os.close(out)
+        os.close(end)
 
     def end(self, seconds=60):
         """(exit code, what it showed, what it said on stderr)"""
-        said = self.process.communicate(timeout=seconds)[1]
-        self.reader.join(10)
-        return self.process.returncode, self.text.decode(), said.decode()
+        self.process.wait(seconds)
+        for reader in self.readers:
+            reader.join(10)
+        return self.process.returncode, self.text.decode(), self.said.decode()
 
 
 class Follow(DisturbedCase):
@@ -75,10 +83,10 @@ class Follow(DisturbedCase):
         self.model.delay = 2  # the run outlasts the questions' pause
         self.cluster.stop_controller()
         scored = harness.status(self.run_folder)["scored"]
-        harness.wait_until(
-            lambda: any('"warning":"Slurm' in line for line in lines.text.decode().split("\n")),
+        harness.wait_until(  # each looks at its own pace
+            lambda: b"warning" in pipe.said and b"Slurm" in terminal.text and b'"warning":"Slurm' in lines.text,
             60,
-            "a look without a controller",
+            "a look of each without a controller",
         )
         self.model.delay = 0
         self.wait_for_scored(scored + 2)

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/log/codec.hpp"
@@ -38,6 +40,24 @@ TEST(Contradiction, NoOutcomeThatAnEpisodeCanHaveIsOne) {
 
 TEST(Contradiction, AFinalKernelThatPassesWhereTheBestOneFailsIsNone) {
   EXPECT_EQ(contradiction(with(with(good_end(Outcome::pass), &End::best_strict_passed, 0), &End::best_passed, 0)), "");
+}
+
+TEST(Contradiction, AmountsAreFiniteAndNotBelowNothing) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity(), kNan = kNotMeasured;
+  const auto pass = good_end(Outcome::pass);
+  for (const double absurd : {-1.0, kInfinite, -kInfinite, kNan}) {
+    EXPECT_EQ(contradiction(with(pass, &End::seconds, absurd)), "seconds (0 or more are wanted)") << absurd;
+    EXPECT_EQ(contradiction(with(pass, &End::cost_usd, absurd)), "cost_usd (0 or more is wanted)") << absurd;
+    EXPECT_EQ(contradiction(with(pass, &End::started, absurd)), "started (a time is wanted)") << absurd;
+    EXPECT_EQ(contradiction(with(Reply{}, &Reply::llm_s, absurd)), "seconds (0 or more are wanted)") << absurd;
+    EXPECT_EQ(contradiction(with(Reply{}, &Reply::cost_usd, absurd)), "cost_usd (0 or more is wanted)") << absurd;
+    EXPECT_EQ(contradiction(with(good_turn(), &Turn::compile_s, absurd)), "seconds (0 or more are wanted)") << absurd;
+  }
+  EXPECT_EQ(contradiction(with(pass, &End::tokens_in, static_cast<std::uint64_t>(-5))),
+            "tokens (no attempt has so many)");
+  EXPECT_EQ(contradiction(with(pass, &End::max_abs_err, -0.5)), "an error below 0");
+  EXPECT_EQ(contradiction(with(pass, &End::estimate_us, -2.0)), "an estimate below 0");
+  EXPECT_EQ(contradiction(with(pass, &End::max_abs_err, kInfinite)), "");  // an overflow is one
 }
 
 TEST(Contradiction, OfAnEndIsNamedByItsColumns) {

@@ -263,7 +263,7 @@ TEST_F(JournalFile, APrologueThatIsDamagedCostsNoRecord) {
 TEST_F(JournalFile, WhatIsNoJournalAndOtherVersionsAreRefusedByName) {
   const auto bytes = read_file(write("a", {}));
   const std::string magic = "XKIGJRNL" + std::string(100, 'x');
-  const auto major = of_version(bytes, 2, 0), minor = of_version(bytes, 1, 2);
+  const auto major = of_version(bytes, 2, 0), minor = of_version(bytes, 1, 3);
   const auto message = [&](const std::string& changed) -> std::string {
     try {
       read_bytes(changed);
@@ -275,7 +275,7 @@ TEST_F(JournalFile, WhatIsNoJournalAndOtherVersionsAreRefusedByName) {
   EXPECT_THAT(message(magic),
               testing::AllOf(testing::HasSubstr("not a journal"), testing::HasSubstr("changed.journal")));
   EXPECT_THAT(message(major), testing::HasSubstr("version 2.0"));
-  EXPECT_THAT(message(minor), testing::HasSubstr("version 1.2"));
+  EXPECT_THAT(message(minor), testing::HasSubstr("version 1.3"));
 }
 
 /// The page docs/formats/journal.md is complete: a reader written from it, in Python, agrees.

@@ -29,7 +29,7 @@ class LedgerOfOne : public testing::Test {
   }
   AttemptId id(std::uint32_t attempt) const { return {plan_.id_of(plan_.episodes[0]), plan_.keys[0], attempt}; }
   EpisodeState state(bool live = false, std::uint32_t retries = 5) const {
-    return fold_log(plan_, retries, test::made_log(folder_.path()), live).states.at(0);
+    return fold_log(plan_, retries, test::made_log(folder_.path()), {.all = live}).states.at(0);
   }
 
   jobs::Plan plan_ = test::hand_plan({"m.ss.naive"}, {{"L1/001_a", "L1", "unary"}}, 1);
@@ -44,7 +44,7 @@ TEST_F(LedgerOfOne, NothingLoggedIsPending) {
 
 TEST_F(LedgerOfOne, AScoredEndCounts) {
   ended(1, Outcome::mismatch);
-  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), false);
+  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), {});
   EXPECT_EQ(ledger.states[0].outstanding, Outstanding::none);
   EXPECT_EQ(ledger.states[0].counted_attempt, 1u);
   EXPECT_EQ(ledger.ends[0]->outcome, Outcome::mismatch);
@@ -64,7 +64,7 @@ TEST_F(LedgerOfOne, TheHighestScoredAttemptCountsWhateverTheOrder) {
   ended(3, Outcome::pass);
   ended(2, Outcome::mismatch);
   ended(4, Outcome::killed);
-  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), false);
+  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), {});
   EXPECT_EQ(ledger.states[0].counted_attempt, 3u);
   EXPECT_EQ(ledger.states[0].attempts, 4u);
   EXPECT_EQ(ledger.ends[0]->outcome, Outcome::pass);
@@ -96,7 +96,7 @@ TEST_F(LedgerOfOne, FiveInfrastructureFailuresParkAndKillsDoNot) {
 
 TEST_F(LedgerOfOne, AParkedEpisodeIsDealtOnlyWhenAskedFor) {
   for (std::uint32_t attempt = 1; attempt <= 5; ++attempt) ended(attempt, Outcome::api_error);
-  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), false);
+  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), {});
   EXPECT_THAT(ledger.to_run(false), testing::IsEmpty());
   EXPECT_THAT(ledger.to_run(true), testing::ElementsAre(0u));
   EXPECT_THAT(ledger.shards_to_run(plan_, false), testing::IsEmpty());
@@ -119,7 +119,7 @@ TEST_F(LedgerOfOne, RowsOfAnotherKeyAndOfUnplannedEpisodesAreIgnored) {
   log(attempt_records(unplanned, "L1", "unary", {}));
   unplanned.episode.cell = "no.such.cell";
   log(attempt_records(unplanned, "L1", "unary", {}));
-  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), false);
+  const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), {});
   EXPECT_EQ(ledger.states[0].outstanding, Outstanding::pending);
   EXPECT_EQ(ledger.ignored_rows, 3u);
 }
@@ -136,10 +136,10 @@ TEST(Ledger, IsTheSameSealedAndUnsealed) {
                                          : Outcome::api_error,
                  .turns = 2};
   });
-  const auto before = fold_log(plan, 5, test::made_log(folder.path()), false);
+  const auto before = fold_log(plan, 5, test::made_log(folder.path()), {});
   ASSERT_EQ(seal_all(test::made_log(folder.path())).size(), 1u);
   EXPECT_FALSE(fs::exists(folder.path() / "made.journal"));
-  const auto after = fold_log(plan, 5, test::made_log(folder.path()), false);
+  const auto after = fold_log(plan, 5, test::made_log(folder.path()), {});
   EXPECT_EQ(before.scored(), 6u);
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     EXPECT_EQ(before.states[i].outstanding, after.states[i].outstanding) << i;
@@ -175,7 +175,7 @@ TEST(Ledger, AfterAKillExactlyTheUnscoredAndTheStaleAreRerun) {
   journal.append(attempt_records(stale, "L1", "x", {.outcome = Outcome::pass}));
   journal.close();
 
-  const auto ledger = fold_log(plan, 5, test::made_log(folder.path()), false);
+  const auto ledger = fold_log(plan, 5, test::made_log(folder.path()), {});
   std::vector<std::string> rerun, kept;
   for (const auto i : ledger.to_run(false)) rerun.push_back(to_string(plan.id_of(plan.episodes[i])));
   for (std::size_t i = 0; i < ledger.ends.size(); ++i) {
@@ -210,7 +210,7 @@ TEST(Ledger, AfterTheRerunEachEpisodeCountsOnceAndBothAttemptsAreLogged) {
 
   for (const bool sealed : {false, true}) {
     if (sealed) seal_all(test::made_log(folder.path()));
-    const auto ledger = fold_log(plan, 5, test::made_log(folder.path()), false);
+    const auto ledger = fold_log(plan, 5, test::made_log(folder.path()), {});
     EXPECT_EQ(ledger.scored(), 2u);
     EXPECT_EQ(ledger.states[0].attempts, 2u);
     EXPECT_EQ(ledger.states[1].attempts, 2u);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/journal.hpp"
@@ -49,6 +50,15 @@ inline jobs::Plan hand_plan(const std::vector<std::string>& cells, std::vector<j
   return plan;
 }
 
+/// The run as one that was frozen without a key: its log is an unverified one.
+inline void take_log_key(const std::filesystem::path& run) {
+  std::filesystem::remove(run / "log_key");
+  auto grid = read_file(run / "grid.yaml");
+  const auto line = grid.find("\n  log_key:");
+  grid.erase(line, grid.find('\n', line + 1) - line);
+  write_file_atomic(run / "grid.yaml", grid);
+}
+
 /// How one episode shall have gone.
 struct Ended {
   Outcome outcome = Outcome::pass;
@@ -60,6 +70,7 @@ struct Ended {
   bool synthetic = false;
   std::int8_t best_passed = -1;  ///< -1: as passed
   std::string reason = {};
+  std::string flags = {};  ///< of every turn
 };
 
 /// A code that an outcome may have.
@@ -98,6 +109,7 @@ inline std::vector<log::Record> attempt_records(const log::AttemptId& id, const 
     log::Turn turn{.id = id, .turn = n};
     const bool good = passed && n == how.turns;
     turn.tool_calls = 1;
+    turn.flags = how.flags;
     turn.compile_ok = good || how.outcome == Outcome::mismatch || how.code == Code::none ? 1 : 0;
     turn.code = good ? Code::none : how.code;
     turn.stage = good ? Stage::none : how.stage;

@@ -14,7 +14,7 @@ KINDS = ("header", "begin", "reply", "turn", "end")
 def fragments(data):
     assert data[:8] == b"NKIGJRNL", "magic"
     major, minor, crc = struct.unpack_from("<HHI", data, 8)
-    assert (major, minor) in ((1, 0), (1, 1)) and crc == zlib.crc32(data[:12])
+    assert (major, minor) in ((1, 0), (1, 1), (1, 2)) and crc == zlib.crc32(data[:12])
     at = 16
     while at < len(data):
         room = BLOCK - at % BLOCK

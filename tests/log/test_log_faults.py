@@ -17,6 +17,13 @@ SHIM, WRITER = os.environ["NKIGRID_LOG_SHIM"], os.environ["NKIGRID_WRITE_TURNS"]
 EPISODES = 4
 
 
+def take_log_key(run):
+    """The run as one that was frozen without a key."""
+    (run / "log_key").unlink()
+    grid = run / "grid.yaml"
+    grid.write_text("".join(line for line in grid.open() if not line.startswith("  log_key:")))
+
+
 def shimmed(**more):
     return environment(LD_PRELOAD=SHIM, **more)
 
@@ -71,6 +78,7 @@ class LogFaults(Case):
     def test_without_file_locks_a_journal_that_may_be_alive_is_sealed_and_stays(self):
         log = self.folder / "run" / "log"
         self.assertEqual(nkigrid("submit", self.grid, "-o", self.folder / "run", "--dry-run").returncode, 0)
+        take_log_key(self.folder / "run")  # the writer of this test has none
         writer = subprocess.Popen(
             [WRITER, log, "alive", "2", "1000"], stdout=subprocess.PIPE, env=shimmed(NKIGRID_TEST_NO_FLOCK="1")
         )

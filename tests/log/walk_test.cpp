@@ -140,7 +140,7 @@ TEST_F(Walk, TheSmallerOfTwoJournalsGoesWhicheverIsReadFirst) {
   expect_whole(read().records, records);
 }
 
-TEST_F(Walk, WhatTwoFilesTellDifferentlyIsCorruptUntilOneIsSetAside) {
+TEST_F(Walk, WhatTwoFilesTellDifferentlyIsCorruptUntilSomebodyTakesOneAway) {
   const auto records = lanes();
   auto others = lanes();
   std::get<Reply>(others[4]).tokens_in = 1000;
@@ -157,15 +157,37 @@ TEST_F(Walk, WhatTwoFilesTellDifferentlyIsCorruptUntilOneIsSetAside) {
       EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(sealed ? "b.h5" : "b.journal"),
                                                testing::HasSubstr("'a' tell 1 records differently")));
     }
-    const auto done = salvage(log());
-    ASSERT_EQ(done.size(), 1U);
-    EXPECT_TRUE(done[0].lost) << "of these attempts b's records are gone";
-    auto expected = records;
-    expected.push_back(others.back());
-    expect_whole(read().records, expected);
-    for (const auto& check : check_log(log())) EXPECT_FALSE(check.damaged()) << check.error;
+    // Sealing chooses neither: the first by its name is no truer than the other.
+    EXPECT_TRUE(salvage(log()).empty());
+    std::size_t conflicts = 0;
+    for (const auto& check : check_log(log())) {
+      conflicts += check.is_conflict ? 1 : 0;
+      EXPECT_EQ(check.damaged(), check.is_conflict) << check.error;
+      if (check.is_conflict) EXPECT_THAT(check.error, testing::HasSubstr("move the one that you do not believe"));
+    }
+    EXPECT_EQ(conflicts, 1U);
     for (const char* name : {"b.h5", "b.journal"}) fs::remove(at(name));
+    expect_whole(read().records, records);
   }
+}
+
+TEST_F(Walk, TwoEndsOfOneAttemptInOneFileAreNoLog) {
+  auto records = lanes();
+  End second;
+  for (const auto& record : records)
+    if (const auto* end = std::get_if<End>(&record)) second = *end;
+  ASSERT_EQ(second.id.attempt, 1U);
+  second.seconds += 1;
+  records.emplace_back(second);
+  const auto journal = write("a", records);
+  const auto is_refused = [&] {
+    const auto checks = check_log(log());
+    ASSERT_EQ(checks.size(), 1U);
+    EXPECT_THAT(checks[0].error, testing::HasSubstr("two ends of attempt 1 of "));
+  };
+  is_refused();
+  seal_journal(journal, true);
+  is_refused();
 }
 
 TEST_F(Walk, ARenamedSegmentIsCorruptUntilItHasItsName) {

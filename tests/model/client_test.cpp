@@ -155,11 +155,61 @@ TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
+TEST(ChatClient, ARedirectIsToldAndNotFollowed) {
+  ScriptedServer elsewhere({{http(200, kGood)}});
+  ScriptedServer server({{http(307, "", "location: " + elsewhere.url() + "\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-secret-of-one-host"), nullptr, kQuick);
+  const Failure failure = failure_of(model);
+  EXPECT_EQ(failure.kind, ChatFailure::fatal);
+  EXPECT_NE(failure.text.find("it points to '" + elsewhere.url() + "'"), std::string::npos) << failure.text;
+  EXPECT_TRUE(elsewhere.requests().empty());
+}
+
+TEST(ChatClient, AsksLessAtOnceWhereThatIsTooMuch) {
+  // Four lanes; the first is told that this is too much, and three replies later each has its own.
+  ScriptedServer server({{http(429, "{}")}, {http(200, kGood)}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  std::vector<std::jthread> lanes;
+  std::atomic<int> answered{0};
+  for (int i = 0; i < 4; ++i)
+    lanes.emplace_back([&] { answered += model.complete(hello(), {}).message.content == "hi" ? 1 : 0; });
+  lanes.clear();
+  EXPECT_EQ(answered, 4);
+  EXPECT_EQ(server.requests().size(), 5u);
+}
+
+TEST(ChatClient, WhatAServerDoesNotCountIsEstimatedFromAbove) {
+  ScriptedServer server({{http(200, R"({"choices":[{"message":{"role":"assistant","content":"twelve bytes"}}]})")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  const ChatReply reply = model.complete(hello(), {});
+  EXPECT_TRUE(reply.usage.estimated);
+  EXPECT_EQ(reply.usage.output, 6u);
+  EXPECT_EQ(reply.usage.input, (reply.request.size() + 1) / 2);
+}
+
 TEST(ChatClient, TooLongIsAModelOutcomeAndIsNotRetried) {
-  ScriptedServer server({{http(413, "")}});
+  ScriptedServer server({{http(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})")}});
   ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::context_full);
   EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST(ChatClient, AGatewaysLimitAndOurOwnAreNotTheModels) {
+  const auto* nginx = "<html><head><title>413 Request Entity Too Large</title></head></html>";
+  const auto* answer =
+      R"({"message":"'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum )"
+      R"(context length is 8192 tokens and your request has 1300 input tokens","code":400})";
+  for (const auto& refused : {http(413, nginx), http(413, ""), http(400, answer)}) {
+    ScriptedServer server({{refused}});
+    ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+    EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
+  }
+  const auto* minute =
+      R"({"error":{"message":"too large on tokens per minute","type":"tokens","code":"rate_limit_exceeded"}})";
+  ScriptedServer busy({{http(413, minute)}, {http(200, kGood)}});
+  ChatClient model(spec(busy.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  model.complete(hello(), {});
+  EXPECT_EQ(busy.requests().size(), 2u);
 }
 
 TEST(ChatClient, AContentFilterIsARefusal) {
@@ -243,8 +293,8 @@ const Wire kToyWire = {
     [](const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect&) -> HttpRequest {
       return {url_below(remote_of(model.api)->endpoint, "/toy"), {{"x-form", "toy"}}, chat.messages.back().content};
     },
-    [](HttpRequest& request, const jobs::ModelSpec&, const std::string& key, double now) {
-      request.headers.push_back({"x-signed", key + "/" + request.body + "/" + (now > 1.7e9 ? "now" : "never")});
+    [](HttpRequest& request, const jobs::ModelSpec&, const ApiKey& key, double now) {
+      request.headers.push_back({"x-signed", key.value + "/" + request.body + "/" + (now > 1.7e9 ? "now" : "never")});
     },
     [](std::string_view body) -> std::optional<ChatReply> {
       if (body.starts_with("sorry")) return std::nullopt;

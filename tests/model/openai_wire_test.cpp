@@ -37,6 +37,10 @@ WireVerdict verdict_of(long status, const Headers& headers, const std::string& b
   return within(wire_of(jobs::OpenAi{}).verdict({.status = status, .headers = headers, .body = body}), Seconds(900));
 }
 
+std::string chat_request_body(const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect& dialect = {}) {
+  return wire_of(jobs::OpenAi{}).request(chat, model, dialect).body;
+}
+
 std::string body_of(const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
 
 TEST(OpenAiRequest, HoldsOnlyTheParametersThatAreSet) {
@@ -61,9 +65,9 @@ TEST(OpenAiRequest, IsPostedBelowTheEndpointAndCarriesTheKeyOnlyWhenSigned) {
   EXPECT_EQ(request.url, "http://h/v1/chat/completions");
   EXPECT_EQ(request.body, chat_request_body(chat, spec_of("m")));
   const std::size_t plain = request.headers.size();
-  wire.sign(request, spec_of("m"), "", 0);
+  wire.sign(request, spec_of("m"), {}, 0);
   EXPECT_EQ(request.headers.size(), plain);
-  wire.sign(request, spec_of("m"), "sk-1", 0);
+  wire.sign(request, spec_of("m"), ApiKey("sk-1"), 0);
   EXPECT_EQ(request.headers.back().name, "authorization");
   EXPECT_EQ(request.headers.back().value, "Bearer sk-1");
 }
@@ -197,7 +201,8 @@ TEST(ClassifyError, ADialectIsLearntFromItsRefusal) {
   EXPECT_EQ(content.dialect, (Dialect{.empty_content = true}));
   ChatRequest request;
   request.messages = {{Role::assistant, "", {{"c1", "f", "{}"}}, "", false}};
-  const Json body = Json::parse(chat_request_body(request, spec_of("m", {}, {}, 100), {true, true}));
+  const Json body = Json::parse(
+      chat_request_body(request, spec_of("m", {}, {}, 100), {.max_completion_tokens = true, .empty_content = true}));
   EXPECT_EQ(body["messages"][0]["content"], "");
   EXPECT_EQ(body["max_completion_tokens"], 100);
   EXPECT_FALSE(body.contains("max_tokens"));

@@ -1,4 +1,7 @@
+#include <array>
 #include <atomic>
+#include <cstdlib>
+#include <string>
 
 #include "jobs/base/error.hpp"
 #include "tests/mpi/comm_checks.hpp"
@@ -10,6 +13,42 @@ TEST(Loopback, DeliversInOrderToItself) {
   const auto comm = make_loopback();
   EXPECT_EQ(comm->size(), 1);
   check_ring(*comm);
+}
+
+/// The environment as no launcher left it, and as it was afterwards.
+struct Launcher : testing::Test {
+  static constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_PROCID",
+                                        "SLURM_STEP_NUM_TASKS"};
+  Launcher() { clear(); }
+  ~Launcher() override { clear(); }
+  static void clear() {
+    for (const char* name : kNames) ::unsetenv(name);
+  }
+};
+
+TEST_F(Launcher, NoneIsNoTrouble) {
+  EXPECT_EQ(launched_processes(), 1u);
+  EXPECT_NO_THROW(check_launcher(*make_loopback()));
+}
+
+TEST_F(Launcher, OfAnotherMpiIsToldByTheProcessesThatItStarted) {
+  ::setenv("PMI_SIZE", "8", 1);
+  try {
+    check_launcher(*make_loopback());
+    FAIL() << "each would take itself for the whole run";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_NE(std::string(error.what()).find("started 8 processes that do not find one another"), std::string::npos);
+  }
+  ::setenv("PMI_SIZE", "1", 1);
+  EXPECT_NO_THROW(check_launcher(*make_loopback()));
+}
+
+TEST_F(Launcher, AStepOfSrunCountsAsOne) {
+  ::setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+  EXPECT_EQ(launched_processes(), 1u) << "a variable of the batch script's";
+  ::setenv("SLURM_PROCID", "2", 1);
+  EXPECT_EQ(launched_processes(), 4u);
 }
 
 TEST(InProcess, DeliversBetweenRanks) {

@@ -70,12 +70,50 @@ TEST(Estimate, BlockTensorsThatDoNotFitAreMovedEachTimeTheirRegionRuns) {
     scores.shape = {megabytes * 4, 128, 512};  // blocks of 256 KiB
     scores.partition_dim = 1;
     p.buffers.push_back(scores);
-    std::get<Loop>(p.body.back().what).body.push_back({1, Alloc{static_cast<std::uint32_t>(p.buffers.size() - 1), {}}});
+    const auto id = static_cast<std::uint32_t>(p.buffers.size() - 1);
+    Block& body = std::get<Loop>(p.body.back().what).body;
+    body.insert(body.begin(), {1, Alloc{id, {}}});
+    const Access first = access(id, {at({0, 0}), at({1, 0}), at({0, 1})});
+    body.push_back({9, map(Instr::memset, {128, 512}, first, {value(0)})});
     return estimate_us(p);
   };
-  EXPECT_EQ(with_scores(20), with_scores(1));
-  // 4 trips, 64 - 22 MiB out and back: the transfers bind, so each microsecond of theirs is one of the whole.
-  EXPECT_NEAR(with_scores(64) - with_scores(1), 4.0 * 2 * 42 * (1 << 20) / 272e3, 1e-6);
+  EXPECT_EQ(with_scores(16), with_scores(1));
+  // 4 trips, out and back: the transfers bind, so each microsecond of theirs is one of the whole.
+  EXPECT_NEAR(with_scores(64) - with_scores(32), 4.0 * 2 * 32 * (1 << 20) / 272e3, 1e-6);
+}
+
+/// A load that a loop does not move, `outer` trips of `inner` trips that store what it loaded.
+Program invariant_load(std::int64_t rows, bool moves) {
+  Made m;
+  const auto x = m.param({rows * 8, 8192}), out = m.output({128, 4096});
+  const std::uint32_t i = m.loop_atom(0);
+  Loop loop;
+  loop.trips = 8;
+  const auto tile = m.tile(BufferKind::sbuf, {128, 8192}, Dtype::float32, {}, &loop.body);
+  const auto part = access(x, {at({1, 0}, aff(0, {{i, moves ? 128 : 0}})), at({0, 1})});
+  loop.body.push_back({1, map(Instr::load, {128, 8192}, whole(tile, 2), {from(part)}, {}, Work::raw)});
+  loop.body.push_back({2, map(Instr::store, {128, 4096}, whole(out, 2), {from(whole(tile, 2))}, {}, Work::raw)});
+  if (!moves) std::get<Map>(loop.body[1].what).sources[0].access.dims[0].base.terms.clear();
+  m.program.body.push_back({3, loop});
+  return m.program;
+}
+
+TEST(Estimate, ALoadThatALoopDoesNotMoveIsMadeOnce) {
+  const double once = 128.0 * 8192 * 4;
+  EXPECT_EQ(profile_of(invariant_load(128, false)).traffic.hbm_read, once);
+  EXPECT_EQ(profile_of(invariant_load(128, true)).traffic.hbm_read, 8 * once);
+}
+
+TEST(Estimate, TheProfileCountsBytesByMemory) {
+  const Profile profile = profile_of(add_program(16, 512));
+  const double tensor = 16.0 * 128 * 512 * 4;
+  EXPECT_EQ(profile.us, estimate_us(add_program(16, 512)));
+  EXPECT_EQ(profile.traffic.hbm_read, 2 * tensor);
+  EXPECT_EQ(profile.traffic.hbm_written, tensor);
+  EXPECT_EQ(profile.traffic.sbuf_written, 3 * tensor);  // two loads and the sum
+  EXPECT_EQ(profile.traffic.sbuf_read, 3 * tensor);     // its operands and the store
+  EXPECT_EQ(profile.traffic.psum_read, 0);
+  EXPECT_NEAR(profile.roofline_us, 3 * tensor / 272e3, 1e-9);
 }
 
 TEST(Estimate, ABranchThatIsTakenHalfTheTimeCostsHalf) {

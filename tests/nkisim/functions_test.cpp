@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "runner/nkisim/engine/rows.hpp"
 
@@ -15,9 +18,10 @@ using Reference = std::function<double(double)>;
 double erf_dx(double x) { return 2 / std::sqrt(M_PI) * std::exp(-x * x); }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-double gelu_dx(double x) {
-  return 0.5 * (1 + std::erf(x / std::sqrt(2.0))) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
-}
+double normal(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+double gelu_tanh(double x) { return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+double silu_dx(double x) { return sigmoid(x) * (1 + x * sigmoid(-x)); }
 
 std::vector<float> apply(const RowKernels& kernels, Fn fn, const std::vector<float>& x) {
   std::vector<float> out(x.size());
@@ -26,49 +30,104 @@ std::vector<float> apply(const RowKernels& kernels, Fn fn, const std::vector<flo
   return out;
 }
 
+/// Spacing of floats at a value's size.
+double ulp(double value) {
+  const float size = std::abs(static_cast<float>(value));
+  return static_cast<double>(std::nextafterf(size, std::numeric_limits<float>::infinity())) - static_cast<double>(size);
+}
+
 struct Case {
   Fn fn;
   double lo, hi;
   Reference reference;
-  double relative, absolute;
+  double absolute = 0;  ///< beside the ulp: where the function has a zero that is no float
 };
 
-TEST(Functions, AgreeWithDoublePrecision) {
-  const std::vector<Case> cases{
-      {Fn::exp, -87, 88, [](double v) { return std::exp(v); }, 2.5e-7, 0},
-      {Fn::exp, -103, -87, [](double v) { return std::exp(v); }, 0, 2e-45},
-      {Fn::log, 1e-30, 1e3, [](double v) { return std::log(v); }, 2.5e-7, 1e-7},
-      {Fn::log, 0.5, 2, [](double v) { return std::log(v); }, 4e-7, 0},
-      {Fn::tanh, -12, 12, [](double v) { return std::tanh(v); }, 4e-7, 0},
-      {Fn::tanh, -1e-3, 1e-3, [](double v) { return std::tanh(v); }, 3e-7, 0},
-      {Fn::sigmoid, -80, 80, sigmoid, 4e-7, 0},
-      {Fn::erf, -5, 5, [](double v) { return std::erf(v); }, 5e-7, 0},
-      {Fn::erf_dx, -6, 6, erf_dx, 4e-6, 0},
-      {Fn::gelu, -6, 6, [](double v) { return v * 0.5 * (1 + std::erf(v / std::sqrt(2.0))); }, 3e-7, 4e-7},
-      {Fn::gelu_dx, -6, 6, gelu_dx, 4e-7, 4e-7},
-      {Fn::gelu_apprx_tanh, -6, 6,
-       [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); }, 3e-7,
-       4e-7},
-      {Fn::gelu_apprx_sigmoid, -20, 20, [](double v) { return v * sigmoid(1.702 * v); }, 3e-6, 0},
-      {Fn::silu, -30, 30, [](double v) { return v * sigmoid(v); }, 2e-6, 0},
-      {Fn::silu_dx, -30, 30, [](double v) { return sigmoid(v) * (1 + v * (1 - sigmoid(v))); }, 2e-6, 3e-7},
-      {Fn::softplus, -80, 80, softplus, 6e-7, 0},
-      {Fn::mish, -20, 20, [](double v) { return v * std::tanh(softplus(v)); }, 2e-6, 0},
-      {Fn::sin, -20, 20, [](double v) { return std::sin(v); }, 2e-7, 1e-7},
-      {Fn::arctan, -20, 20, [](double v) { return std::atan(v); }, 3e-7, 0},
-      {Fn::rsqrt, 1e-10, 1e10, [](double v) { return 1 / std::sqrt(v); }, 2e-7, 0},
-  };
-  for (const RowKernels* kernels : {&kGenericRows, &row_kernels()}) {
-    for (const Case& c : cases) {
+const std::vector<Case> kCases{
+    {Fn::exp, -104, 88.7, [](double v) { return std::exp(v); }},
+    {Fn::log, 1e-30, 1e3, [](double v) { return std::log(v); }},
+    {Fn::log, 0.5, 2, [](double v) { return std::log(v); }},
+    {Fn::log, 1e-44, 1e-38, [](double v) { return std::log(v); }},
+    {Fn::tanh, -12, 12, [](double v) { return std::tanh(v); }},
+    {Fn::tanh, -1e-3, 1e-3, [](double v) { return std::tanh(v); }},
+    {Fn::sigmoid, -100, 80, sigmoid},
+    {Fn::erf, -5, 5, [](double v) { return std::erf(v); }},
+    {Fn::erf_dx, -9, 9, erf_dx},
+    {Fn::gelu, -13, 13, [](double v) { return v * normal(v); }},
+    {Fn::gelu_dx, -13, 13, [](double v) { return normal(v) + v * normal_density(v); }, 1e-9},
+    {Fn::gelu_apprx_tanh, -8, 8, gelu_tanh},
+    {Fn::gelu_apprx_sigmoid, -40, 40, [](double v) { return v * sigmoid(1.702 * v); }},
+    {Fn::silu, -90, 30, [](double v) { return v * sigmoid(v); }},
+    {Fn::silu_dx, -30, 30, silu_dx, 1e-9},
+    {Fn::softplus, -100, 80, softplus},
+    {Fn::mish, -90, 40, [](double v) { return v * std::tanh(softplus(v)); }},
+    {Fn::sin, -1e5, 1e5, [](double v) { return std::sin(v); }},
+    {Fn::sin, -1e9, 1e9, [](double v) { return std::sin(v); }},
+    {Fn::cos, -40, 40, [](double v) { return std::cos(v); }},
+    {Fn::tan, -40, 40, [](double v) { return std::tan(v); }},
+    {Fn::arctan, -20, 20, [](double v) { return std::atan(v); }},
+    {Fn::rsqrt, 1e-10, 1e10, [](double v) { return 1 / std::sqrt(v); }},
+};
+
+TEST(Functions, AreWithinOneUlpOfDoublePrecision) {
+  for (const RowKernels* kernels : runnable_rows()) {
+    for (const Case& c : kCases) {
       std::vector<float> in;
       for (int k = 0; k <= 20'000; ++k) in.push_back(static_cast<float>(c.lo + (c.hi - c.lo) * k / 20'000));
       const std::vector<float> out = apply(*kernels, c.fn, in);
       for (std::size_t k = 0; k < in.size(); ++k) {
         const double want = c.reference(static_cast<double>(in[k]));
-        ASSERT_NEAR(static_cast<double>(out[k]), want, c.relative * std::abs(want) + c.absolute)
+        ASSERT_NEAR(static_cast<double>(out[k]), want, ulp(want) + c.absolute)
             << static_cast<int>(c.fn) << " at " << in[k];
       }
     }
+  }
+}
+
+TEST(Functions, PowersAreThoseOfC) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values{0.0f,  -0.0f, 1,     -1,     2,     -2,  3,    -3, 0.5f,
+                                  -0.5f, 1.7f,  -2.3f, 1e-20f, 7e19f, inf, -inf, nan};
+  for (const RowKernels* kernels : runnable_rows()) {
+    for (const float b : values) {
+      std::vector<float> out(values.size());
+      const std::vector<float> exponents(values.size(), b);
+      for (const bool scalar : {false, true}) {
+        const Operand<float> operands[2] = {{values.data(), false}, {exponents.data(), scalar}};
+        kernels->apply_f32(Fn::power, operands, values.size(), out.data());
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          const auto want = static_cast<float>(std::pow(static_cast<double>(values[k]), static_cast<double>(b)));
+          EXPECT_TRUE(out[k] == want || (std::isnan(out[k]) && std::isnan(want)))
+              << values[k] << " ^ " << b << ": " << out[k] << ", wanted " << want;
+        }
+      }
+    }
+  }
+}
+
+TEST(Functions, RemaindersAreExactWhateverTheQuotient) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> a{7, -7, 5.5f, 1e30f, -3e8f, 0.3f, 16777216, 5, 0, -0.0f, inf, 3},
+      b{2, 2, -2, 3, 7e-3f, 0.1f, 0.1f, inf, 3, 3, 3, 0};
+  for (const RowKernels* kernels : runnable_rows()) {
+    for (std::size_t n = 1; n <= a.size(); ++n) {  // alone and among neighbours that the vector form does not hold for
+      std::vector<float> out(n);
+      const Operand<float> operands[2] = {{a.data(), false}, {b.data(), false}};
+      kernels->apply_f32(Fn::fmod, operands, n, out.data());
+      for (std::size_t k = 0; k < n; ++k) {
+        const float want = std::fmod(a[k], b[k]);
+        EXPECT_TRUE(out[k] == want || (std::isnan(out[k]) && std::isnan(want))) << a[k] << " " << b[k] << " " << out[k];
+      }
+    }
+  }
+}
+
+TEST(Functions, LongSumsLoseNothing) {
+  const std::vector<float> ones(kChunk, 1.0f + 0x1p-20f);
+  for (const RowKernels* kernels : runnable_rows()) {
+    double lanes[kLanes] = {};
+    for (int k = 0; k < 4096; ++k) kernels->fold_f32(Fn::add, lanes, ones.data(), ones.size(), 0);
+    EXPECT_EQ(kernels->join_f32(Fn::add, lanes), static_cast<float>(4096.0 * kChunk * (1 + 0x1p-20)));
   }
 }
 
@@ -94,6 +153,41 @@ TEST(Functions, SpecialValuesAreThoseOfIeee) {
   check(Fn::sign, {1, -1, nan, 0});
   check(Fn::reciprocal, {0, -0.0f, nan, inf});
 }
+
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+/// Elements a cycle of the time stamp counter, of the quickest of many rows: what else the machine does takes no part.
+double speed(const RowKernels& kernels, Fn fn) {
+  std::vector<float> x(kChunk), y(kChunk), out(kChunk);
+  for (std::size_t j = 0; j < kChunk; ++j) {
+    x[j] = 0.01f + static_cast<float>(j) / 100;
+    y[j] = 1.501f + static_cast<float>(j % 7);
+  }
+  const Operand<float> operands[3] = {{x.data(), false}, {y.data(), false}, {y.data(), false}};
+  std::uint64_t best = ~0ULL;
+  for (int k = 0; k < 500; ++k) {
+    const std::uint64_t begin = __builtin_ia32_rdtsc();
+    kernels.apply_f32(fn, operands, kChunk, out.data());
+    best = std::min<std::uint64_t>(best, __builtin_ia32_rdtsc() - begin);
+  }
+  return static_cast<double>(kChunk) / static_cast<double>(best);
+}
+
+/// Floors at a third of what AVX2 does on a Zen 4 core. An element at a time, none of these functions comes near: exp
+/// has 0.03 then, an addition 1.
+TEST(Functions, RunAsVectorCode) {
+  if (runnable_rows().size() < 2) GTEST_SKIP() << "this processor has no AVX2";
+  const std::vector<std::pair<Fn, double>> floors{
+      {Fn::add, 2},      {Fn::maximum, 2},    {Fn::select, 2},  {Fn::exp, 0.1},      {Fn::log, 0.09},
+      {Fn::tanh, 0.1},   {Fn::sigmoid, 0.09}, {Fn::gelu, 0.04}, {Fn::gelu_dx, 0.03}, {Fn::gelu_apprx_tanh, 0.07},
+      {Fn::silu, 0.08},  {Fn::silu_dx, 0.07}, {Fn::erf, 0.04},  {Fn::erf_dx, 0.09},  {Fn::softplus, 0.05},
+      {Fn::mish, 0.06},  {Fn::sin, 0.14},     {Fn::cos, 0.14},  {Fn::tan, 0.12},     {Fn::arctan, 0.09},
+      {Fn::rsqrt, 0.15}, {Fn::power, 0.03},   {Fn::mod, 0.1},   {Fn::fmod, 0.13},
+  };
+  for (const RowKernels* kernels : runnable_rows().subspan(1)) {
+    for (const auto& [fn, floor] : floors) EXPECT_GT(speed(*kernels, fn), floor) << to_string(fn);
+  }
+}
+#endif
 
 TEST(Functions, PoisonSurvivesMaximumAndMinimum) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -6,10 +6,9 @@
 #include "runner/nkisim/estimate/estimate.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/validate.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tests/nkisim/sample.hpp"
 #include "tests/nkisim/write.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace nkigrid::nkisim {
 namespace {
@@ -181,7 +180,7 @@ TEST(Fuzz, TheEntryTakesSeedsAndTheirMutations) {
     const std::string bytes = to_bytes(seed);
     for (int k = 0; k < 1500; ++k) {
       const std::string forged = k == 0 ? bytes : mutated(bytes, draws);
-      ASSERT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(forged.data()), forged.size()), 0);
+      fuzz::program(forged);
     }
   }
 }

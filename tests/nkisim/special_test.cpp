@@ -55,10 +55,10 @@ TEST(Special, Max8FallsAndKeepsEqualValues) {
   EXPECT_THAT(special(Special::max8, {1, 10}, {kData}, 8), ElementsAre(9, 9, 8, 7, 5, 4, 3, 2));
 }
 
-TEST(Special, FindIndex8GivesFirstPlacesAndAllBitsForNone) {
+TEST(Special, FindIndex8GivesEqualValuesTheirPlacesInOrderAndAllBitsForNone) {
   EXPECT_THAT(
-      special<std::uint32_t>(Special::find_index8, {1, 10}, {kData, {9, 9, 8, 7, 5, 4, 3, 77}}, 8, Dtype::uint32),
-      ElementsAre(1, 1, 8, 4, 6, 9, 0, 0xffffffffU));
+      special<std::uint32_t>(Special::find_index8, {1, 10}, {kData, {9, 8, 9, 7, 9, 4, 3, 77}}, 8, Dtype::uint32),
+      ElementsAre(1, 8, 3, 4, 0xffffffffU, 9, 0, 0xffffffffU));
 }
 
 TEST(Special, MatchReplace8TakesEachPlaceOnce) {

@@ -207,8 +207,33 @@ class Views(unittest.TestCase):
         x = draw(2, 64, 4, 6)
         np.testing.assert_array_equal(kernel(x), x + np.float32(1))
 
+    def test_parts_are_reshaped_where_their_axes_split_or_join(self):
+        """Against numpy, for parts of tensors in HBM and of tiles."""
+
+        @nki.jit
+        def kernel(x, y):
+            rows = nl.ndarray((64, 1024), dtype=nl.float32, buffer=nl.shared_hbm)
+            columns = nl.ndarray((64, 4, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+            middle = nl.ndarray((64, 8, 4), dtype=nl.float32, buffer=nl.shared_hbm)
+            again = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+            for i in nl.affine_range(2):
+                part = x[i * 64 : (i + 1) * 64].reshape((32, 1024))
+                nl.store(rows[i * 32 : (i + 1) * 32], value=nl.load(part))
+            nl.store(columns, value=nl.load(x[0:64, 256:512].reshape((64, 4, 64))))
+            t = nl.load(y)
+            nl.store(middle, value=nl.exp(t[:, 1, :].reshape((64, 8, 4))))
+            nl.store(again, value=t[:, 0:2, :].reshape((64, 2, 32)).reshape((64, 64)))
+            return rows, columns, middle, again
+
+        x, y = draw(128, 512), draw(64, 3, 32)
+        rows, columns, middle, again = kernel(x, y)
+        np.testing.assert_array_equal(rows, x.reshape(64, 1024))
+        np.testing.assert_array_equal(columns, x[:64, 256:].reshape(64, 4, 64))
+        np.testing.assert_allclose(middle, np.exp(y[:, 1]).reshape(64, 8, 4), rtol=1e-6)
+        np.testing.assert_array_equal(again, y[:, :2].reshape(64, 64))
+
     def test_other_parts_stay_refused(self):
-        for view in ("x[0:64].reshape((32, 1024))", "x[:, 0:256].reshape((512, 128))", "x[0].reshape((100,))"):
+        for view in ("x[0:64, 0:256].reshape((32, 512))", "x[:, 0:256].reshape((512, 128))", "x[0].reshape((100,))"):
             self.assertIn(compile_body(f"t = nl.load({view})")["code"], ("RANK_LAYOUT", "SHAPE_BROADCAST"))
 
     def test_block_tensors_of_nine_and_more_axes(self):

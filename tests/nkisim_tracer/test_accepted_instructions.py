@@ -209,9 +209,57 @@ class Names(unittest.TestCase):
             plain = compile_body(OUT + f"t = {call[:call.index(', name')]})\n" + END)
             self.assertEqual(named["program"], plain["program"])
 
-    def test_a_name_is_a_text_and_a_word_of_instructions_alone(self):
-        for call in ("nisa.tensor_copy(t, name=3)", 'nl.exp(t, name="exp")'):
-            self.assertEqual(compile_body(OUT + f"t = {call}\n" + END)["code"], "BAD_SIGNATURE")
+    def test_abs_beside_zero_and_a_true_mask_as_a_subscript(self):
+        """As the vendor's sample of a quantised norm has them."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            top = nl.ndarray((64, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            t, most = nl.load(x), nl.ndarray((64, 1), dtype=nl.float32)
+            p, f = nl.mgrid[0:64, 0:32]
+            a = nisa.tensor_scalar_reduce(data=t, op0=nl.abs, operand0=0.0, reduce_op=nl.max, reduce_res=most)
+            u = nisa.tensor_scalar(a[p, f][f < 32], op0=nl.abs, operand0=0.0, op1=np.subtract, operand1=1.0)
+            nl.store(out, value=u)
+            nl.store(top, value=most)
+            return out, top
+
+        x = draw(64, 32)
+        out, top = kernel(x)
+        np.testing.assert_array_equal(out, np.abs(x) - 1)
+        np.testing.assert_array_equal(top, np.abs(x).max(axis=1, keepdims=True))
+        for call in ("nisa.tensor_scalar(t, nl.abs, 1.0)", "nl.exp(t[nl.arange(512)[None, :] < 300])"):
+            self.assertIn(compile_body(OUT + f"t = {call}\n" + END)["code"], ("UNSUPPORTED_OP", "INDEXING"))
+
+    def test_a_name_is_a_text(self):
+        """Documented signatures end in further keywords, nl's as well; a name is the one that kernels give."""
+        self.assertEqual(compile_body(OUT + "t = nisa.tensor_copy(t, name=3)\n" + END)["code"], "BAD_SIGNATURE")
+        self.assertEqual(compile_body(OUT + "t = nl.exp(t, label='exp')\n" + END)["code"], "BAD_SIGNATURE")
+        self.assertTrue(compile_body(OUT + "t = nl.exp(t, name='exp')\n" + END)["ok"])
+
+    def test_gpsimd_reads_no_psum_whatever_the_instruction(self):
+        psum = OUT + "p = nisa.nc_matmul(t[:, 0:128], t)\n"
+        for call in (
+            "nisa.tensor_scalar(p, np.add, 1.0, engine=nisa.gpsimd_engine)",
+            "nisa.tensor_tensor(p, t, op=np.add, engine=nisa.gpsimd_engine)",
+            "nisa.tensor_copy(p, engine=nisa.gpsimd_engine)",
+            "nisa.tensor_copy_dynamic_src(p, engine=nisa.gpsimd_engine)",
+        ):
+            result = compile_body(psum + f"t = {call}\n" + END)
+            self.assertEqual(result.get("code"), "WRONG_MEMORY", call)
+            self.assertIn("gpsimd has no psum access", result["message"])
+
+    def test_results_that_are_rounded_or_divided_by_all_are_told(self):
+        whole = OUT + "w = nl.copy(t, dtype=nl.int32)\n"
+        for call in ("nl.exp(w)", "nisa.activation(nl.tanh, w)", "nl.rsqrt(w)"):
+            self.assertIn("it is rounded", compile_body(whole + f"t = {call}\n" + END)["warnings"][0])
+        for call in ("nl.exp(w, dtype=nl.float32)", "nl.abs(w)"):
+            self.assertEqual(compile_body(whole + f"t = {call}\n" + END)["warnings"], [])
+        mask = "mask=(nl.arange(512)[None, :] < {})"
+        for call in ("nl.mean(t, axis=1, {})", "nl.var(t, axis=1, {})"):
+            told = compile_body(OUT + f"m = {call.format(mask.format(300))}\n" + END)["warnings"]
+            self.assertIn("the divisor is that of all, 512", told[0])
+            self.assertEqual(compile_body(OUT + f"m = {call.format(mask.format(512))}\n" + END)["warnings"], [])
 
     def test_static_cast_of_numbers_and_arrays(self):
         """As C casts them; on the host and in kernels."""

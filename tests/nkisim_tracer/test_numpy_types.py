@@ -100,6 +100,17 @@ class NumpyTakesThem(unittest.TestCase):
             self.assertEqual(result["code"], "DTYPE", result["message"])
             self.assertIn("make the array np.float32", result["message"])
 
+    def test_an_array_of_bytes_is_told_how_to_become_numbers(self):
+        @nki.jit
+        def kernel(x):
+            return x
+
+        with self.assertRaisesRegex(TypeError, "nl.static_cast\\(x, nl.bfloat16\\)"):
+            kernel(np.ones((4, 4), dtype=nl.bfloat16))
+        result = compile_body("t = nl.load(nl.shared_constant(np.eye(128, dtype=nl.bfloat16)))")
+        self.assertEqual(result["code"], "DTYPE")
+        self.assertIn("np.eye(128, dtype=np.float32), dtype=nl.bfloat16)", result["message"])
+
     def test_a_type_is_no_value(self):
         result = compile_body("t = nl.zeros((128, 1), dtype=nl.float32)\nt[...] = nl.float32")
         self.assertEqual(result["code"], "BAD_SIGNATURE", result["message"])

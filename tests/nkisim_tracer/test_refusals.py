@@ -570,14 +570,14 @@ CASES = {
         ["returns a list", "a list of 1", "return (out_a, out_b)"],
     ),
     "a returned private tensor": (
-        "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(h, value=nl.load(x[0:128, :]))\n"
-        "return h\n",
+        "h = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.private_hbm)\n"
+        "nl.store(h, value=nl.load(x[0:128, :]))\nreturn h\n",
         X,
         "OUTPUT_CONTRACT",
         1,
         [
             "in private HBM",
-            "[128, 512] float32 in hbm",
+            "[128, 512] float32 in private_hbm",
             "nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)",
         ],
     ),

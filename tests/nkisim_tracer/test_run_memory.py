@@ -171,6 +171,22 @@ class Faults(unittest.TestCase):
             kernel(x, rows)
         self.assertIs(type(raised.exception), IndexError)
         self.assertEqual(raised.exception.code, "OOB")
+        self.assertEqual(str(raised.exception), "index 512 is out of bounds for axis 0 with size 512")
+        (note,) = raised.exception.__notes__
+        self.assertRegex(note, r"tensor 'arg0' on dimension 0: index 64 .*\(test_run_memory\.py:\d+\)")
+
+    def test_an_index_of_a_later_axis_is_its_own(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            for k in nl.sequential_range(9):
+                if (k // 2) * 3 < 12:
+                    nl.store(out[:, nl.ds((k // 2) * 3, 1)], value=nl.load(x)[:, 0:1])
+            return out
+
+        with self.assertRaises(IndexError) as raised:
+            kernel(np.zeros((64, 8), dtype=np.float32))
+        self.assertEqual(str(raised.exception), "index 9 is out of bounds for axis 1 with size 8")
 
 
 if __name__ == "__main__":

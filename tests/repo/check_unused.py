@@ -18,6 +18,8 @@ import tree
 PROGRAMS = (
     "nkigrid",
     "nkigrid_slurm.so",
+    "nkigrid_mpi.so",
+    "nkigrid_http.so",
     "nkisim/neuronxcc/_engine.so",
     "libexec/nkigrid_run_server",
     "libexec/nkigrid_nrt_run",

@@ -46,6 +46,20 @@ class Version(unittest.TestCase):
         (self.tree / ".gitignore").write_text("version.cpp\nmore\n")
         self.assertEqual(self.made(), f"1.2.3+{commit}-dirty")
 
+    def test_an_archive_knows_its_commit(self):
+        (self.tree / "cmake").mkdir()
+        for name in (".gitattributes", "cmake/archived_commit.txt"):
+            (self.tree / name).write_bytes((SOURCE / name).read_bytes())
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "first")
+        commit = self.git("rev-parse", "--short=12", "HEAD")
+        archive = subprocess.run(["git", "archive", "HEAD"], cwd=self.tree, check=True, capture_output=True).stdout
+        with tempfile.TemporaryDirectory() as unpacked:
+            subprocess.run(["tar", "-x", "-C", unpacked], input=archive, check=True)
+            self.tree = pathlib.Path(unpacked)
+            self.assertEqual(self.made(), f"1.2.3+{commit}")
+
     def test_the_program_says_it(self):
         said = run(str(BUILD / "nkigrid"), "--version")
         self.assertRegex(said, r"^nkigrid \d+\.\d+\.\d+(\+[0-9a-f]{12}(-dirty)?)?$")

@@ -15,7 +15,7 @@ LAYOUT = [
     ("runner/mpi", "mpi", ["base"]),
     ("runner/nkisim", "nkisim", ["base"]),
     ("runner/log", "log", ["jobs"]),
-    ("runner/model", "model", ["jobs", "proc"]),
+    ("runner/model", "model", ["log", "proc"]),
     ("runner/device", "device", ["jobs", "proc", "nkisim"]),
     ("runner/agent", "agent", ["log", "model", "device"]),
     ("runner", "runner", ["agent", "mpi"]),

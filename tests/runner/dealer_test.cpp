@@ -15,6 +15,7 @@ Done ended(std::uint32_t episode, Outcome outcome, std::string node = "n1") {
           .ended = true,
           .begun = true,
           .outcome = outcome,
+          .on_device = outcome == Outcome::pass,
           .node = std::move(node),
           .tokens = 10,
           .cost_usd = 1.0};
@@ -176,6 +177,51 @@ TEST(Dealer, AloneWithADeviceThatFailsEverythingItStopsBeforeTriesAreUsedUp) {
     dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
   EXPECT_TRUE(dealer.stopped());
   EXPECT_NE(dealer.stopped_by().find("node bad"), std::string::npos);
+}
+
+TEST(Dealer, RepliesWithoutCodeVouchForNoDevice) {
+  PlanFixture f(20);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (std::uint32_t i = 0; i < 9; ++i) dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::no_code, "bad"));
+  for (std::uint32_t i = 0; i < log::kNodeFailures; ++i) {
+    EXPECT_FALSE(dealer.stopped());
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::truncated, "bad"));
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  }
+  EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, ADeviceThatBreaksInMidRunIsFoundOutAsSoon) {
+  PlanFixture f(100);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (int i = 0; i < 50; ++i) dealer.take(ended(dealer.deal(1, "n1")[0].episode, Outcome::pass));
+  const auto lanes = dealer.deal(8, "n1");  // in flight when it breaks: their failures are one
+  for (const auto& work : lanes) dealer.take(ended(work.episode, Outcome::device_error));
+  EXPECT_FALSE(dealer.stopped());
+  for (std::uint32_t i = 1; i < log::kNodeFailures; ++i)
+    dealer.take(ended(dealer.deal(1, "n1")[0].episode, Outcome::device_error));
+  EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, WhereEveryNodeIsBadItStopsToo) {
+  PlanFixture f(50);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (const char* node : {"n1", "n2"}) dealer.deal(0, node);
+  for (std::uint32_t i = 0; i < 2 * log::kNodeFailures && !dealer.stopped(); ++i) {
+    const auto* node = i % 2 == 0 ? "n1" : "n2";
+    dealer.take(ended(dealer.deal(1, node)[0].episode, Outcome::device_error, node));
+  }
+  EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, AnEpisodeThatAnEndpointFailedMayGoToTheSameNode) {
+  PlanFixture f(1);
+  f.order = {0};
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.deal(0, "n2");
+  dealer.deal(1, "n1");
+  dealer.take(ended(0, Outcome::api_error, "n1"));
+  EXPECT_EQ(dealer.deal(1, "n1").size(), 1u);
 }
 
 TEST(Dealer, AnEndpointThatFailsIsNoNodesFault) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "jobs/base/error.hpp"
+#include "slurm/connect.hpp"
 #include "slurm/scheduler.hpp"
 
 namespace nkigrid::slurm {
@@ -40,6 +41,16 @@ TEST_F(Element, AnIndexThatIsNoNumberIsNamed) {
     EXPECT_THAT(error.what(), testing::HasSubstr("'3x' is no shard number"));
   }
 }
+
+TEST(Connect, WaitsAsLongAsSlurmConfSays) {
+  EXPECT_EQ(message_timeout(""), 10) << "slurm.conf(5)";
+  EXPECT_EQ(message_timeout("ClusterName=lab\nMessageTimeout=45\n"), 45);
+  EXPECT_EQ(message_timeout("messagetimeout = 7 # seconds\nMinJobAge=300"), 7);
+  EXPECT_EQ(message_timeout("#MessageTimeout=60\n"), 10);
+  EXPECT_EQ(message_timeout("MessageTimeout=\n"), 10);
+}
+
+TEST_F(Element, OutsideAnArrayNobodyIsAskedForOthers) { EXPECT_EQ(make_allocation()->others({}), std::nullopt); }
 
 }  // namespace
 }  // namespace nkigrid::slurm

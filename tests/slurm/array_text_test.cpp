@@ -19,6 +19,7 @@ TEST(ArrayText, IsReadBack) {
   EXPECT_EQ(throttle_of("0-2"), 0u);
   EXPECT_TRUE(parse_elements("").empty());
   EXPECT_EQ(parse_elements("3,x,5"), std::vector<std::uint32_t>{3});
+  EXPECT_TRUE(parse_elements("0-4294967295").empty()) << "no array is so long";
 }
 
 }  // namespace

@@ -182,6 +182,20 @@ TEST_F(LibslurmClient, AJobThatWaitsForNodesToComeBackIsKept) {
   EXPECT_TRUE(controller.killed.empty());
 }
 
+TEST_F(LibslurmClient, AHeldJobIsASubmittedJob) {
+  controller.next = {{.error = ESLURM_JOB_HELD}};
+  EXPECT_EQ(client->submit(request), 101u);
+  EXPECT_TRUE(controller.killed.empty());
+}
+
+TEST_F(LibslurmClient, ACopysJobOfTheSameCommentIsNotTakenForOurs) {
+  controller.add(request.comment);
+  controller.jobs[0].work_dir = const_cast<char*>("/original");
+  controller.next = {{.error = SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, .accepted = false}};
+  EXPECT_EQ(client->submit(request), 102u);
+  EXPECT_EQ(client->jobs(request.comment)[0].work_folder, "/original");
+}
+
 TEST_F(LibslurmClient, AJobThatCanNeverStartIsToldAtOnce) {
   controller.next = {{.error = ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE, .fails = true}};
   EXPECT_THAT(refusal(), HasSubstr("start job 'n' as asked"));

@@ -42,5 +42,14 @@ TEST(Reasons, AnUnknownNumberKeepsSlurmsWords) {
   EXPECT_EQ(reason_of(999, "moon phase").words, "Slurm says 'moon phase' (reason 999)");
 }
 
+TEST(Reasons, AHoldIsWhoseItIs) {
+  EXPECT_EQ(reason_of(16).words, "held by its user");  // WAIT_HELD_USER
+  EXPECT_EQ(reason_of(16).advice, "scontrol release JOB lets it start");
+  EXPECT_EQ(reason_of(8).words, "held by an administrator");  // WAIT_HELD
+  // slurmctld's own words for a batch job that failed at its start, requeued and held.
+  EXPECT_EQ(reason_of(16, "launch failed requeued held").words, "held by Slurm: launch failed requeued held");
+  EXPECT_THAT(reason_of(16, "launch failed requeued held").advice, HasSubstr("scontrol release JOB"));
+}
+
 }  // namespace
 }  // namespace nkigrid::slurm

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <sstream>
 
 #include "jobs/base/error.hpp"
@@ -143,17 +144,21 @@ TEST(NodeNames, ReadsSlurmsLists) {
   EXPECT_TRUE(node_names("").empty());
   EXPECT_TRUE(node_names("trn[1-").empty());
   EXPECT_TRUE(node_names("n[0-4000000000]").empty());
+  EXPECT_TRUE(node_names("n[0-4294967295]").empty()) << "2^32 of them are not none";
+  std::string list = "n[0-99998";
+  for (int n = 0; n < 100'000; ++n) list += ",0-99998";
+  EXPECT_EQ(node_names(list + "]").size(), 99'999U);
 }
 
 JobRequest elements_of_chunk(const jobs::Run& run, const Chunk& chunk, const jobs::Pace& pace,
                              const std::string& program = "/usr/bin/nkigrid") {
-  return element_requests(run, {chunk}, pace, 3, program).front();
+  return element_requests(run, {chunk}, pace, 3, {program}).front();
 }
 
 TEST(Scripts, ElementsRunOneMpirunOverTheirNodes) {
   const auto run = some_run();
   const std::vector<Chunk> chunks = {{.offset = 0, .elements = {0}}, {.offset = 1000, .elements = {0, 1, 2, 3}}};
-  const auto request = element_requests(run, chunks, {.throttle = 4, .at_once = 4}, 3, "/opt/nki grid/nkigrid")[1];
+  const auto request = element_requests(run, chunks, {.throttle = 4, .at_once = 4}, 3, {"/opt/nki grid/nkigrid"})[1];
   EXPECT_EQ(request.tasks, 6u);
   EXPECT_EQ(request.time_minutes, 61u);
   EXPECT_EQ(request.array, "0-3%2") << "two chunks share a throttle of four";
@@ -255,6 +260,42 @@ TEST(Environment, KeepsTheAllowListOnly) {
   EXPECT_THAT(allowed_environment(pointers.data()),
               ElementsAre("PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "OMPI_MCA_btl=tcp,self",
                           "OPENBLAS_CORETYPE=Haswell", "NEURON_CC_FLAGS=-O2", "NKIGRID_DEVICE_DIR=/d"));
+}
+
+TEST(Scripts, ElementsRunWhatIsParkedWhenAsked) {
+  const auto run = some_run();
+  const Chunk chunk{.offset = 0, .elements = {0}};
+  EXPECT_THAT(element_requests(run, {chunk}, {}, 1, {"/bin/nkigrid", true}).front().script, HasSubstr(" --parked "));
+  EXPECT_THAT(element_requests(run, {chunk}, {}, 1, {"/bin/nkigrid"}).front().script, Not(HasSubstr("--parked")));
+}
+
+/// Four nodes of 8 CPUs and 16 GB, one of 2 and 4.
+std::vector<Partition> some_partitions() {
+  Partition partition{.name = "trn1", .nodes = 5, .is_default = true};
+  for (const char* name : {"n1", "n2", "n3", "n4"}) partition.sizes.push_back({name, 8, 16000});
+  partition.sizes.push_back({"small", 2, 4000});
+  return {{.name = "other"}, partition};
+}
+
+TEST(Room, IsWhatTheNodesBearByCpusAndMemory) {
+  const auto room = [](std::uint32_t ranks, std::uint32_t cpus,
+                       const std::function<void(jobs::SlurmSpec&)>& more = {}) {
+    jobs::SlurmSpec spec;
+    spec.ranks_per_node = ranks;
+    spec.cpus_per_rank = cpus;
+    if (more) more(spec);
+    return elements_that_fit(spec, some_partitions());
+  };
+  EXPECT_EQ(room(2, 2), 8u);
+  EXPECT_EQ(room(2, 1), 17u);
+  EXPECT_EQ(room(2, 2, [](auto& spec) { spec.mem = "16000M"; }), 4u);
+  EXPECT_EQ(room(2, 2, [](auto& spec) { spec.mem = "0"; }), 4u) << "all of a node's memory";
+  EXPECT_EQ(room(2, 2, [](auto& spec) { spec.extra = {"--exclusive"}; }), 4u);
+  EXPECT_EQ(room(8, 1, [](auto& spec) { spec.nodes = 2; }), 2u);
+  EXPECT_EQ(room(2, 2, [](auto& spec) { spec.exclude = "n[1-3]"; }), 2u);
+  EXPECT_EQ(room(9, 1), 0u);
+  EXPECT_EQ(room(1, 1, [](auto& spec) { spec.partition = "gone"; }), std::nullopt);
+  EXPECT_EQ(room(1, 1, [](auto& spec) { spec.partition = "other"; }), std::nullopt) << "its nodes are not listed";
 }
 
 }  // namespace

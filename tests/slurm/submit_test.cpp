@@ -10,6 +10,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "slurm/elements.hpp"
+#include "slurm/living.hpp"
 #include "slurm/scripts.hpp"
 #include "slurm/submissions.hpp"
 
@@ -41,7 +42,8 @@ class FakeClient final : public Client {
                        .reason = "waits for free nodes",
                        .nodes = {},
                        .name = request.name,
-                       .comment = request.comment});
+                       .comment = request.comment,
+                       .work_folder = request.work_folder});
     return id;
   }
   std::vector<JobState> jobs(const std::string& prefix) override {
@@ -208,20 +210,138 @@ TEST_F(Submit, AResumeBesideLivingElementsKeepsTheThrottle) {
 
 TEST_F(Submit, AnAggregationThatASubmitDidNotComeToIsMadeUpFor) {
   client.submits_before_failure = 1;
-  try {
-    submit({0, 1});
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::external);
-    EXPECT_THAT(error.what(), HasSubstr("array 101 is submitted"));
-    EXPECT_THAT(error.what(), HasSubstr("the controller is gone"));
-  }
+  const auto first = submit({0, 1});
+  EXPECT_EQ(first.submission.arrays.size(), 1u) << "the array stands: its last element to end makes the tables";
+  EXPECT_EQ(first.aggregation_refused, "the controller is gone");
+  client.submits_before_failure = 0;
+  EXPECT_EQ(submit({0, 1}).aggregation_refused, "the controller is gone") << "again, and no error";
   const auto again = submit({0, 1});
   EXPECT_TRUE(again.already);
   EXPECT_TRUE(again.aggregation_added);
   EXPECT_EQ(client.requests.back().dependency, "afterany:101");
   EXPECT_EQ(read_submissions(run).back().aggregation, again.submission.aggregation);
   EXPECT_FALSE(submit({0, 1}).aggregation_added);
+}
+
+TEST_F(Submit, AnArrayThatASubmitDidNotComeToIsTold) {
+  client.submits_before_failure = 1;
+  try {
+    submit({0, 4});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_THAT(error.what(), HasSubstr("array 101 is submitted"));
+    EXPECT_THAT(error.what(), HasSubstr("the controller is gone"));
+  }
+}
+
+TEST_F(Submit, AnAggregationThatEndedWithoutItsTablesIsMadeAnew) {
+  submit({0, 1});
+  for (auto& record : client.records) record.state = "FAILED";
+  EXPECT_FALSE(submit({}).aggregation_added) << "nobody asked for tables";
+  const auto again = submit_shards(run, {.shards = {}, .program = "/bin/nkigrid", .tables = true}, client);
+  EXPECT_TRUE(again.aggregation_added);
+  EXPECT_FALSE(again.already);
+  EXPECT_EQ(client.requests.back().dependency, "");
+  EXPECT_EQ(client.requests.back().comment, "nkigrid feed aggregation 2");
+  EXPECT_EQ(read_submissions(run).back().aggregation, again.submission.aggregation);
+  const auto third = submit_shards(run, {.shards = {}, .program = "/bin/nkigrid", .tables = true}, client);
+  EXPECT_FALSE(third.aggregation_added) << "it waits";
+}
+
+TEST_F(Submit, AnElementThatOnlyDrainsIsFollowedByANewOne) {
+  submit({0, 1});
+  client.records = {{.job = 101,
+                     .element = 0,
+                     .pending_elements = {},
+                     .state = "RUNNING",
+                     .started = 1000,
+                     .comment = client.records[0].comment},
+                    {.job = 101,
+                     .element = 1,
+                     .pending_elements = {},
+                     .state = "RUNNING",
+                     .started = 1000,
+                     .comment = client.records[0].comment}};
+  const auto again =
+      submit_shards(run, {.shards = {0, 1}, .program = "/bin/nkigrid", .stopped = {{0, 1500.0}, {1, 900.0}}}, client);
+  EXPECT_THAT(again.busy_shards, ElementsAre(1)) << "its note is an earlier session's";
+  EXPECT_EQ(client.requests[2].array, "0");
+  EXPECT_EQ(client.requests[2].dependency, "afterany:101_0");
+}
+
+/// A copy of a run that `client` knows jobs of.
+struct CopiedRun : Submit {
+  TemporaryDirectory other;
+  jobs::Run copy;
+  CopiedRun() {
+    copy = run;
+    copy.folder = other.path();
+    make_directories(copy.log_folder());
+    write_file_atomic(run.folder / "grid.yaml", "name: g\nresolved:\n");
+    write_file_atomic(copy.folder / "grid.yaml", "name: g\nresolved:\n");
+    submit({0, 1});
+    std::filesystem::copy(run.folder / "jobs.json", copy.folder / "jobs.json");
+  }
+};
+
+TEST_F(CopiedRun, OwnsNoJobOfTheOriginal) {
+  EXPECT_THAT(cancel_run(copy, client), IsEmpty());
+  EXPECT_THAT(client.cancelled, IsEmpty());
+  EXPECT_THAT(run_jobs(copy, client).elements, IsEmpty());
+  EXPECT_EQ(run_jobs(copy, client).aggregation, std::nullopt);
+  const auto own = submit_shards(copy, {.shards = {0, 1}, .program = "/bin/nkigrid"}, client);
+  EXPECT_FALSE(own.already);
+  EXPECT_EQ(run_jobs(run, client).elements.size(), 2u);
+  EXPECT_THAT(cancel_run(run, client), ElementsAre(101, 102));
+}
+
+TEST_F(CopiedRun, OwnsThemWhenItIsTheOriginalThatWasMoved) {
+  std::filesystem::remove_all(run.folder);
+  EXPECT_EQ(run_jobs(copy, client).elements.size(), 2u);
+  EXPECT_THAT(cancel_run(copy, client), ElementsAre(101, 102));
+}
+
+TEST_F(CopiedRun, ALinkToARunIsTheRun) {
+  auto linked = run;
+  linked.folder = other.path() / "link";
+  std::filesystem::create_directory_symlink(run.folder, linked.folder);
+  EXPECT_THAT(cancel_run(linked, client), ElementsAre(101, 102));
+}
+
+TEST_F(Submit, AnElementSeesWhatElseLives) {
+  submit({0, 1, 2});
+  const auto array = client.records[0].comment;
+  const auto seen = [&](std::vector<JobState> jobs) { return others_of(run, jobs, 101, 0); };
+  auto all = seen(client.records);
+  EXPECT_TRUE(all.aggregation);
+  EXPECT_TRUE(all.waiting);
+  const JobState self{.job = 101, .element = 0, .pending_elements = {}, .state = "RUNNING", .comment = array};
+  JobState other{.job = 101, .element = 2, .pending_elements = {}, .state = "RUNNING", .comment = array};
+  all = seen({self, other});
+  EXPECT_FALSE(all.aggregation || all.waiting);
+  EXPECT_THAT(all.shards, ElementsAre(2));
+  other.state = "COMPLETING";
+  EXPECT_THAT(seen({self, other}).shards, IsEmpty());
+}
+
+TEST_F(Submit, StatusKnowsTheAggregation) {
+  submit({0});
+  EXPECT_EQ(run_jobs(run, client).aggregation->state, "PENDING");
+  client.records[1].state = "FAILED";
+  client.records[1].reason = "its command failed, exit code 3";
+  write_file_atomic(run.log_folder() / "aggregation-102.out", "nkigrid: the log is damaged\n");
+  const auto failed = run_jobs(run, client).aggregation;
+  EXPECT_EQ(failed->reason, "its command failed, exit code 3; it said: the log is damaged");
+  EXPECT_FALSE(failed->active);
+  client.records.clear();
+  EXPECT_EQ(run_jobs(run, client).aggregation->state, "ENDED");
+}
+
+TEST_F(Submit, AdviceNamesTheJob) {
+  submit({0});
+  client.records[0].advice = "scontrol release JOB lets it start";
+  EXPECT_EQ(run_jobs(run, client).elements[0].advice, "scontrol release 101_0 lets it start");
 }
 
 TEST_F(Submit, OfTwoArraysOfOneChunkTheOlderStays) {
@@ -252,7 +372,7 @@ TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {
   submit({0, 1, 4});
   client.records[0] = {
       .job = 101, .element = 1, .pending_elements = {}, .state = "RUNNING", .comment = client.records[0].comment};
-  const auto states = element_states(run, client);
+  const auto states = run_jobs(run, client).elements;
   ASSERT_EQ(states.size(), 3u);
   EXPECT_EQ(states[0].state, "ENDED");
   EXPECT_EQ(states[1].state, "RUNNING");
@@ -269,11 +389,11 @@ TEST_F(Submit, AFailedElementShowsWhatItSaidLast) {
                        .state = "FAILED",
                        .reason = "its command failed, exit code 4",
                        .comment = client.records[0].comment};
-  EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4");
+  EXPECT_EQ(run_jobs(run, client).elements[0].reason, "its command failed, exit code 4");
   write_file_atomic(run.log_folder() / "element-101_0.out", "one\nthe device is gone\n \n");
-  EXPECT_EQ(element_states(run, client)[0].reason, "its command failed, exit code 4; it said: the device is gone");
+  EXPECT_EQ(run_jobs(run, client).elements[0].reason, "its command failed, exit code 4; it said: the device is gone");
   write_file_atomic(run.log_folder() / "element-101_0.out", "nkigrid: no room\n-----\nmpirun ends the rest\n-----\n");
-  EXPECT_THAT(element_states(run, client)[0].reason, HasSubstr("it said: no room"));
+  EXPECT_THAT(run_jobs(run, client).elements[0].reason, HasSubstr("it said: no room"));
 }
 
 TEST_F(Submit, ADamagedJobsFileIsNamed) {

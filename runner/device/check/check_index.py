@@ -3,17 +3,19 @@
 
 usage: check_index.py FOLDER SANDBOX_LIBRARY strict|relaxed [--trials N] [TASK_ID...]
 
-One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...]}. Exit 1 when a task has a problem, 2
-when the folder cannot be read. What is checked: docs/decisions/benchmark.md. The index is not read to build what it is
-compared with. A task is code from anybody: each is looked at in a child behind the walls of a kernel's.
+One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...], "answers": {kind: how many were tried},
+"reference_s"}. Exit 1 when a task has a problem, 2 when the folder cannot be read. What is checked:
+docs/decisions/benchmark.md. The index is not read to build what it is compared with. A task is code from anybody: each
+is looked at in a child behind the walls of a kernel's.
 """
 import argparse
-import inspect
+import collections
 import json
 import os
 import pathlib
 import stat
 import sys
+import time
 
 # Behind the walls a child has no threads, and OpenBLAS would wait for its own for ever: it starts none.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -22,15 +24,20 @@ import torch  # noqa: E402
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
+import task_facts  # noqa: E402
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
 from lost_statistics import without_statistics  # noqa: E402
+from rounded_products import with_rounded_products  # noqa: E402
 from well_posed import (  # noqa: E402
+    ROUNDED_TRIALS,
     Liveness,
     arrays_of,
     draw,
+    ends_of,
     outputs_of,
     passes,
     precision_problems,
+    size_problems,
     tensors_of,
     trivial_answers,
 )
@@ -38,15 +45,6 @@ from well_posed import (  # noqa: E402
 ADDRESS_SPACE_BYTES = 16 << 30  # of a task's child, torch included
 CPU_SECONDS = 600  # of a task's child
 MOST_BYTES = 1 << 20  # of its findings
-KERNEL_DTYPES = {
-    "torch.float32": "float32",
-    "torch.bfloat16": "bfloat16",
-    "torch.int32": "int32",
-    "torch.int64": "int32",
-    "torch.bool": "uint8",
-    "torch.uint8": "uint8",
-}
-OUTPUT_DTYPES = {"float32", "int32", "uint8"}
 INPUT_KEYS = {"name", "shape", "dtype", "role", "domain", "bound"}
 
 
@@ -58,46 +56,17 @@ def read_task(path):
         return file.read()
 
 
-def load_task(text, name):
-    names = {"__name__": "task", "__file__": name}
-    exec(compile(text, name, "exec"), names)
-    return names
-
-
-def shape_of(tensor):
-    return list(tensor.shape) or [1]
-
-
-def facts_of(names):
-    """What torch says that a kernel gets and gives: inputs (name, shape, dtype, role), outputs, constants."""
-    torch.manual_seed(0)
-    model, given = names["Model"](*names["get_init_inputs"]()).eval(), names["get_inputs"]()  # in the task's own dtypes
-    forward = list(inspect.signature(model.forward).parameters)
-    init = [p for p in inspect.signature(type(model).__init__).parameters if p != "self"]
-    tensors, constants = [], list(zip(init, names["get_init_inputs"]()))
-    for name, value in zip(forward, given):
-        if isinstance(value, torch.Tensor):
-            tensors.append((name, value, "input"))
-        else:
-            constants.append((name, value))
-    tensors += [(n, p, "parameter") for n, p in model.named_parameters()]
-    tensors += [(n, b, "buffer") for n, b in model.named_buffers() if b.dtype.is_floating_point]
-    inputs = [(n.replace(".", "_"), shape_of(t), KERNEL_DTYPES.get(str(t.dtype)), role) for n, t, role in tensors]
-    outputs = [(shape_of(t), KERNEL_DTYPES.get(str(t.dtype))) for t in outputs_of(model, given)]
-    return inputs, outputs, constants
-
-
 def index_problems(entry, names):
     problems = []
-    inputs, outputs, constants = facts_of(names)
-    listed = [(i["name"], i["shape"], i["dtype"], i["role"]) for i in entry["inputs"]]
+    inputs, outputs, constants = task_facts.facts_of(names)
+    listed = [{key: item.get(key) for key in ("name", "shape", "dtype", "role")} for item in entry["inputs"]]
     if listed != inputs:
         problems.append(f"the index lists inputs {listed}, torch has {inputs}")
-    if [(o["shape"], o["dtype"]) for o in entry["outputs"]] != outputs:
+    if entry["outputs"] != outputs:
         problems.append(f"the index lists outputs {entry['outputs']}, torch gives {outputs}")
-    if any(dtype not in OUTPUT_DTYPES for _, dtype in outputs):
+    if any(output["dtype"] not in task_facts.OUTPUT_DTYPES for output in outputs):
         problems.append("outputs must be float32, int32 or uint8")
-    if [(c["name"], c["value"]) for c in entry["constants"]] != [(n, repr(v)) for n, v in constants]:
+    if entry["constants"] != constants:
         problems.append(f"the index lists constants {entry['constants']}, the task has {constants}")
     for item in entry["inputs"]:
         if set(item) != INPUT_KEYS:
@@ -119,53 +88,95 @@ def domain_problems(entry, tensors):
     return problems
 
 
-def trial_problems(entry, names, trials):
-    problems, elsewhere, liveness = [], None, Liveness(entry)
+class Tally:
+    """What the proof of a task looked at, for the summary of all."""
+
+    def __init__(self):
+        self.answers = collections.Counter()  # kind of cheap answer -> how many were tried
+        self.reference_seconds = 0.0  # of the processor, the slowest trial
+
+    def as_dict(self):
+        return {"answers": dict(self.answers), "reference_s": round(self.reference_seconds, 4)}
+
+
+def cheap_answers(model, given, references, arguments, elsewhere, sees_rounding):
+    """Yields what must fail in each trial: (kind, what it is, outputs)."""
+    yield from (("trivial", *answer) for answer in trivial_answers(references, arguments, elsewhere))
+    yield from (("ends", *answer) for answer in ends_of(references))
+    for what, outputs in without_statistics(lambda: outputs_of(model, given)):
+        yield "statistics", what, arrays_of(outputs)
+    rounded = with_rounded_products(lambda: outputs_of(model, given)) if sees_rounding else None
+    if rounded is not None:
+        yield "bfloat16", "the reference with products of bfloat16 operands", arrays_of(rounded)
+
+
+def conduct_problems(model, given, references):
+    """What a reference may not do: draw, change its model, give another answer the second time."""
+    problems, state = [], torch.get_rng_state()
+    before = {n: b.clone() for n, b in model.named_buffers()}
+    again = arrays_of(outputs_of(model, given))
+    if not torch.equal(state, torch.get_rng_state()):
+        problems.append("forward() draws random numbers")
+    if any(not torch.equal(b, before[n]) for n, b in model.named_buffers()):
+        problems.append("forward() changes a buffer")
+    if not all(np.array_equal(a, b) for a, b in zip(references, again)):
+        problems.append("forward() is not repeatable")
+    if not all(np.isfinite(r).all() for r in references):
+        problems.append("the reference is not finite")
+    return problems
+
+
+def trial_problems(entry, names, trials, blind=False, tally=None):
+    """@param blind the tolerance cannot see bfloat16 operands in this task @param tally is added to"""
+    problems, liveness, tally = [], Liveness(entry), tally or Tally()
+    blind |= any(item["dtype"] == "bfloat16" for item in entry["inputs"])
+    elsewhere = arrays_of(outputs_of(*draw(entry, names, 1000 + trials, 0)))
     for trial in range(trials):
         model, given = draw(entry, names, 1000 + trial, trial)
-        state = torch.get_rng_state()
-        before = {n: b.clone() for n, b in model.named_buffers()}
+        start = time.process_time()
         references = arrays_of(outputs_of(model, given))
-        again = arrays_of(outputs_of(model, given))
-        if not torch.equal(state, torch.get_rng_state()):
-            problems.append("forward() draws random numbers")
-        if any(not torch.equal(b, before[n]) for n, b in model.named_buffers()):
-            problems.append("forward() changes a buffer")
-        if not all(np.array_equal(a, b) for a, b in zip(references, again)):
-            problems.append(f"trial {trial}: forward() is not repeatable")
-        if not all(np.isfinite(r).all() for r in references):
-            problems.append(f"trial {trial}: the reference is not finite")
+        tally.reference_seconds = max(tally.reference_seconds, time.process_time() - start)
         arguments = [t.numpy() for t in tensors_of(model, given)]
-        problems += [f"trial {trial}: {p}" for p in domain_problems(entry, arguments)]
-        lost = [(w, arrays_of(o)) for w, o in without_statistics(lambda: outputs_of(model, given))]
-        for what, answers in [*trivial_answers(references, arguments, elsewhere), *lost]:
-            if passes(answers, references):
-                problems.append(f"trial {trial}: {what} passes")
+        found = conduct_problems(model, given, references) + domain_problems(entry, arguments)
+        found += size_problems(references, trial)
+        sees_rounding = not blind and trial < ROUNDED_TRIALS
+        for kind, what, answers in cheap_answers(model, given, references, arguments, elsewhere, sees_rounding):
+            tally.answers[kind] += 1
+            found += [f"{what} passes"] if passes(answers, references) else []
         liveness.look(model, given, references)
-        problems += precision_problems(model, given, references, trial)
+        found += precision_problems(model, given, references)
+        problems += [f"trial {trial}: {what}" for what in found]
         elsewhere = references
     return problems + liveness.problems()
 
 
-def problems_of(text, entry, trials):
+def problems_of(text, entry, trials, tally=None):
     """What is wrong with a task, in words."""
     try:
-        names = load_task(text, entry["id"] + ".py")
-        return index_problems(entry, names) + trial_problems(entry, names, trials)
+        names = task_facts.load_names(text, entry["id"] + ".py")
+        blind = task_facts.is_blind(text, "bfloat16")
+        return index_problems(entry, names) + trial_problems(entry, names, trials, blind, tally)
     except Exception as error:  # a broken task is a finding, not the end of the check
         return [f"{type(error).__name__}: {error}"]
 
 
 def check_task(walls, folder, entry, trials):
-    """problems_of() a task of the folder, in a child."""
+    """problems_of() a task of the folder, in a child. @returns what its line says beside its id"""
+
+    def look():
+        tally = Tally()
+        problems = problems_of(text, entry, trials, tally)
+        return json.dumps({"problems": problems, **tally.as_dict()}).encode()
+
     try:
         text = read_task(folder / "tasks" / (entry["id"] + ".py"))
-        words = walls.run(
-            lambda: json.dumps(problems_of(text, entry, trials)).encode(), ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_BYTES
-        )
-        return [str(problem) for problem in json.loads(words)]
-    except (OSError, ValueError, TypeError, ChildEnded) as error:
-        return [f"{type(error).__name__}: {error}" if not isinstance(error, ChildEnded) else str(error)]
+        found = json.loads(walls.run(look, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_BYTES))
+        answers = {str(kind): int(count) for kind, count in found["answers"].items()}
+        problems = [str(problem) for problem in found["problems"]]
+        return {"problems": problems, "answers": answers, "reference_s": float(found["reference_s"])}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ChildEnded) as error:
+        words = str(error) if isinstance(error, ChildEnded) else f"{type(error).__name__}: {error}"
+        return {"problems": [words], "answers": {}, "reference_s": 0.0}
 
 
 def main():
@@ -186,9 +197,9 @@ def main():
     for entry in entries:
         if options.tasks and entry["id"] not in options.tasks:
             continue
-        problems = check_task(walls, options.folder, entry, options.trials)
-        failed |= bool(problems)
-        print(json.dumps({"id": entry["id"], "ok": not problems, "problems": problems}), flush=True)
+        found = check_task(walls, options.folder, entry, options.trials)
+        failed |= bool(found["problems"])
+        print(json.dumps({"id": entry["id"], "ok": not found["problems"], **found}), flush=True)
     sys.exit(1 if failed else 0)
 
 

@@ -14,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/run_secret.hpp"
+#include "runner/device/shared/private_folder.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/sandbox_properties.hpp"
 
@@ -28,20 +29,6 @@ constexpr double kComputeSeconds = 900;
 constexpr std::uint64_t kFolderLimitBytes = 8ULL << 30;
 // Open files: two a trial. A benchmark of hundreds of tasks cycles through them; the page cache keeps the bytes.
 constexpr std::size_t kRemembered = 192;
-
-void make_private_folder(const fs::path& folder) {
-  make_directories(folder.parent_path());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) throw_errno(errno, "create folder", folder.native());
-  struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0) throw_errno(errno, "look at folder", folder.native());
-  if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 022) != 0) {
-    throw Error(
-        ErrorCode::io,
-        fmt::format("reference cache '{}' is no folder that this user alone can write; remove it or fix its owner "
-                    "and mode, or set TMPDIR",
-                    folder.native()));
-  }
-}
 
 }  // namespace
 

@@ -3,6 +3,8 @@ anybody's."""
 
 import types
 
+import task_form
+
 
 class TaskError(Exception):
     """The task and its index do not fit together: the benchmark's fault."""
@@ -65,20 +67,25 @@ def compute_trial(torch, request, trial, seed):
     specs, output_specs = request["inputs"], request["outputs"]
     with torch.no_grad():
         torch.manual_seed(seed)
-        module = load_task(request["source"], request["task"] + ".py")
-        model = module.Model(*module.get_init_inputs()).float().eval()
-        given = list(module.get_inputs())
+        names = load_task(request["source"], request["task"] + ".py").__dict__
+        model, given = task_form.make_model(names).float(), list(names["get_inputs"]())
         input_specs = [s for s in specs if s["role"] == "input"]
-        tensors = [i for i, value in enumerate(given) if isinstance(value, torch.Tensor)]
-        if len(tensors) != len(input_specs):
-            raise TaskError(f"get_inputs() gives {len(tensors)} tensors, the index lists {len(input_specs)}")
-        arguments = []
-        for place, spec in zip(tensors, input_specs):
-            check_domain(torch, given[place], spec)
-            value = shifted(torch, given[place], spec, trial)
-            given[place] = rounded(torch, value.float() if value.is_floating_point() else value, spec)
-            arguments.append(as_kernel_sees(torch, given[place], spec))
-        weights = list(model.parameters()) + [b for b in model.buffers() if b.is_floating_point()]
+        if len(task_form.tensors(given)) != len(input_specs):
+            raise TaskError(
+                f"get_inputs() gives {len(task_form.tensors(given))} tensors, the index lists {len(input_specs)}"
+            )
+        arguments, ahead = [], iter(input_specs)
+
+        def as_given(value):
+            spec = next(ahead)
+            check_domain(torch, value, spec)
+            value = shifted(torch, value, spec, trial)
+            value = rounded(torch, value.float() if value.is_floating_point() else value, spec)
+            arguments.append(as_kernel_sees(torch, value, spec))
+            return value
+
+        given = task_form.map_tensors(as_given, given)
+        weights = [weight for _, weight, _ in task_form.weights_of(model)]
         weight_specs = [s for s in specs if s["role"] != "input"]
         if len(weights) != len(weight_specs):
             raise TaskError(
@@ -88,8 +95,7 @@ def compute_trial(torch, request, trial, seed):
             weight.copy_(rounded(torch, weight, spec))
             arguments.append(as_kernel_sees(torch, weight, spec))
         arguments = [(s["dtype"], s["shape"], as_bytes(torch, a).copy()) for s, a in zip(specs, arguments)]
-        results = model(*given)
-    results = list(results) if isinstance(results, (tuple, list)) else [results]
+        results = task_form.tensors(model(*given))
     if len(results) != len(output_specs):
         raise TaskError(f"forward() gives {len(results)} tensors, the index lists {len(output_specs)}")
     expected = [

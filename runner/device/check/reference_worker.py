@@ -92,8 +92,9 @@ def prune(folder, limit_bytes):
     """Removes the oldest files until the folder is under its limit, and what writers that died left behind."""
     entries = []
     for entry in os.scandir(folder):
-        facts = entry.stat(follow_symlinks=False)
-        entries.append((facts.st_mtime, facts.st_size, entry.path))
+        with contextlib.suppress(FileNotFoundError):  # another worker prunes, or has just made it whole
+            facts = entry.stat(follow_symlinks=False)
+            entries.append((facts.st_mtime, facts.st_size, entry.path))
     total = sum(size for _, size, _ in entries)
     newest = max((mtime for mtime, _, _ in entries), default=0)
     for mtime, size, path in sorted(entries):

@@ -11,22 +11,25 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
 import reference_task  # noqa: E402, its rounding and its shift of late trials are part of what a task must survive
+import task_form  # noqa: E402
 
 ATOL = RTOL = 1e-3  # the paper's rule
+ROUNDED_TRIALS = 3  # trials whose inputs are not moved: there the tolerance sees what bfloat16 does to products
+LEAST_SIZE, MOST_SIZE = 0.01, 100.0  # of a result's root mean square where inputs are not moved: of order one
+TILE = 128  # partitions; the rest of an axis that they do not fill is its last ragged tile
 SPARE = 0.1  # the part of the tolerance that float32 itself may use up
 
 
 def build(names, seed):
     """@returns the model and its inputs as a trial draws them: under one seed, float32, eval mode."""
     torch.manual_seed(seed)
-    model = names["Model"](*names["get_init_inputs"]()).float().eval()
-    return model, names["get_inputs"]()
+    return task_form.make_model(names).float(), list(names["get_inputs"]())
 
 
 def shift(entry, given, trial):
     """The inputs as a trial of a check has them: float32 with the values that the kernel sees, late trials moved."""
     specs = iter([i for i in entry["inputs"] if i["role"] == "input"])
-    return [_drawn(v, next(specs), trial) if isinstance(v, torch.Tensor) else v for v in given]
+    return task_form.map_tensors(lambda value: _drawn(value, next(specs), trial), given)
 
 
 def _drawn(value, spec, trial):
@@ -37,7 +40,7 @@ def _drawn(value, spec, trial):
 def draw(entry, names, seed, trial):
     """@returns the model and its inputs of one trial, weights rounded as the kernel gets them."""
     model, given = build(names, seed)
-    weights = list(model.parameters()) + [b for b in model.buffers() if b.is_floating_point()]
+    weights = [weight for _, weight, _ in task_form.weights_of(model)]
     specs = [i for i in entry["inputs"] if i["role"] != "input"]
     with torch.no_grad():
         for weight, spec in zip(weights, specs):
@@ -47,14 +50,14 @@ def draw(entry, names, seed, trial):
 
 def tensors_of(model, given):
     """The kernel's arguments, in the index's order: inputs, parameters, floating buffers."""
-    tensors = [g for g in given if isinstance(g, torch.Tensor)] + list(model.parameters())
-    return [t.detach() for t in tensors + [b for b in model.buffers() if b.is_floating_point()]]
+    weights = [weight for _, weight, _ in task_form.weights_of(model)]
+    return [t.detach() for t in [*task_form.tensors(given), *weights]]
 
 
 def outputs_of(model, given):
     with torch.no_grad():
-        result = model(*given)
-    return [r.reshape(1) if r.dim() == 0 else r for r in (result if isinstance(result, (tuple, list)) else (result,))]
+        results = task_form.tensors(model(*given))
+    return [r.reshape(1) if r.dim() == 0 else r for r in results]
 
 
 def arrays_of(outputs):
@@ -72,12 +75,11 @@ def passes(answers, references, part=1.0):
 def trivial_answers(references, arguments, elsewhere):
     """Yields what must fail: (what it is, outputs).
 
-    @param elsewhere the references of another trial, or None"""
+    @param elsewhere the references of another trial"""
     yield "zeros", [np.zeros_like(r) for r in references]
     yield "ones", [np.ones_like(r) for r in references]
     yield "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
-    if elsewhere is not None:
-        yield "the result for the inputs of another trial", elsewhere
+    yield "the result for the inputs of another trial", elsewhere
     for position, value in enumerate(arguments):
         if all(value.size == r.size for r in references):
             yield f"a copy of input {position}", [value.reshape(r.shape).astype(r.dtype) for r in references]
@@ -87,14 +89,36 @@ def trivial_answers(references, arguments, elsewhere):
         yield "the reference rounded to float8", [float8(r) for r in references]
 
 
-def cut_answers(references):
-    """Yields right answers that lack one end: (what it is, outputs). Each must fail in one trial at least: where one
-    output element alone tells, it may be small by chance, and a kernel must pass every trial."""
+def cut_answers(references, entries):
+    """Yields right answers that lack one end: (what it is, outputs).
+
+    @param entries gives of an axis' size how many of its last entries are lacking, or 0: none of this axis"""
     for place, reference in enumerate(references):
-        for axis in (axis for axis, size in enumerate(reference.shape) if size > 1):
+        for axis, size in enumerate(reference.shape):
+            count = entries(size)
+            if not 0 < count < size:
+                continue
             answers = [r.copy() for r in references]
-            np.moveaxis(answers[place], axis, 0)[-1] = 0
-            yield f"output {place} without its last entry of axis {axis}", answers
+            np.moveaxis(answers[place], axis, 0)[-count:] = 0
+            named = "entry" if count == 1 else f"{count} entries"
+            yield f"output {place} without its last {named} of axis {axis}", answers
+
+
+def ends_of(references):
+    """Yields answers that lack a row, a column or a tile, which must fail in each trial. Rows and columns by twos: one
+    element alone may be small by chance, as in a causal softmax' last column, and is asked for over all trials."""
+    yield from cut_answers(references, lambda size: 2 if size > 4 else 1)
+    yield from cut_answers(references, lambda size: size % TILE if size > TILE else 0)
+
+
+def size_problems(references, trial):
+    """Results are of order one, so that a tolerance of a thousandth means something."""
+    problems = []
+    for place, reference in enumerate(references if trial < ROUNDED_TRIALS else []):
+        size = float(np.sqrt(np.mean(np.square(reference.astype(np.float64))))) if reference.dtype.kind == "f" else 1.0
+        if not LEAST_SIZE <= size <= MOST_SIZE:
+            problems.append(f"output {place} is of order {size:.2g}, not one")
+    return problems
 
 
 def float8(values):
@@ -114,16 +138,16 @@ def _float_is_double():
         torch.Tensor.float = narrow
 
 
-def precision_problems(model, given, references, trial):
+def precision_problems(model, given, references):
     """float32 may use up a tenth of the tolerance: else a kernel in another order of summation is wrong by chance."""
-    wide = [g.double() if isinstance(g, torch.Tensor) and g.is_floating_point() else g for g in given]
+    wide = task_form.map_tensors(lambda t: t.double() if t.is_floating_point() else t, given)
     with _float_is_double():
         outputs = outputs_of(model.double(), wide)
     model.float()
     exact = [o.numpy().astype(r.dtype) for o, r in zip(outputs, references)]
     if passes(references, exact, SPARE):
         return []
-    return [f"trial {trial}: float32 and float64 differ by more than {SPARE * ATOL:g}"]
+    return [f"float32 and float64 differ by more than {SPARE * ATOL:g}"]
 
 
 def moved(values, spec):
@@ -158,7 +182,7 @@ class Liveness:
             if not passes(arrays_of(outputs_of(model, given)), references):
                 self.unseen.discard((place, axis))
             entries[-1] = before
-        for what, answers in cut_answers(references):
+        for what, answers in cut_answers(references, lambda size: 1):
             self.cuts[what] = self.cuts.get(what, True) and passes(answers, references)
 
     def problems(self):

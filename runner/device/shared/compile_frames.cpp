@@ -31,12 +31,14 @@ Stage believable_stage(const std::string& word) {
 
 std::string compile_head(const jobs::NkiOptions& options, const jobs::Task& task,
                          const std::optional<std::string>& entry) {
-  json head = {
-      {"entry", entry ? json(*entry) : json()},
-      {"params", json::array()},
-      {"outputs", json::array()},
-      {"options",
-       {{"sdk", options.sdk}, {"target", options.target}, {"strict_paper_names", options.strict_paper_names}}}};
+  json head = {{"entry", entry ? json(*entry) : json()},
+               {"params", json::array()},
+               {"outputs", json::array()},
+               {"options",
+                {{"sdk", options.sdk},
+                 {"target", options.target},
+                 {"strict_paper_names", options.strict_paper_names},
+                 {"strict", options.strict}}}};
   for (const auto& input : task.inputs)
     head["params"].push_back({{"name", input.name}, {"shape", input.shape}, {"dtype", input.dtype}});
   for (const auto& output : task.outputs) head["outputs"].push_back({{"shape", output.shape}, {"dtype", output.dtype}});

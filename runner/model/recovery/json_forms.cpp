@@ -28,6 +28,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kMarks = 
 }};
 /// Longest text between a mark and its JSON: a name, and marks of less interest.
 constexpr std::size_t kLongestHeader = 200;
+/// Objects that never end are looked for to the end of the text, each time: marks by the thousand would take for ever.
+constexpr std::size_t kMostUnclosed = 16;
 
 /// The end of the object that begins at `open`; kNone when it does not end.
 std::size_t object_end(std::string_view text, std::size_t open) {
@@ -50,8 +52,8 @@ std::size_t object_end(std::string_view text, std::size_t open) {
 }
 
 Json parsed(std::string_view text) {
-  Json json = Json::parse(mend_json(text).text, nullptr, false);
-  return json.is_discarded() ? Json::parse(relaxed_json(mend_json(text).text), nullptr, false) : json;
+  Json json = parse_json(mend_json(text).text);
+  return json.is_discarded() ? parse_json(relaxed_json(mend_json(text).text)) : json;
 }
 
 bool stands_in(std::string_view header, std::string_view name) {
@@ -82,10 +84,15 @@ std::optional<ToolCall> call_of(std::string_view header, const Json& json, const
 }
 
 /// The calls that follow one mark: an object, or a list of them.
-std::size_t read_objects(std::string_view text, std::size_t at, const std::vector<ToolSpec>& tools, TextCalls& found) {
-  for (std::size_t open = text.find('{', at); open != kNone && open - at <= kLongestHeader;) {
+std::size_t read_objects(std::string_view text, std::size_t at, const std::vector<ToolSpec>& tools, TextCalls& found,
+                         std::size_t& unclosed) {
+  for (std::size_t open = text.substr(0, at + kLongestHeader + 1).find('{', at);
+       open != kNone && open - at <= kLongestHeader;) {
     const std::size_t end = object_end(text, open);
-    if (end == kNone) break;
+    if (end == kNone) {
+      ++unclosed;
+      break;
+    }
     if (auto call = call_of(text.substr(at, open - at), parsed(text.substr(open, end - open)), tools))
       found.calls.push_back(std::move(*call));
     at = end;
@@ -100,8 +107,9 @@ std::size_t read_objects(std::string_view text, std::size_t at, const std::vecto
 TextCalls calls_in_json(std::string_view text, const std::vector<ToolSpec>& tools) {
   for (const auto& [form, mark] : kMarks) {
     TextCalls found{form, text.find(mark), {}};
-    for (std::size_t at = found.begin; at != kNone; at = text.find(mark, at))
-      at = read_objects(text, at + mark.size(), tools, found);
+    std::size_t unclosed = 0;
+    for (std::size_t at = found.begin; at != kNone && unclosed < kMostUnclosed; at = text.find(mark, at))
+      at = read_objects(text, at + mark.size(), tools, found, unclosed);
     if (!found.calls.empty()) return found;
   }
   return {};

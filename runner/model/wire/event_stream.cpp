@@ -7,32 +7,20 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "runner/model/json_text.hpp"
 
 namespace nkigrid::model {
 namespace {
 
 using Json = nlohmann::json;
 
-/// The data of each event, in order. @source WHATWG HTML, section 9.2: comments and other fields are passed over
-std::vector<std::string_view> events_of(std::string_view body) {
-  std::vector<std::string_view> events;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const std::size_t end = std::min(body.find('\n', begin), body.size());
-    std::string_view line = body.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with("data:")) {
-      line.remove_prefix(5);
-      if (line.starts_with(' ')) line.remove_prefix(1);
-      events.push_back(line);
-    }
-    begin = end + 1;
-  }
-  return events;
-}
-
 void append_text(Json& whole, const Json& delta, const char* key) {
-  if (!delta.contains(key) || !delta[key].is_string()) return;
-  whole[key] = whole.value(key, "") + delta[key].get<std::string>();
+  const auto piece = delta.find(key);
+  if (piece == delta.end() || !piece->is_string()) return;
+  // In place: a server may send a reply byte by byte.
+  Json& text = whole[key];
+  if (!text.is_string()) text = "";
+  text.get_ref<std::string&>() += piece->get_ref<const std::string&>();
 }
 
 /// A call grows by its index: the first piece names it, the others add to its arguments.
@@ -63,6 +51,22 @@ void append_delta(Json& message, const Json& delta) {
 
 }  // namespace
 
+std::vector<std::string_view> events_of(std::string_view body) {
+  std::vector<std::string_view> events;
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = std::min(body.find('\n', begin), body.size());
+    std::string_view line = body.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with("data:")) {
+      line.remove_prefix(5);
+      if (line.starts_with(' ')) line.remove_prefix(1);
+      events.push_back(line);
+    }
+    begin = end + 1;
+  }
+  return events;
+}
+
 bool is_event_stream(std::string_view body) {
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
@@ -84,7 +88,7 @@ Json joined_chunks(std::string_view body) {
   bool done = false;
   for (const std::string_view event : events_of(body)) {
     done = done || event == "[DONE]";
-    const Json chunk = Json::parse(event, nullptr, false);
+    const Json chunk = parse_json(event);
     if (!chunk.is_object()) continue;
     for (const char* key : {"usage", "system_fingerprint"}) {
       if (chunk.contains(key) && !chunk[key].is_null()) whole[key] = chunk[key];

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
 #include "runner/model/json_text.hpp"
 #include "runner/model/retry_after.hpp"
 
@@ -63,11 +64,25 @@ bool says_too_long(const std::string& message) {
   return has_any(message, kTooLong) || (has_any(message, kContext) && has_any(message, kExceeds));
 }
 
+/// Some servers say with 413 and 400 that a minute's tokens are used up.
+bool is_rate_limit(const ErrorBody& error) {
+  return error.type.find("rate_limit") != std::string::npos || error.code.find("rate_limit") != std::string::npos ||
+         lower(error.message).find("per minute") != std::string::npos;
+}
+
+/// The grid asks for a longer answer than the server gives at all: max_tokens is to be lowered, the prompt may fit.
+bool is_of_answer(const ErrorBody& error) {
+  const auto message = lower(error.message);
+  return message.find("max_tokens' or 'max_completion_tokens' is too large") != std::string::npos ||
+         message.find("max_tokens is too large") != std::string::npos;
+}
+
 /// Words count where a request was refused for what it holds, or a server stumbled over it (500); never where one is
 /// asked to wait: limits of tokens a minute speak of requests that are too large, too.
 bool is_too_long(long status, const ErrorBody& error) {
-  if (status == 413 || has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
-  const bool refused = status == 200 || status == 400 || status == 422 || status == 500;
+  if (is_rate_limit(error) || is_of_answer(error)) return false;
+  if (has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
+  const bool refused = status == 200 || status == 400 || status == 413 || status == 422 || status == 500;
   return refused && says_too_long(lower(error.message));
 }
 
@@ -88,23 +103,29 @@ bool is_transient(long status) {
 }  // namespace
 
 ErrorBody read_error(std::string_view body) {
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  const Json json = parse_json(mend_json(body).text);
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())
     return {true, error->get<std::string>(), "", ""};
   if (error != json.end() && error->is_object() && !error->empty()) return fields_of(*error);
   // Gateways wrap replies, too: {"code": 0, "message": "Success", "choices": [...]}.
-  return json.contains("message") && !json.contains("choices") ? fields_of(json) : ErrorBody{};
+  // And events of a stream hold the message that begins, as an object.
+  const auto message = json.find("message");
+  const bool says = message != json.end() && !message->is_object() && !json.contains("choices");
+  return says ? fields_of(json) : ErrorBody{};
 }
 
 WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   const long status = answer.status;
   WireVerdict verdict;
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
-  verdict.message = fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024));
+  verdict.message =
+      one_line(fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
   verdict.server_wait = server_wait(answer.headers);
-  if (is_too_long(status, error)) {
+  if (is_rate_limit(error) && (status == 400 || status == 413)) {
+    verdict.fault = WireFault::retry;
+  } else if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;
   } else if (is_quota(status, error)) {
     verdict.fault = WireFault::fatal;
@@ -117,6 +138,15 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   } else if (!is_transient(status)) {
     verdict.fault = WireFault::fatal;
   }
+  return verdict;
+}
+
+WireVerdict adapted(WireVerdict verdict, long status, const ErrorBody& error) {
+  if (verdict.fault == WireFault::context_full || verdict.fault == WireFault::refused) return verdict;
+  const Dialect wanted = wanted_dialect(status, error.message);
+  if (wanted == Dialect{}) return verdict;
+  verdict.fault = WireFault::adapt;
+  verdict.dialect = wanted;
   return verdict;
 }
 

@@ -22,6 +22,9 @@ ErrorBody read_error(std::string_view body);
 /// 5xx, an error inside a 200).
 WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error);
 
+/// Asks for the same request in another dialect where that is what the server refused.
+WireVerdict adapted(WireVerdict verdict, long status, const ErrorBody& error);
+
 /// A wait that the server asks for and that is longer than `longest` is a quota, not load: fatal.
 WireVerdict within(WireVerdict verdict, Seconds longest);
 

@@ -1,7 +1,8 @@
 #include "runner/model/wire/openai_reply.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "runner/model/json_text.hpp"
 #include "runner/model/wire/event_stream.hpp"
+#include "runner/model/wire/fields.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -27,22 +29,6 @@ std::string content_text(const Json& content) {
   return text;
 }
 
-std::string text_or_empty(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-/// A count that may be a float or a string of digits.
-std::uint32_t count_or_zero(const Json& object, const char* key) {
-  if (!object.is_object()) return 0;
-  const auto it = object.find(key);
-  if (it == object.end()) return 0;
-  const std::string text = it->is_string() ? it->get<std::string>() : "";
-  double value = it->is_number() ? it->get<double>() : 0;
-  if (!text.empty()) std::from_chars(text.data(), text.data() + text.size(), value);
-  return value > 0 && value < 4294967295.0 ? static_cast<std::uint32_t>(value) : 0;
-}
-
 /// A name without the marks of a chat template that a server left in it: "f<|channel|>commentary".
 std::string name_of(const Json& function) {
   const std::string name = text_or_empty(function, "name");
@@ -58,9 +44,10 @@ std::string arguments_of(const Json& function) {
 /// The calls of a message. Those without an id, or with one that another has, are given one: an answer names its call.
 std::vector<ToolCall> calls_of(const Json& message) {
   std::vector<ToolCall> calls;
+  std::unordered_set<std::string> ids;
+  std::size_t made = 0;
   const auto add = [&](const Json& function, std::string id) {
-    const bool taken = std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.id == id; });
-    if (id.empty() || taken) id = made_call_id(calls.size() + 1);
+    while (id.empty() || !ids.insert(id).second) id = made_call_id(made = std::max(made, calls.size()) + 1);
     calls.push_back({std::move(id), name_of(function), arguments_of(function)});
   };
   const auto is_call = [](const Json& owner, const char* key) {
@@ -137,7 +124,7 @@ bool is_full_context(const Json& body, const Json& choice) {
 ErrorBody read_failure(std::string_view body) {
   if (auto error = read_error(body); error.present) return error;
   if (is_event_stream(body)) return stream_error(body);
-  const Json json = Json::parse(mend_json(body).text, nullptr, false);
+  const Json json = parse_json(mend_json(body).text);
   if (!json.is_object() || !json.contains("choices") || !json["choices"].is_array() || json["choices"].empty())
     return {};
   const Json& choice = json["choices"][0];
@@ -156,7 +143,7 @@ ErrorBody read_failure(std::string_view body) {
 ChatReply parse_chat_response(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
   try {
-    const Json body = is_event_stream(mended.text) ? joined_chunks(mended.text) : Json::parse(mended.text);
+    const Json body = is_event_stream(mended.text) ? joined_chunks(mended.text) : parse_json(mended.text);
     if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
     ChatReply reply = reply_of(body);
     reply.mended = mended.mended;

@@ -72,7 +72,8 @@ Json served_body(const Message& message) {
 
 ServedRequest parse_chat_request(std::string_view bytes) {
   try {
-    const Json body = Json::parse(mend_json(bytes).text);
+    const Json body = parse_json(mend_json(bytes).text);
+    if (body.is_discarded()) refuse("the request is no chat completion request (no JSON, or nested too deep)");
     ServedRequest served;
     served.model = body.at("model").get<std::string>();
     if (body.value("stream", false)) refuse("'stream': true is not served; leave it out");

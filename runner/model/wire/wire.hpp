@@ -7,6 +7,8 @@
 #include "jobs/grid/grid.hpp"
 #include "runner/model/chat.hpp"
 #include "runner/model/http.hpp"
+#include "runner/model/key.hpp"
+#include "runner/model/wire/dialect.hpp"
 
 /// What a provider's HTTP interface looks like, apart from how it is asked (client.hpp): pure functions, a file a wire.
 namespace nkigrid::model {
@@ -19,13 +21,6 @@ enum class WireFault {
   refused,       ///< a content filter answered with an error
   adapt,         ///< the server speaks another dialect: the same request in it
   fatal          ///< authentication, quota, not found, a bad request of ours
-};
-
-/// What servers of one api want in different ways. A client learns it from refusals and keeps it.
-struct Dialect {
-  bool max_completion_tokens = false;  ///< the newer name of the limit of a reply
-  bool empty_content = false;          ///< "" for a message without text, where others take null
-  bool operator==(const Dialect&) const = default;
 };
 
 struct WireVerdict {
@@ -43,9 +38,9 @@ struct Wire {
 
   /// Adds to a finished request what proves who asks: a key in a header, or a signature over all of it. Called anew for
   /// every try, so that a signature's time is the try's.
-  /// @param key from read_key(); "": none
+  /// @param key from read_keys_of()
   /// @param now [Unix seconds]
-  void (*sign)(HttpRequest& request, const jobs::ModelSpec& model, const std::string& key, double now);
+  void (*sign)(HttpRequest& request, const jobs::ModelSpec& model, const ApiKey& key, double now);
 
   /// The reply in the body of a 200; nothing when the body is an error's, for verdict() to tell.
   /// @throws Error{corrupt} when it is neither: cut, or no such thing at all
@@ -57,6 +52,15 @@ struct Wire {
 
 // The table: the wire of each api that has an endpoint (wire/<name>.cpp). An api without one does not compile.
 Wire wire_of(const jobs::OpenAi& api);
+Wire wire_of(const jobs::Anthropic& api);
+Wire wire_of(const jobs::Bedrock& api);
+
+/// The body of a request as it goes over the wire, before any dialect was learnt. @pre a model with an endpoint
+std::string request_body(const ChatRequest& chat, const jobs::ModelSpec& model);
+
+/// What today's reader makes of a logged response's bytes; nothing when it takes them for an error's, or when the
+/// model's api has no wire. @throws Error{corrupt} when they are no response of that api
+std::optional<ChatReply> read_again(std::string_view raw, const jobs::ModelSpec& model);
 
 /// `path` ("/chat/completions") below a base URL, whether that ends in slashes or not.
 std::string url_below(std::string_view endpoint, std::string_view path);

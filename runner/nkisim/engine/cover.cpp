@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "runner/nkisim/program/ranges.hpp"
 #include "runner/nkisim/program/walk.hpp"
@@ -15,19 +16,56 @@ bool mentions(const Program& program, const Access& access, std::uint32_t root) 
   return root_of(program, access.buffer) == root || (access.dynamic && mentions(program, *access.dynamic, root));
 }
 
+/// The points that an operation writes: of a matmul's, the axis that it sums over is none.
+template <class Op>
+std::vector<std::int64_t> written_shape(const Op& op) {
+  std::vector<std::int64_t> shape = op.head.shape;
+  if constexpr (std::is_same_v<Op, Matmul>) shape[0] = 1;
+  return shape;
+}
+
 /// Whether an operation covers `buffer`; nothing when it does not touch it.
 template <class Op>
 std::optional<bool> covers(const Program& program, const Op& op, std::uint32_t buffer) {
-  bool is_read = false, may_skip = false;
+  bool is_read = false, is_written = false, may_skip = false;
   for_each_access(op, [&](const Access& access, bool written) {
-    if (written) return;
-    is_read = is_read || mentions(program, access, buffer);
-    may_skip = may_skip || access.skip_out_of_bounds;  // a row whose source is skipped is not written
+    (written ? is_written : is_read) |= mentions(program, access, buffer);
+    may_skip = may_skip || (!written && access.skip_out_of_bounds);  // a row whose source is skipped is not written
   });
   if (is_read) return false;
-  if (!mentions(program, op.dst, buffer)) return std::nullopt;
-  return !accumulates(op) && op.head.mask.empty() && op.dst.buffer == buffer && !op.dst.dynamic && !may_skip &&
-         !covering_axes(program, op.dst, op.head.shape).empty();
+  if (!is_written) return std::nullopt;
+  if constexpr (std::is_same_v<Op, SpecialOp>) {
+    return false;
+  } else {
+    // A matmul that accumulates overwrites what nothing has written yet.
+    const bool adds = accumulates(op) && !std::is_same_v<Op, Matmul>;
+    return !adds && op.head.mask.empty() && op.dst.buffer == buffer && !op.dst.dynamic && !may_skip &&
+           !covering_axes(program, op.dst, written_shape(op)).empty();
+  }
+}
+
+/// The same of the nodes [from, ...) of a block, by the first of them that touches `buffer`. @param look how many nodes
+/// may still be looked at
+std::optional<bool> block_covers(const Program& program, const Block& nodes, std::size_t from, std::uint32_t buffer,
+                                 std::size_t& look) {
+  const auto of = [&](const auto& what) -> std::optional<bool> {
+    using What = std::decay_t<decltype(what)>;
+    if constexpr (std::is_same_v<What, Alloc>) {
+      return std::nullopt;
+    } else if constexpr (std::is_same_v<What, Loop>) {  // in its first trip
+      return what.trips > 0 ? block_covers(program, what.body, 0, buffer, look) : std::optional(false);
+    } else if constexpr (std::is_same_v<What, If>) {
+      return false;  // good enough: no look into branches
+    } else {
+      return covers(program, what, buffer);
+    }
+  };
+  for (std::size_t k = from; k < nodes.size(); ++k) {
+    if (look == 0) return false;
+    --look;
+    if (const std::optional<bool> covered = std::visit(of, nodes[k].what)) return covered;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -54,18 +92,8 @@ std::vector<int> covering_axes(const Program& program, const Access& dst, const 
 }
 
 bool is_covered_next(const Program& program, std::uint32_t buffer, const Block& nodes, std::size_t alloc) {
-  for (std::size_t k = alloc + 1; k < std::min(nodes.size(), alloc + kLookAhead); ++k) {
-    std::optional<bool> covered;
-    if (const Map* map = std::get_if<Map>(&nodes[k].what)) {
-      covered = covers(program, *map, buffer);
-    } else if (const Fold* fold = std::get_if<Fold>(&nodes[k].what)) {
-      covered = covers(program, *fold, buffer);
-    } else if (!std::holds_alternative<Alloc>(nodes[k].what)) {
-      return false;  // good enough: no look into loops and rarer operations
-    }
-    if (covered) return *covered;
-  }
-  return false;
+  std::size_t look = kLookAhead;
+  return block_covers(program, nodes, alloc + 1, buffer, look).value_or(false);
 }
 
 }  // namespace nkigrid::nkisim

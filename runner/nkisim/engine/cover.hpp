@@ -12,8 +12,8 @@ namespace nkigrid::nkisim {
 /// element once; -1 for axes of extent 1. Empty when it does not.
 std::vector<int> covering_axes(const Program& program, const Access& dst, const std::vector<std::int64_t>& shape);
 
-/// The first operation after nodes[alloc] that touches `buffer` writes all of it, in the same block: the alloc need not
-/// poison, because poison would never be seen.
+/// The first operation after nodes[alloc] that touches `buffer`, in the same block or a loop in it, writes all of it:
+/// the alloc need not poison, because poison would never be seen.
 bool is_covered_next(const Program& program, std::uint32_t buffer, const Block& nodes, std::size_t alloc);
 
 }  // namespace nkigrid::nkisim

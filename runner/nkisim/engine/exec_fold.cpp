@@ -69,10 +69,12 @@ class FoldExec final : public Exec {
   }
 
  private:
+  using Lane = typename Rows<T>::Lane;
+
   /// One destination element: the folded axes run along the rows.
   void fold_rows(Machine& machine) {
-    T lanes[kLanes];
-    std::fill(lanes, lanes + kLanes, Rows<T>::identity(machine.rows, function_));
+    Lane lanes[kLanes];
+    std::fill(lanes, lanes + kLanes, static_cast<Lane>(Rows<T>::identity(machine.rows, function_)));
     bool any = false;
     Odometer outer(space_, machine.values, kept_, row_axis_);
     do {
@@ -80,14 +82,11 @@ class FoldExec final : public Exec {
       for (int k = 0; k < count; ++k) any = fold_span(machine, spans_[static_cast<std::size_t>(k)], lanes) || any;
     } while (outer.next());
     if (!any) return;
-    for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-      const Operand<T> operands[2] = {{lanes, false}, {lanes + half, false}};
-      Rows<T>::apply(machine.rows, function_, operands, half, lanes);
-    }
-    write(machine, 0, 1, lanes);
+    T total = Rows<T>::join(machine.rows, function_, lanes);
+    write(machine, 0, 1, &total);
   }
 
-  bool fold_span(Machine& machine, Span span, T* lanes) {
+  bool fold_span(Machine& machine, Span span, Lane* lanes) {
     if (!expression_.begin_row(machine, space_, row_axis_, span.lo, span.hi)) return false;
     const std::int64_t length = span.hi - span.lo;
     for (std::int64_t skip = 0; skip < length; skip += static_cast<std::int64_t>(kChunk)) {

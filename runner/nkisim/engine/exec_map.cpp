@@ -42,6 +42,10 @@ class MapExec final : public Exec {
     if (!machine.resolve(space_, store_.view(), row_axis_, span.lo, span.hi, to)) return;
     if (!expression_.begin_row(machine, space_, row_axis_, span.lo, span.hi)) return;
     const std::int64_t length = span.hi - span.lo;
+    if (row_axis_ > 0) {
+      fetch_next(machine, space_, store_.view(), to, row_axis_ - 1, length);
+      expression_.fetch_next_row(machine, space_, row_axis_ - 1, length);
+    }
     for (std::int64_t skip = 0; skip < length; skip += static_cast<std::int64_t>(kChunk)) {
       const std::size_t n = static_cast<std::size_t>(std::min<std::int64_t>(kChunk, length - skip));
       T* direct = nullptr;

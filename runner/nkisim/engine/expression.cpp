@@ -77,6 +77,14 @@ bool Expression<T>::begin_row(Machine& machine, const Space& space, std::size_t 
 }
 
 template <class T>
+void Expression<T>::fetch_next_row(const Machine& machine, const Space& space, std::size_t axis,
+                                   std::int64_t length) const {
+  for (const Input& in : inputs_) {
+    if (in.kind == Source::Kind::access) fetch_next(machine, space, in.view, in.row, axis, length);
+  }
+}
+
+template <class T>
 Operand<T> Expression<T>::input(Machine& machine, std::size_t k, std::int64_t skip, std::size_t n) {
   const Input& in = inputs_[k];
   T* values = machine.buffer<T>(k);

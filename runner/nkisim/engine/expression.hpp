@@ -16,6 +16,8 @@ class Expression {
 
   /// Finds the sources' rows for [lo, hi). @returns false when the row is to be skipped.
   bool begin_row(Machine& machine, const Space& space, std::size_t axis, std::int64_t lo, std::int64_t hi);
+  /// fetch_next() of the sources.
+  void fetch_next_row(const Machine& machine, const Space& space, std::size_t axis, std::int64_t length) const;
   /// Values at lo + skip, n <= kChunk of them; into `out` when there are steps and `out` is given.
   Operand<T> evaluate(Machine& machine, std::int64_t skip, std::size_t n, T* out);
   /// Source k alone.

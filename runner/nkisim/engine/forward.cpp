@@ -43,6 +43,7 @@ Program declarations_of(const Program& program) {
     copy.shape = buffer.shape;
     copy.partition_dim = buffer.partition_dim;
     copy.alias_of = buffer.alias_of;
+    copy.root = buffer.root;
   }
   return out;
 }
@@ -100,6 +101,12 @@ class Forwarder {
   }
   What rewrite(const Map& map) { return redirected(map); }
   What rewrite(const Fold& fold) { return redirected(fold); }
+  What rewrite(const Matmul& matmul) {
+    Matmul copy = matmul;
+    redirect(copy.stationary);
+    redirect(copy.moving);
+    return copy;
+  }
   template <class Op>
   What rewrite(const Op& op) {
     return op;
@@ -118,7 +125,7 @@ class Forwarder {
   /// same
   ///   pass over the block, under the loop variables that the load's index names.
   /// - The load covers the tile, and nothing else writes it: no reader could see anything but loaded values.
-  /// - All readers are maps and folds in proven bounds: their views can be composed with the load's.
+  /// - All readers are maps, folds and matmuls in proven bounds: their views can be composed with the load's.
   bool is_forwardable_load(const Map& map, const Node& node, const Block& nodes) const {
     if (!is_plain_copy(map) || !map.head.mask.empty()) return false;
     const Access& from = map.sources[0].access;

@@ -1,42 +1,77 @@
 // Included inside an unnamed namespace, once an instruction set. The functions of numbers.def in float32 work.
 
 // NaN wins, as poison must.
-inline float maximum_f(float a, float b) { return a > b || a != a ? a : b; }
-inline float minimum_f(float a, float b) { return a < b || a != a ? a : b; }
-/// The remainder with the divisor's sign.
-inline float mod_f(float a, float b) {
-  const float r = std::fmod(a, b);
-  if (r == 0.0f) return std::copysign(0.0f, b);
+template <class N>
+inline N maximum_of(N a, N b) {
+  return a > b || a != a ? a : b;
+}
+template <class N>
+inline N minimum_of(N a, N b) {
+  return a < b || a != a ? a : b;
+}
+/// A function of doubles as one of floats: rounded once.
+template <double (*kFunction)(double)>
+inline float rounded(float a) {
+  return static_cast<float>(kFunction(static_cast<double>(a)));
+}
+// What the vector forms hold for; the rest is the C library's, an element at a time. Without && the tests are vector
+// code too.
+inline bool is_finite(float a) { return __builtin_fabsf(a) <= std::numeric_limits<float>::max(); }
+inline bool is_small_angle(float a) { return __builtin_fabsf(a) <= kLargestAngle; }
+inline bool is_small_quotient(float a, float b) {
+  return bool((__builtin_fabsf(a) <= __builtin_fabsf(b) * kLargestQuotient) & (b != 0.0f) & is_finite(b));
+}
+/// A square is left out: it is a product, rounded as one.
+inline bool is_plain_power(float a, float b) {
+  return bool((a != 0.0f) & is_finite(a) & is_finite(b) & (b != 2.0f) & ((a > 0.0f) | (__builtin_truncf(b) == b)));
+}
+inline float power_f(float a, float b) {
+  return static_cast<float>(power_d(static_cast<double>(a), static_cast<double>(b)));
+}
+inline float power_rare(float a, float b) {
+  return b == 2.0f ? a * a : static_cast<float>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+}
+inline void power_row(const Operand<float>* o, std::size_t n, float* out) {
+  if (o[1].scalar && *o[1].data == 2.0f) return unary(o[0], n, out, [](float a) { return a * a; });
+  binary_within(o, n, out, is_plain_power, power_f, power_rare);
+}
+inline float remainder_f(float a, float b) {
+  return static_cast<float>(remainder_d(static_cast<double>(a), static_cast<double>(b)));
+}
+/// The remainder r of a by b, with the divisor's sign.
+inline float with_sign_of_divisor(float r, float b) {
+  if (r == 0.0f) return __builtin_copysignf(0.0f, b);
   return (r < 0.0f) != (b < 0.0f) ? r + b : r;
 }
 
 inline float truth(bool v) { return v ? 1.0f : 0.0f; }
 
-/// The functions that fold: calls use(f, the value that a fold begins with).
-template <class Use>
+/// The functions that fold, over N, which is float or double: calls use(f, the value that a fold begins with).
+template <class N, class Use>
 inline void with_foldable_f32(Fn fn, Use use) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr N kInfinity = std::numeric_limits<N>::infinity();
   switch (fn) {
     case Fn::add:
-      return use([](float a, float b) { return a + b; }, 0.0f);
+      return use([](N a, N b) { return a + b; }, N(0));
     case Fn::multiply:
-      return use([](float a, float b) { return a * b; }, 1.0f);
+      return use([](N a, N b) { return a * b; }, N(1));
     case Fn::maximum:
-      return use([](float a, float b) { return maximum_f(a, b); }, -kInfinity);
+      return use([](N a, N b) { return maximum_of(a, b); }, -kInfinity);
     case Fn::minimum:
-      return use([](float a, float b) { return minimum_f(a, b); }, kInfinity);
+      return use([](N a, N b) { return minimum_of(a, b); }, kInfinity);
     case Fn::logical_and:
-      return use([](float a, float b) { return truth((a != 0.0f) & (b != 0.0f)); }, 1.0f);
+      return use([](N a, N b) { return N((a != N(0)) & (b != N(0))); }, N(1));
     case Fn::logical_or:
-      return use([](float a, float b) { return truth((a != 0.0f) | (b != 0.0f)); }, 0.0f);
+      return use([](N a, N b) { return N((a != N(0)) | (b != N(0))); }, N(0));
     case Fn::logical_xor:
-      return use([](float a, float b) { return truth((a != 0.0f) != (b != 0.0f)); }, 0.0f);
+      return use([](N a, N b) { return N((a != N(0)) != (b != N(0))); }, N(0));
     default:
       break;  // validate() folds by no other
   }
 }
 
-void apply_f32(Fn fn, const Operand<float>* o, std::size_t n, float* out) {
+/// Flattened: a function that is not inlined would work an element at a time.
+[[gnu::flatten]] void apply_f32(Fn fn, const Operand<float>* o, std::size_t n, float* out) {
   switch (fn) {
     case Fn::add:
     case Fn::multiply:
@@ -45,17 +80,19 @@ void apply_f32(Fn fn, const Operand<float>* o, std::size_t n, float* out) {
     case Fn::logical_and:
     case Fn::logical_or:
     case Fn::logical_xor:
-      return with_foldable_f32(fn, [&](auto f, float) { binary(o, n, out, f); });
+      return with_foldable_f32<float>(fn, [&](auto f, float) { binary(o, n, out, f); });
     case Fn::subtract:
       return binary(o, n, out, [](float a, float b) { return a - b; });
     case Fn::divide:
       return binary(o, n, out, [](float a, float b) { return a / b; });
     case Fn::power:
-      return binary(o, n, out, [](float a, float b) { return b == 2.0f ? a * a : std::pow(a, b); });
+      return power_row(o, n, out);
     case Fn::mod:
-      return binary(o, n, out, mod_f);
+      return binary_within(
+          o, n, out, is_small_quotient, [](float a, float b) { return with_sign_of_divisor(remainder_f(a, b), b); },
+          [](float a, float b) { return with_sign_of_divisor(std::fmod(a, b), b); });
     case Fn::fmod:
-      return binary(o, n, out, [](float a, float b) { return std::fmod(a, b); });
+      return binary_within(o, n, out, is_small_quotient, remainder_f, [](float a, float b) { return std::fmod(a, b); });
     case Fn::equal:
       return binary(o, n, out, [](float a, float b) { return truth(a == b); });
     case Fn::not_equal:
@@ -83,51 +120,51 @@ void apply_f32(Fn fn, const Operand<float>* o, std::size_t n, float* out) {
     case Fn::ceil:
       return unary(o[0], n, out, [](float a) { return __builtin_ceilf(a); });
     case Fn::exp:
-      return unary(o[0], n, out, exp_f);
+      return unary(o[0], n, out, rounded<exp_d>);
     case Fn::log:
-      return unary(o[0], n, out, log_f);
+      return unary(o[0], n, out, rounded<log_d>);
     case Fn::sqrt:
       return unary(o[0], n, out, [](float a) { return __builtin_sqrtf(a); });
     case Fn::rsqrt:
-      return unary(o[0], n, out, [](float a) { return 1.0f / __builtin_sqrtf(a); });
+      return unary(o[0], n, out, rounded<rsqrt_d>);
     case Fn::reciprocal:
       return unary(o[0], n, out, [](float a) { return 1.0f / a; });
     case Fn::square:
       return unary(o[0], n, out, [](float a) { return a * a; });
     case Fn::sin:
-      return unary(o[0], n, out, [](float a) { return std::sin(a); });
+      return unary_within(o[0], n, out, is_small_angle, rounded<sin_d>, [](float a) { return std::sin(a); });
     case Fn::cos:
-      return unary(o[0], n, out, [](float a) { return std::cos(a); });
+      return unary_within(o[0], n, out, is_small_angle, rounded<cos_d>, [](float a) { return std::cos(a); });
     case Fn::tan:
-      return unary(o[0], n, out, [](float a) { return std::tan(a); });
+      return unary_within(o[0], n, out, is_small_angle, rounded<tan_d>, [](float a) { return std::tan(a); });
     case Fn::arctan:
-      return unary(o[0], n, out, [](float a) { return std::atan(a); });
+      return unary(o[0], n, out, rounded<arctan_d>);
     case Fn::tanh:
-      return unary(o[0], n, out, tanh_f);
+      return unary(o[0], n, out, rounded<tanh_d>);
     case Fn::sigmoid:
-      return unary(o[0], n, out, sigmoid_f);
+      return unary(o[0], n, out, rounded<sigmoid_d>);
     case Fn::relu:
       return unary(o[0], n, out, [](float a) { return a > 0.0f || a != a ? a : 0.0f; });
     case Fn::gelu:
-      return unary(o[0], n, out, gelu_f);
+      return unary(o[0], n, out, rounded<gelu_d>);
     case Fn::gelu_dx:
-      return unary(o[0], n, out, gelu_dx_f);
+      return unary(o[0], n, out, rounded<gelu_dx_d>);
     case Fn::gelu_apprx_tanh:
-      return unary(o[0], n, out, gelu_tanh_f);
+      return unary(o[0], n, out, rounded<gelu_tanh_d>);
     case Fn::gelu_apprx_sigmoid:
-      return unary(o[0], n, out, [](float a) { return a * sigmoid_f(1.702f * a); });
+      return unary(o[0], n, out, rounded<gelu_sigmoid_d>);
     case Fn::silu:
-      return unary(o[0], n, out, silu_f);
+      return unary(o[0], n, out, rounded<silu_d>);
     case Fn::silu_dx:
-      return unary(o[0], n, out, silu_dx_f);
+      return unary(o[0], n, out, rounded<silu_dx_d>);
     case Fn::erf:
-      return unary(o[0], n, out, erf_f);
+      return unary(o[0], n, out, rounded<erf_d>);
     case Fn::erf_dx:
-      return unary(o[0], n, out, [](float a) { return 1.128379167f * exp_f(-a * a); });
+      return unary(o[0], n, out, rounded<erf_dx_d>);
     case Fn::softplus:
-      return unary(o[0], n, out, softplus_f);
+      return unary(o[0], n, out, rounded<softplus_d>);
     case Fn::mish:
-      return unary(o[0], n, out, [](float a) { return a * tanh_f(softplus_f(a)); });
+      return unary(o[0], n, out, rounded<mish_d>);
     case Fn::logical_not:
       return unary(o[0], n, out, [](float a) { return truth(a == 0.0f); });
     case Fn::select:
@@ -142,11 +179,15 @@ void apply_f32(Fn fn, const Operand<float>* o, std::size_t n, float* out) {
   }
 }
 
-void fold_f32(Fn fn, float* lanes, const float* v, std::size_t n, std::size_t first) {
-  with_foldable_f32(fn, [&](auto f, float) { fold_row(lanes, v, n, first, f); });
+[[gnu::flatten]] void fold_f32(Fn fn, double* lanes, const float* v, std::size_t n, std::size_t first) {
+  with_foldable_f32<double>(fn, [&](auto f, double) { fold_row(lanes, v, n, first, f); });
+}
+float join_f32(Fn fn, double* lanes) {
+  with_foldable_f32<double>(fn, [&](auto f, double) { join_lanes(lanes, f); });
+  return static_cast<float>(lanes[0]);
 }
 float identity_f32(Fn fn) {
   float value = 0;
-  with_foldable_f32(fn, [&](auto, float begin) { value = begin; });
+  with_foldable_f32<float>(fn, [&](auto, float begin) { value = begin; });
   return value;
 }

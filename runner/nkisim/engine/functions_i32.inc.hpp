@@ -47,7 +47,7 @@ inline void with_foldable_i32(Fn fn, Use use) {
   }
 }
 
-void apply_i32(Fn fn, const Operand<Int>* o, std::size_t n, Int* out) {
+[[gnu::flatten]] void apply_i32(Fn fn, const Operand<Int>* o, std::size_t n, Int* out) {
   switch (fn) {
     case Fn::add:
     case Fn::multiply:
@@ -114,6 +114,10 @@ void apply_i32(Fn fn, const Operand<Int>* o, std::size_t n, Int* out) {
 
 void fold_i32(Fn fn, Int* lanes, const Int* v, std::size_t n, std::size_t first) {
   with_foldable_i32(fn, [&](auto f, Int) { fold_row(lanes, v, n, first, f); });
+}
+Int join_i32(Fn fn, Int* lanes) {
+  with_foldable_i32(fn, [&](auto f, Int) { join_lanes(lanes, f); });
+  return lanes[0];
 }
 Int identity_i32(Fn fn) {
   Int value = 0;

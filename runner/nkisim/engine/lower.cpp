@@ -4,6 +4,7 @@
 #include <set>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/engine/absorb.hpp"
 #include "runner/nkisim/engine/control.hpp"
 #include "runner/nkisim/engine/cover.hpp"
 #include "runner/nkisim/engine/forward.hpp"
@@ -87,7 +88,10 @@ Executable::Executable(const Program& program, bool leave_out_copies, bool track
   for (const auto& [id, trips] : ranges_.trips())
     loop_numbers_.emplace(id, static_cast<std::uint32_t>(loop_numbers_.size()));
   try {
-    if (leave_out_copies) forwarded_ = forwarded(program, ranges_);
+    if (leave_out_copies) {
+      forwarded_ = forwarded(program, ranges_);
+      absorb_loops(forwarded_);
+    }
     build(leave_out_copies ? forwarded_ : program);
   } catch (const Error&) {
     // An index that forwarding joined may leave the range that interval arithmetic handles. The program is valid, so
@@ -106,6 +110,7 @@ Executable::Executable(const Program& program, bool leave_out_copies, bool track
 void Executable::build(const Program& program) {
   const Lowering lowering{program, ranges_, loop_numbers_};
   body_ = Builder(lowering).block(program.body);
+  grid_ = program.grid;
 }
 
 void Executable::prepare(Machine& machine) const {
@@ -134,14 +139,14 @@ void Executable::prepare(Machine& machine) const {
 
 void Executable::run(Machine& machine) const {
   std::vector<AtomSet> axes;
-  std::vector<std::int64_t> at(program_.grid.size(), 0);
+  std::vector<std::int64_t> at(grid_.size(), 0);
   for (std::uint32_t axis = 0; axis < at.size(); ++axis) axes.emplace_back(program_, Atom::Kind::program_id, axis);
   for (bool more = true; more;) {
     for (std::size_t axis = 0; axis < at.size(); ++axis) axes[axis].set(program_, machine.atoms, at[axis]);
     run_block(body_, machine);
     more = false;  // to the next instance: the last axis that has one more moves, those after it begin again
     for (std::size_t axis = at.size(); axis-- > 0 && !more;) {
-      more = ++at[axis] < program_.grid[axis];
+      more = ++at[axis] < grid_[axis];
       if (!more) at[axis] = 0;
     }
   }

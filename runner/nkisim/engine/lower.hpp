@@ -29,6 +29,7 @@ class Executable {
   Ranges ranges_;
   std::map<std::uint32_t, std::uint32_t> loop_numbers_;
   Program forwarded_;
+  std::vector<std::int64_t> grid_;  ///< of what was built
   ExecBlock body_;
   std::vector<std::uint32_t> granules_;  ///< by root buffer: bytes a bit of its written-bitmap stands for; 0: none
 };

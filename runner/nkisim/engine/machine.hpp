@@ -75,6 +75,19 @@ class Machine {
   std::unique_ptr<std::byte[], Free> scratch_;
 };
 
+/// Asks for the next row of a view while this one is worked on, where that helps: rows of a tile in HBM lie far apart,
+/// in an order that no processor foresees. Tiles on chip are in its cache, long rows it foresees.
+/// @param axis the one that moves to the next row @param length elements of a row
+inline void fetch_next(const Machine& machine, const Space& space, const View& view, const RowAt& row, std::size_t axis,
+                       std::int64_t length) {
+  constexpr std::int64_t kLine = 64, kShort = 256, kLong = 4096;
+  const std::int64_t bytes = length * view.item;
+  const bool helps = row.stride == view.item && bytes >= kShort && bytes <= kLong;
+  if (!helps || is_on_chip(machine.program.buffers[view.root].kind)) return;
+  const std::byte* next = row.at + space.step(view.offset, axis);
+  for (std::int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at);
+}
+
 inline constexpr std::size_t kRowBuffers = kMaxSources + kMaxSteps + 4;
 inline constexpr std::size_t kStoreBuffer = kMaxSources + kMaxSteps;  ///< for a broadcast result
 inline constexpr std::size_t kOldBuffer = kStoreBuffer + 1;           ///< for the old value of an accumulation

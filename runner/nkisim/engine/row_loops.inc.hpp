@@ -33,25 +33,56 @@ inline void binary(const Operand<T>* o, std::size_t n, T* out, F f) {
   }
 }
 
+/// As unary(), where f holds for all of a usual row: `covers` says for which values. The others get `rare`; an
+/// element's bits do not depend on its neighbours, since f gives the same whichever loop it stands in.
+template <class T, class Covers, class F, class Rare>
+inline void unary_within(const Operand<T>& a, std::size_t n, T* out, Covers covers, F f, Rare rare) {
+  unsigned outside = 0;
+  for (std::size_t j = 0; j < (a.scalar ? 1 : n); ++j) outside |= covers(a.data[j]) ? 0U : 1U;
+  if (outside == 0) return unary(a, n, out, f);
+  unary(a, n, out, [&](T x) { return covers(x) ? f(x) : rare(x); });
+}
+template <class T, class Covers, class F, class Rare>
+inline void binary_within(const Operand<T>* o, std::size_t n, T* out, Covers covers, F f, Rare rare) {
+  const std::size_t sa = o[0].scalar ? 0 : 1, sb = o[1].scalar ? 0 : 1;
+  unsigned outside = 0;
+  for (std::size_t j = 0; j < n; ++j) outside |= covers(o[0].data[j * sa], o[1].data[j * sb]) ? 0U : 1U;
+  if (outside == 0) return binary(o, n, out, f);
+  binary(o, n, out, [&](T x, T y) { return covers(x, y) ? f(x, y) : rare(x, y); });
+}
+
 template <class T>
 inline void select_row(const Operand<T>* o, std::size_t n, T* out) {
-  const std::size_t sa = o[0].scalar ? 0 : 1, sb = o[1].scalar ? 0 : 1, sc = o[2].scalar ? 0 : 1;
-  const T *a = o[0].data, *b = o[1].data, *c = o[2].data;
+  T spread[3][kChunk];
+  const T* row[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (o[k].scalar) std::fill_n(spread[k], n, *o[k].data);
+    row[k] = o[k].scalar ? spread[k] : o[k].data;
+  }
+  const T *a = row[0], *b = row[1], *c = row[2];
 #pragma GCC ivdep
-  for (std::size_t j = 0; j < n; ++j) out[j] = a[j * sa] != T(0) ? b[j * sb] : c[j * sc];
+  for (std::size_t j = 0; j < n; ++j) out[j] = a[j] != T(0) ? b[j] : c[j];
 }
 
 /// lanes[(first + j) % kLanes] = f(lanes[..], v[j]), the lanes in registers over the whole rounds between the ragged
 /// ends.
-template <class T, class F>
-inline void fold_row(T* lanes, const T* v, std::size_t n, std::size_t first, F f) {
+template <class L, class T, class F>
+inline void fold_row(L* lanes, const T* v, std::size_t n, std::size_t first, F f) {
   std::size_t j = 0;
-  for (; (first + j) % kLanes != 0 && j < n; ++j) lanes[(first + j) % kLanes] = f(lanes[(first + j) % kLanes], v[j]);
-  T local[kLanes];
+  for (; (first + j) % kLanes != 0 && j < n; ++j) {
+    lanes[(first + j) % kLanes] = f(lanes[(first + j) % kLanes], static_cast<L>(v[j]));
+  }
+  L local[kLanes];
   for (std::size_t k = 0; k < kLanes; ++k) local[k] = lanes[k];
   for (; j + kLanes <= n; j += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) local[k] = f(local[k], v[j + k]);
+    for (std::size_t k = 0; k < kLanes; ++k) local[k] = f(local[k], static_cast<L>(v[j + k]));
   }
-  for (std::size_t k = 0; j < n; ++j, ++k) local[k] = f(local[k], v[j]);
+  for (std::size_t k = 0; j < n; ++j, ++k) local[k] = f(local[k], static_cast<L>(v[j]));
   for (std::size_t k = 0; k < kLanes; ++k) lanes[k] = local[k];
+}
+template <class L, class F>
+inline void join_lanes(L* lanes, F f) {
+  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) lanes[k] = f(lanes[k], lanes[k + half]);
+  }
 }

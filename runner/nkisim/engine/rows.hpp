@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "runner/nkisim/numbers/numbers.hpp"
 
@@ -29,9 +30,13 @@ struct RowKernels {
   void (*store_f32)(Dtype dtype, std::byte* to, std::int64_t stride, std::size_t n, const float* from,
                     std::uint8_t int_poison);
   void (*store_i32)(Dtype dtype, std::byte* to, std::int64_t stride, std::size_t n, const std::int32_t* from);
-  /// lanes[(first + j) % 16] = fn(lanes[..], values[j])
-  void (*fold_f32)(Fn fn, float* lanes, const float* values, std::size_t n, std::size_t first);
+  /// lanes[(first + j) % 16] = fn(lanes[..], values[j]); sums of floats are kept in double, so a long row loses
+  /// nothing.
+  void (*fold_f32)(Fn fn, double* lanes, const float* values, std::size_t n, std::size_t first);
   void (*fold_i32)(Fn fn, std::int32_t* lanes, const std::int32_t* values, std::size_t n, std::size_t first);
+  /// All lanes as one value; they hold nothing of use afterwards.
+  float (*join_f32)(Fn fn, double* lanes);
+  std::int32_t (*join_i32)(Fn fn, std::int32_t* lanes);
   /// What the lanes of a fold begin with: fn(identity, x) is x.
   float (*identity_f32)(Fn fn);
   std::int32_t (*identity_i32)(Fn fn);
@@ -39,13 +44,16 @@ struct RowKernels {
 
 extern const RowKernels kGenericRows;
 extern const RowKernels kAvx2Rows;
-/// The best set that this processor runs.
-const RowKernels& row_kernels() noexcept;
+extern const RowKernels kAvx512Rows;
+/// The sets that this processor runs, the best last.
+std::span<const RowKernels* const> runnable_rows() noexcept;
+inline const RowKernels& row_kernels() noexcept { return *runnable_rows().back(); }
 
 template <class T>
 struct Rows;  // names the float and the int32 kernels alike
 template <>
 struct Rows<float> {
+  using Lane = double;
   static void apply(const RowKernels& k, Fn fn, const Operand<float>* o, std::size_t n, float* out) {
     k.apply_f32(fn, o, n, out);
   }
@@ -56,14 +64,16 @@ struct Rows<float> {
                     std::uint8_t poison) {
     k.store_f32(d, p, s, n, v, poison);
   }
-  static void fold(const RowKernels& k, Fn fn, float* lanes, const float* v, std::size_t n, std::size_t first) {
+  static void fold(const RowKernels& k, Fn fn, double* lanes, const float* v, std::size_t n, std::size_t first) {
     k.fold_f32(fn, lanes, v, n, first);
   }
+  static float join(const RowKernels& k, Fn fn, double* lanes) { return k.join_f32(fn, lanes); }
   static float identity(const RowKernels& k, Fn fn) { return k.identity_f32(fn); }
 };
 template <>
 struct Rows<std::int32_t> {
   using Int = std::int32_t;
+  using Lane = Int;
   static void apply(const RowKernels& k, Fn fn, const Operand<Int>* o, std::size_t n, Int* out) {
     k.apply_i32(fn, o, n, out);
   }
@@ -77,6 +87,7 @@ struct Rows<std::int32_t> {
   static void fold(const RowKernels& k, Fn fn, Int* lanes, const Int* v, std::size_t n, std::size_t first) {
     k.fold_i32(fn, lanes, v, n, first);
   }
+  static Int join(const RowKernels& k, Fn fn, Int* lanes) { return k.join_i32(fn, lanes); }
   static Int identity(const RowKernels& k, Fn fn) { return k.identity_i32(fn); }
 };
 

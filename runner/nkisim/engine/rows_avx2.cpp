@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -18,7 +19,7 @@ namespace {
 // clang-format on
 }  // namespace
 
-const RowKernels kAvx2Rows{apply_f32, apply_i32, load_f32, load_i32,     store_f32,
-                           store_i32, fold_f32,  fold_i32, identity_f32, identity_i32};
+const RowKernels kAvx2Rows{apply_f32, apply_i32, load_f32, load_i32, store_f32,    store_i32,
+                           fold_f32,  fold_i32,  join_f32, join_i32, identity_f32, identity_i32};
 
 }  // namespace nkigrid::nkisim

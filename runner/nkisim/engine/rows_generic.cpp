@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -18,14 +19,20 @@ namespace {
 // clang-format on
 }  // namespace
 
-const RowKernels kGenericRows{apply_f32, apply_i32, load_f32, load_i32,     store_f32,
-                              store_i32, fold_f32,  fold_i32, identity_f32, identity_i32};
+const RowKernels kGenericRows{apply_f32, apply_i32, load_f32, load_i32, store_f32,    store_i32,
+                              fold_f32,  fold_i32,  join_f32, join_i32, identity_f32, identity_i32};
 
-const RowKernels& row_kernels() noexcept {
+std::span<const RowKernels* const> runnable_rows() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return kAvx2Rows;
+  static const RowKernels* const kAll[] = {&kGenericRows, &kAvx2Rows, &kAvx512Rows};
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return std::span(kAll, has_avx512 ? 3 : (has_avx2 ? 2 : 1));
+#else
+  static const RowKernels* const kAll[] = {&kGenericRows};
+  return kAll;
 #endif
-  return kGenericRows;
 }
 
 }  // namespace nkigrid::nkisim

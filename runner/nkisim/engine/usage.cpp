@@ -32,11 +32,15 @@ class UsageSurvey {
   void look(const Alloc&) {}
   void look(const Map& map) { redirectable(map); }
   void look(const Fold& fold) { redirectable(fold); }
+  void look(const Matmul& matmul) {
+    redirectable(matmul);
+    used(matmul.dst).other = true;  // its first write overwrites, later ones add
+  }
   template <class Op>
   void look(const Op& op) {
     for_each_access(op, [&](const Access& access, bool) { keep(access); });
   }
-  /// Of a map or fold, whose sources may be any strided view.
+  /// Of an operation whose sources may be any strided view.
   template <class Op>
   void redirectable(const Op& op) {
     for_each_access(op, [&](const Access& access, bool written) {

@@ -10,10 +10,10 @@
 namespace nkigrid::nkisim {
 
 struct Usage {
-  std::size_t writers = 0;        ///< maps and folds into it
-  std::size_t plain_readers = 0;  ///< sources of maps and folds that read it
-  bool other = false;           ///< any use that cannot be redirected: an alias, an index tile, matmul, scan, special,
-                                ///< a read through an index tile or one that intervals do not prove in bounds
+  std::size_t writers = 0;        ///< maps, folds and matmuls into it
+  std::size_t plain_readers = 0;  ///< sources of maps, folds and matmuls that read it
+  bool other = false;  ///< any use that cannot be redirected: an alias, an index tile, the result of a matmul, scan,
+                       ///< special, a read through an index tile or one that intervals do not prove in bounds
   const Node* first = nullptr;  ///< the first use, in program order
   const Block* home = nullptr;  ///< the block that its alloc stands in
 };

@@ -1,41 +1,36 @@
 #pragma once
 
-#include "runner/nkisim/program/program.hpp"
+#include <array>
 
-/// The busy times of a NeuronCore's engines, from which the latency estimate is made. Constants and their sources:
-/// docs/decisions/estimate.md; an instruction's cycles: numbers.def. Internal to the room.
+#include "runner/nkisim/estimate/cost.hpp"
+
+/// The busy times of a NeuronCore's engines, from which the latency estimate is made. Internal to the room.
 namespace nkigrid::nkisim {
-
-/// What the formulas of numbers.def want to know of an operation's operands.
-struct OperandFacts {
-  double per_partition = 1;  ///< n
-  bool all_narrow = true;    ///< every on-chip operand is bf16 or fp16
-  bool any_psum = false;
-};
 
 /// Adds up; `times` says how often a thing happens.
 class Busy {
  public:
-  void instruction(const Head& head, const OperandFacts& operands, double times);
-  /// @param m columns of the stationary side @param n of the moving side
-  void matmul(double m, double n, bool is_float32, double times);
-  /// @param row_bytes that lie together on both sides
-  void transfer(double bytes, double row_bytes, double times);
+  void add(const Cost& cost, double times);
   /// Bytes that go out to HBM and come back.
   void spill(double bytes, double times);
+  /// Bytes that are loaded once more.
+  void reload(double bytes, double times);
 
+  /// By lane [us], work that two engines may take dealt out.
+  std::array<double, kLaneCount> us_by_lane() const;
   /// The whole [us]: the busiest engine, and the part of the others' time that does not hide behind it.
   double us() const;
+  const Traffic& traffic() const { return traffic_; }
+  double spilled_bytes() const { return spilled_; }
+  double flops() const { return flops_; }
+  /// What the flops and the bytes to and from HBM need at least [us].
+  double roofline_us() const;
 
  private:
-  void tensor(double cycles, double times);
-  void scalar(double cycles, double times);
-  void vector(double cycles, double times);
-  void gpsimd(double cycles, double times);
-  void vector_or_scalar(double cycles, double times);
-
-  double dma_ = 0, pe_ = 0, act_ = 0, dve_ = 0;  ///< [us]
-  double free_on_dve_ = 0, free_on_act_ = 0;     ///< work that may go to either: its cost there
+  std::array<double, kLaneCount> us_{};
+  double free_on_vector_ = 0, free_on_scalar_ = 0;  ///< work that may go to either: its cost there [us]
+  Traffic traffic_;
+  double spilled_ = 0, flops_ = 0, tensor_us_ = 0;
 };
 
 }  // namespace nkigrid::nkisim

@@ -69,6 +69,16 @@ Unit unit_of(Instr instr) noexcept {
   return Unit::none;
 }
 
+std::string_view to_string(Instr instr) noexcept {
+  switch (instr) {
+#define INSTR(number, name, ...) \
+  case Instr::name:              \
+    return #name;
+#include "runner/nkisim/numbers/numbers.def"
+  }
+  return "?";
+}
+
 std::string_view to_string(Special kind) noexcept { return kSpecialNames[static_cast<std::size_t>(kind)]; }
 
 bool is_engine(int number) noexcept {

@@ -54,6 +54,7 @@ inline constexpr int kInstrs = 0
 /// What an instruction keeps busy; numbers.def says what the words mean.
 enum class Unit : std::uint8_t { none, dma, tensor, scalar, vector, gpsimd, any, vector_or_gpsimd, tensor_or_vector };
 Unit unit_of(Instr instr) noexcept;
+std::string_view to_string(Instr instr) noexcept;
 
 enum class Special : std::uint8_t {
 #define SPECIAL(number, instr, name, ...) name = number,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobs/base/error.hpp"
+#include "runner/nkisim/program/ranges.hpp"
 #include "runner/nkisim/program/reader.hpp"
 
 namespace nkigrid::nkisim {
@@ -78,6 +79,7 @@ class Parser {
     result.partition_dim = static_cast<std::uint32_t>(in_.u_at_most(kMaxRank - 1, "partition dimension"));
     if (const std::uint64_t alias = in_.u_at_most(out_.buffers.size(), "alias"); alias > 0) {
       result.alias_of = static_cast<std::uint32_t>(alias - 1);
+      result.root = root_of(out_, *result.alias_of);
     }
     result.line = in_.u32("line");
     if (result.kind == BufferKind::constant) result.data = in_.blob(kMaxConstantBytes, "constant size");

@@ -77,6 +77,7 @@ struct Buffer {
   std::vector<std::int64_t> shape;
   std::uint32_t partition_dim = 0;
   std::optional<std::uint32_t> alias_of;
+  std::optional<std::uint32_t> root = {};  ///< of a parsed alias: the end of its chain, see root_of()
   std::uint32_t line = 0;
   std::string data;  ///< constants
 };

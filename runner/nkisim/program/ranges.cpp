@@ -37,7 +37,9 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b <
 }  // namespace
 
 std::uint32_t root_of(const Program& program, std::uint32_t buffer) noexcept {
-  while (program.buffers[buffer].alias_of) buffer = *program.buffers[buffer].alias_of;
+  // Whoever follows a chain for each access goes over it as often: a parser's aliases know where theirs ends.
+  while (program.buffers[buffer].alias_of)
+    buffer = program.buffers[buffer].root.value_or(*program.buffers[buffer].alias_of);
   return buffer;
 }
 

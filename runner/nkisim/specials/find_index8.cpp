@@ -10,7 +10,7 @@ const SpecialOperation specials::find_index8{
         [](SpecialRows& rows) {
           for (std::int64_t p = 0; p < rows.partitions; ++p) {
             const std::vector<float>& data = rows.read(0, p);
-            rows.write(0, p, places_of(rows.read(1, p), data, false));
+            rows.write(0, p, places_of(rows.read(1, p), data));
           }
         },
 };

@@ -13,7 +13,7 @@ const SpecialOperation specials::match_replace8{
         [](SpecialRows& rows) {
           for (std::int64_t p = 0; p < rows.partitions; ++p) {
             std::vector<float>& data = rows.read(0, p);
-            const std::vector<std::int32_t> found = places_of(rows.read(1, p), data, true);
+            const std::vector<std::int32_t> found = places_of(rows.read(1, p), data);
             for (const std::int32_t place : found) {
               if (place >= 0) data[static_cast<std::size_t>(place)] = static_cast<float>(rows.attributes[0]);
             }

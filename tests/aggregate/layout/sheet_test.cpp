@@ -109,10 +109,11 @@ TEST(Text, ANarrowTerminalGetsSeveralLinesARow) {
   EXPECT_EQ(sheet_as_text(sheet, 40),
             "a caption of many words\n"
             "cell        rate  interval\n"
-            "  L1 passed\n"
+            "  passed\n"
             "----------------------------------------\n"
             "model.mode  19.3  [13.8, 26.4] wilson\n"
-            "     29/150\n"
+            "  29/150\n"
+            "passed: L1\n"
             "a note\n");
   EXPECT_EQ(sheet_as_text(sheet, 80), sheet_as_text(sheet));
   for (const std::size_t columns : {80u, 100u}) {

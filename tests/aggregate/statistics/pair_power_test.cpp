@@ -39,6 +39,17 @@ TEST(PairPower, OfSeveralReplicatesMeetsAnotherSimulation) {
   }
 }
 
+TEST(PairPower, OfTheExactTestIsTheTrinomialsSum) {
+  // P(exact McNemar p <= 0.05) over the trinomial of 60 tasks, difference 0.2, discordance 0.378174, summed in Python.
+  PairPower exact({}, {60, 1, 1}, kAlphas, 100, PValue::exact), mid({}, {60, 1, 1}, kAlphas, 100);
+  EXPECT_NEAR(exact.at(0.2)[0], 0.6659464808, 2e-3);
+  EXPECT_LT(exact.at(0.2)[0], mid.at(0.2)[0]);
+  // With replicates it is simulated, and no more than the mid-p's on the same grids.
+  PairPower exact3({}, {24, 3, 3}, kAlphas, 1000, PValue::exact), mid3({}, {24, 3, 3}, kAlphas, 1000);
+  EXPECT_LE(exact3.at(0.2)[0], mid3.at(0.2)[0]);
+  EXPECT_GT(exact3.at(0.2)[0], mid3.at(0.2)[0] - 0.12);
+}
+
 TEST(PairPower, TheSmallestDifferenceHasThePowerAndABitLessHasNot) {
   for (const std::uint32_t replicates : {1u, 3u}) {
     PairPower power({}, {60, replicates, replicates}, {0.05, 0.05 / 12}, 1000);

@@ -47,7 +47,8 @@ TEST(Turns, HaveTheIntervalOfTheirRate) {
         return end;
       });
   // Wilson's interval of 3 of 10 by hand (z = 1.959964).
-  EXPECT_THAT(data_rows(whole, "turns")[2], ElementsAre("m.ss.p", "10", "3", "3", "8", "0.3", "wilson", "0.107791", "0.603222"));
+  EXPECT_THAT(data_rows(whole, "turns")[2],
+              ElementsAre("m.ss.p", "10", "3", "3", "8", "0.3", "wilson", "0.107791", "0.603222"));
   // One episode is outstanding: a rate would be of nine.
   EXPECT_THAT(data_rows(ended_variously(), "turns")[2], ElementsAre("m.ss.p", "9", "3", "3", "7", "", "", "", ""));
 }
@@ -63,6 +64,23 @@ TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
   const auto document = EpisodesJson::parse(test::printed(evidence, {"turns"}, Format::json));
   EXPECT_EQ(document["turns"][1]["open"], (EpisodesJson{40, 40, 40}));
   EXPECT_EQ(document["turns"][0]["open"], (EpisodesJson{40, 0, 0}));
+}
+
+TEST(Readings, CountRepliesByFlagAndEachOnce) {
+  const LoggedRun logged([](const EpisodeId& id) {
+    auto end = *test::usual_end(id);
+    // Single shot: one turn an episode, 40 of them; two calls of a reply mended alike are one reply.
+    if (id.cell == "m.ss.p" && number_of(id) < 5)
+      end.flags = "args_mended=1 args_mended=1 call_recovered=hermes mended=3";
+    return std::optional(end);
+  });
+  const auto turns = read_turn_facts(logged.run, logged.ledger);
+  const auto rows = data_rows(evidence_of(logged.run, logged.ledger, {}, &turns), "readings");
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "args_mended", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "call_recovered=hermes", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.ss.p", "40", "mended", "10")));
+  EXPECT_THAT(rows, Contains(ElementsAre("m.agent.p", "120", "", "0")));
+  EXPECT_EQ(rows.size(), 4u);
 }
 
 TEST(Rules, CountFlipsBetweenThem) {

@@ -19,12 +19,8 @@ ROUNDS, AGAIN, WORST, WANTED = 1000, 20000, 5, 0.93
 EFFECTS, SIGNS = {"pairs": 2, "interactions": 4}, {"pairs": [1, -1], "interactions": [1, -1, -1, 1]}
 
 
-def every_third(designs):
-    return designs[::3]
-
-
 def cell_designs():
-    every = [
+    return [
         Design(n, k, p, icc, spread)
         for n in (60, 90, 120, 150)
         for k in (1, 2, 3, 5, 10)
@@ -33,11 +29,10 @@ def cell_designs():
         for spread in (0, 1.5)
         if (i + j + n // 30) % 2 == 0 and (k > 1 or j < 2)
     ]
-    return every_third(every)
 
 
 def combination_designs(replicates, tasks):
-    every = [
+    return [
         Design(n, k, p, icc, spread, 3, effect)
         for n in tasks
         for k in replicates
@@ -47,7 +42,6 @@ def combination_designs(replicates, tasks):
         for effect in (0, 0.7)
         if (i + j + n // 30 + (spread > 0) + (effect > 0)) % 2 == 0 and (k > 1 or j < 2)
     ]
-    return every_third(every)
 
 
 def measure(kind, design, rounds, random):

@@ -1,4 +1,6 @@
 # nkigrid: category=matmul-epilogue
+# nkigrid: blind=bfloat16
+# Means over many products, in which their rounding cancels.
 import torch
 import torch.nn as nn
 

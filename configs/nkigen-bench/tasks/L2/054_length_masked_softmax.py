@@ -15,7 +15,9 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(batch, rows, keys), torch.randint(0, keys + 1, (batch,))]
+    length = torch.randint(0, keys + 1, (batch,))
+    length[0] = keys  # one entry sees them all: the last key is no key that never counts
+    return [torch.randn(batch, rows, keys), length]
 
 
 def get_init_inputs():

@@ -1,4 +1,6 @@
 # nkigrid: category=loss
+# nkigrid: blind=bfloat16
+# Means over many squares, in which their rounding cancels.
 import torch
 import torch.nn as nn
 

@@ -1,6 +1,8 @@
 # nkigrid: category=quantisation
 # nkigrid: domain a=index 16
 # nkigrid: domain b=index 16
+# nkigrid: blind=bfloat16
+# Whole numbers below 16 are exact in bfloat16.
 import torch
 import torch.nn as nn
 

@@ -86,13 +86,13 @@ typedef struct {
 
 typedef struct {
   uint32_t job_id, array_job_id, array_task_id, job_state, exit_code;
-  char *array_task_str, *comment, *name, *nodes, *state_desc;
+  char *array_task_str, *comment, *name, *nodes, *state_desc, *work_dir;
 #if ERA_SINCE(23, 2)
   uint32_t state_reason;
 #else
   uint16_t state_reason;
 #endif
-  time_t submit_time, end_time;
+  time_t submit_time, start_time, end_time;
 } slurm_job_info_t;
 
 typedef struct {

@@ -26,7 +26,7 @@ def compile_source(source, entry, params, outputs, options):
 
     @param source the file's text; entry the kernel's name or None; params [(name, shape, dtype name)]; outputs accepted
       for symmetry,
-      shapes are compared when the kernel is verified; options {"sdk", "target", "strict_paper_names"}
+      shapes are compared when the kernel is verified; options {"sdk", "target", "strict_paper_names", "strict"}
     @returns {"ok": True, "program", "entry", "outputs", "warnings"} or {"ok": False, "code", "stage", "line",
       "message", "warnings"}
     """
@@ -77,7 +77,10 @@ def _compile(source, entry, params, options, warnings):
     linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
     rewrite.adopt(FILE, "".join(linecache.getlines(FILE)), tree)
     options = Options(
-        options.get("sdk", "2.24"), options.get("target", "trn1"), options.get("strict_paper_names", False)
+        options.get("sdk", "2.24"),
+        options.get("target", "trn1"),
+        options.get("strict_paper_names", False),
+        strict=options.get("strict", ""),
     )
     namespace = _run_module(code, options)
     kernels = {name: (value, value.mode) for name, value in namespace.items() if isinstance(value, Kernel)}
@@ -256,6 +259,16 @@ def _foreign(error, text):
         )
     if isinstance(error, AttributeError):
         return "UNKNOWN_API", stage, ""
+    if isinstance(error, TypeError) and "bytes-like object" in text:
+        return (
+            "DTYPE",
+            stage,
+            (
+                "\n  rule: numpy has no bfloat16 and float8: an array of them holds plain bytes"
+                "\n  fix: make the array np.float32 and give dtype= to the call that takes it: "
+                "nl.shared_constant(np.eye(128, dtype=np.float32), dtype=nl.bfloat16)"
+            ),
+        )
     if isinstance(error, TypeError) and ("argument" in text or "positional" in text or "unexpected keyword" in text):
         return "BAD_SIGNATURE", stage, ""
     if isinstance(error, (SyntaxError, ImportError, NameError)):

@@ -15,7 +15,7 @@ import math
 import operator
 
 from .conditions import Cond, holds
-from .context import fail, trace_or_fail
+from .context import called, fail, subscripted, trace_or_fail
 from .refusals import IndexRefusals
 from .shapes import broadcast_shapes, foreign
 from .tables import ATOM
@@ -193,32 +193,31 @@ class Aff(IndexRefusals):
                 rule=f"{sign} is legal between a loop variable and a positive compile-time integer",
                 fix="divide by a constant",
             )
-        if self.has_slots:
-            fail(
-                "INDEXING",
-                f"{sign} is applied to an arange grid",
-                rule=f"{sign} is legal on loop variables, not on nl.arange or nl.mgrid",
-                fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one",
-            )
         # (q*a + r) // q = a + r // q and (q*a + r) % q = r % q hold for every r, negative ones too, in floor division.
         # What is left is the smallest operand, so that (8*i + j) // 4 and j // 4 share a symbol.
         whole = {a: k // q for a, k in self.terms.items() if k % q == 0}
-        rest = Aff(self.c % q, {a: k for a, k in self.terms.items() if k % q}, self.slots, self.shape)
-        return Aff(self.c // q, whole, self.slots, self.shape), rest, q
+        steps = tuple(0 if d % q else d // q for d in self.slots)
+        kept = tuple(d if d % q else 0 for d in self.slots)
+        rest = Aff(self.c % q, {a: k for a, k in self.terms.items() if k % q}, kept, self.shape)
+        return Aff(self.c // q, whole, steps, self.shape), rest, q
 
     def __floordiv__(self, other):
         whole, rest, q = self._split(other, "//")
         lo, hi = rest.bounds()
         if lo // q == hi // q:  # the rest stays within one multiple of q: no symbol is needed
             return whole + lo // q
+        if rest.has_slots:
+            return GridPart(self, q, "//")
         return whole + _derived(Atom.FLOOR_DIV, rest, q, lo // q, hi // q)
 
     def __mod__(self, other):
-        _, rest, q = self._split(other, "%")
+        whole, rest, q = self._split(other, "%")
         lo, hi = rest.bounds()
         if lo // q == hi // q:
             return rest - q * (lo // q)
-        return Aff(0, {}, self.slots, self.shape) + _derived(Atom.MOD, rest, q, 0, q - 1)
+        if rest.has_slots:
+            return GridPart(self, q, "%")
+        return Aff(0, {}, rest.slots, self.shape) + _derived(Atom.MOD, rest, q, 0, q - 1)
 
     # -- conditions
     def __lt__(self, other):
@@ -243,14 +242,12 @@ class Aff(IndexRefusals):
     def __index__(self):
         if self.is_constant and not self.shape:
             return self.c
-        fail(
-            "CONTROL_FLOW",
-            f"list indices must be integers or slices, not LoopVar: index {self} is used where Python needs an integer",
-            rule="a loop body is traced once, with a symbolic index",
-            kind=TypeError,
-            fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: "
-            "nl.ndarray((n, nl.par_dim(128), f), ...)",
-        )
+        _refuse_integer(self)
+
+    def __float__(self):
+        return float(self.__index__())
+
+    __int__ = __index__
 
     # -- arange[:, None]
     def __getitem__(self, key):
@@ -293,10 +290,71 @@ class Aff(IndexRefusals):
         return " + ".join(parts)
 
 
+class GridPart:
+    """`grid // q` or `grid % q`, no sum of constants times symbols. x[..., grid // q, grid % q, ...] of an axis of
+    size q is the grid itself over the two axes joined (indexing.py); anything else is refused where it is used."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, grid, divisor, sign):
+        self.grid, self.divisor, self.sign = grid, divisor, sign
+
+    @property
+    def shape(self):
+        return self.grid.shape
+
+    def __repr__(self):
+        return f"({self.grid}) {self.sign} {self.divisor}"
+
+    def __getitem__(self, key):
+        return GridPart(self.grid[key], self.divisor, self.sign)
+
+    def refuse(self, *_):
+        fail(
+            "INDEXING",
+            f"{self.sign} is applied to an arange grid: {self}",
+            rule=f"{self.sign} of a grid by {self.divisor} is an index where x[grid // {self.divisor}, grid % "
+            f"{self.divisor}] splits it over two axes, the second of size {self.divisor}",
+            fix="use a grid with one more axis (nl.arange(a)[:, None, None], ...) in place of splitting one",
+        )
+
+
+for _sign in (
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne "
+    "and rand "
+    "or ror bool index int float iter len"
+).split():
+    setattr(GridPart, f"__{_sign}__", GridPart.refuse)
+GridPart.__hash__ = object.__hash__
+
+
 class LoopVar(Aff):
     """The variable of a loop over affine_range, sequential_range or range."""
 
     __slots__ = ()
+
+
+def _refuse_integer(index):
+    """Python wants the number of an index; which words help hangs on what for."""
+    (name, held), call = subscripted(), called()
+    if call or (name and not isinstance(held, (list, tuple))):
+        what = f"{call}()" if call else f"'{name}' ({type(held).__name__})"
+        fail(
+            "CONTROL_FLOW",
+            f"{what} needs an integer and gets index {index}, a LoopVar",
+            rule="a loop body is traced once, with a symbolic index",
+            kind=TypeError,
+            fix="loop with nl.static_range, whose values are integers; the number itself as a tile is nisa.iota(index, "
+            "dtype=nl.int32)",
+        )
+    fail(
+        "CONTROL_FLOW",
+        f"list indices must be integers or slices, not LoopVar: index {index} is used where Python needs an integer",
+        rule="a loop body is traced once, with a symbolic index",
+        kind=TypeError,
+        fix="use nl.static_range for a list of tiles, or one tensor with a leading block index: "
+        "nl.ndarray((n, nl.par_dim(128), f), ...)",
+    )
 
 
 def _refuse_operand(aff, other, sign):

@@ -37,8 +37,12 @@ def fit_value(dst, value, api):
     if not isinstance(value, Tensor):
         return value
     if value.ndim != dst.ndim:
-        value = partition_aligned(value, dst.ndim) if value.ndim < dst.ndim else _drop_ones(value, dst.ndim)
-    if broadcast_shapes(value.shape, dst.shape) != dst.shape or (value.shape[0] != dst.shape[0]):
+        value = _raised(value, dst.shape) if value.ndim < dst.ndim else _drop_ones(value, dst.ndim)
+    if (
+        broadcast_shapes(value.shape, dst.shape) != dst.shape
+        or value.shape[0] != dst.shape[0]
+        or value.ndim != dst.ndim
+    ):
         partition = value.shape[0] != dst.shape[0]
         fail(
             "SHAPE_BROADCAST",
@@ -50,6 +54,17 @@ def fit_value(dst, value, api):
             else "give both the same partition count: index the destination's axis 0, or nl.broadcast_to the value",
             official="num_partition_mismatch" if partition else "store_dst_shape_smaller_than_other_shape",
         )
+    return value
+
+
+def _raised(value, shape):
+    """The value with free axes of size 1 added: where its axes lie among those of `shape` is known when it has one
+    value a partition, or all of the destination's axes but those of size 1."""
+    if all(n == 1 for n in value.shape[1:]):
+        return partition_aligned(value, len(shape))
+    for axis in range(1, len(shape)):
+        if shape[axis] == 1 and value.ndim < len(shape) and shape[:axis] == value.shape[:axis]:
+            value = value.expand_dims(axis)
     return value
 
 
@@ -68,6 +83,13 @@ def check_value(value, api):
         checks.check_tile(value, api, "value")
     elif isinstance(value, Aff):
         return
+    elif getattr(value, "shape", ()) and hasattr(value, "dtype"):
+        fail(
+            "BAD_SIGNATURE",
+            f"{api}: the value is an array of the host, {list(value.shape)} {value.dtype}",
+            rule="tiles and numbers are assigned; an array is a constant of the program",
+            fix="tile = nl.load(nl.shared_constant(array)), and assign the tile",
+        )
     elif not isinstance(value, (int, float)) and (isinstance(value, DType) or not hasattr(value, "dtype")):
         fail(
             "BAD_SIGNATURE",

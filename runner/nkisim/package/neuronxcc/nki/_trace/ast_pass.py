@@ -299,7 +299,12 @@ class Rewriter:
         loop = f"__nki_loop{self.count}"
         body.insert(0, self._end_of_loop("loop_begin", node, loop, carried))
         body.append(self._end_of_loop("loop_end", last, loop, carried))
-        return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node)]
+        counters = [
+            assign(node, n, runtime(node, "counter", variable(node, loop), constant(node, n), local_scope(node)))
+            for n in carried
+        ]
+        after = at(ast.If(runtime(node, "counted", variable(node, loop)), counters, []), node)
+        return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node), after]
 
     @staticmethod
     def _end_of_loop(helper, old, loop, names):

@@ -40,6 +40,12 @@ def _symbols(aff):
     return out
 
 
+def _inside(e, aff):
+    """Does a condition bound what a quotient or remainder in the index is of?"""
+    parts = [atom.operand for atom in aff.terms if atom.operand is not None]
+    return any(part.mentions(symbol) for part in parts for symbol in e.terms)
+
+
 def _aligned(e, aff):
     """A condition of a branch has no slots; give it the index's space."""
     return e if len(e.slots) == len(aff.slots) else e.spread(aff.shape)
@@ -57,6 +63,8 @@ def _refined(aff, lo, hi, facts, shape):
             both = any(symbol in mine for symbol in _symbols(e))
             low_open, high_open = low_open or both, high_open or both
             continue
+        if _inside(e, aff):
+            low_open = high_open = True
         for g in (e, -e) if kind == Cond.ZERO else (e,):
             other = _symbols(g)
             for symbol, c in mine.items():

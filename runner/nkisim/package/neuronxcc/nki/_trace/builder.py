@@ -11,11 +11,20 @@ from .variables import loop_name
 class Options:
     """What the trace assumes. sdk: (major, minor); legacy_outputs: drop-in use, where parameters may be stored to and
     become outputs, and what is returned may be in private HBM or a list; bf16_as_fp32: tiles of bfloat16 are never
-    rounded."""
+    rounded. strict: the documents of 2.24 to the letter, where later compilers are known to take more."""
 
-    __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs", "bf16_as_fp32")
+    __slots__ = ("sdk", "target", "strict_paper_names", "legacy_outputs", "bf16_as_fp32", "strict")
 
-    def __init__(self, sdk="2.24", target="trn1", strict_paper_names=False, legacy_outputs=False, bf16_as_fp32=False):
+    def __init__(
+        self,
+        sdk="2.24",
+        target="trn1",
+        strict_paper_names=False,
+        legacy_outputs=False,
+        bf16_as_fp32=False,
+        strict="",
+    ):
+        self.strict = bool(strict)
         self.bf16_as_fp32 = bf16_as_fp32
         numbers = [int(p) for p in str(sdk).split(".")[:2] if p.isdigit()]
         self.sdk = tuple(numbers) if len(numbers) == 2 else (2, 24)
@@ -36,6 +45,7 @@ class Trace:
         self.seed, self.random_calls = (0, None), 0  # the seed and the region that set it
         self.mutable = []  # buffers of mutable parameters
         self.direct_allocation = False
+        self.clipped = ""  # the last slice that was cut at a tensor's edge
         self.accumulators = None  # of the scalar engine, once a call uses them
 
     # -- symbols

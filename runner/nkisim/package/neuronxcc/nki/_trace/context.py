@@ -1,5 +1,8 @@
 """The trace in progress (one an interpreter), and how to fail in it."""
 
+import dis
+import linecache
+import re
 import sys
 
 from . import errors
@@ -47,6 +50,45 @@ def kernel_line():
     return 0
 
 
+def own_frame():
+    """The innermost frame of the kernel's file, or None."""
+    trace, frame = current(), sys._getframe(1)
+    while trace is not None and frame is not None and frame.f_code.co_filename not in trace.files:
+        frame = frame.f_back
+    return frame if trace is not None else None
+
+
+def _running(prefixes):
+    """(frame, source text from there on) of what the kernel's file is doing, where its instruction is one of these."""
+    frame = own_frame()
+    code, at = (frame.f_code, frame.f_lasti) if frame is not None else (None, 0)
+    while (
+        code is not None and at > 0 and dis.opname[code.co_code[at]] == "CACHE"
+    ):  # of a call of Python's own functions
+        at -= 2
+    if code is None or not dis.opname[code.co_code[at]].startswith(prefixes):
+        return None, ""
+    line, _, column, _ = list(code.co_positions())[at // 2]
+    text = linecache.getline(code.co_filename, line or 0).encode()[column or 0 :]
+    return frame, text.decode("utf-8", "replace")
+
+
+def called():
+    """How the kernel's file writes what it calls just now, as `math.sqrt`; "" where it calls nothing by a name."""
+    found = re.match(r"[A-Za-z_][\w.]*(?=\()", _running(("CALL", "PRECALL"))[1])
+    return found[0] if found else ""
+
+
+def subscripted():
+    """(name, value) of what the kernel's file takes an item of just now; ("", None) where it does not."""
+    frame, text = _running(("BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE", "STORE_SLICE"))
+    found = re.match(r"([A-Za-z_]\w*)\[", text)
+    if frame is None or found is None:
+        return "", None
+    name = found[1]
+    return name, frame.f_locals.get(name, frame.f_globals.get(name))
+
+
 def holder(root):
     """The variable of the kernel's file that is a list, tuple or dict with a tile of this buffer in it; "" for none."""
     files, frame = current().files, sys._getframe(1)
@@ -65,6 +107,8 @@ def build_error(code, problem, **details):
     details.setdefault("line", kernel_line())
     if trace is not None:
         details.setdefault("where", trace.file_label)
+        if trace.clipped and code in ("SHAPE_BROADCAST", "MATMUL_LAYOUT"):
+            details["operands"] = (*details.get("operands", ()), ("clipped", trace.clipped))
     error = errors.make_error(code, problem, **details)
     if trace is not None and trace.error is None and code != "UNKNOWN_API":
         trace.error = error
@@ -84,6 +128,15 @@ def warn(text):
         message = f"warning (not blocking): {text}" + (f" ({trace.file_label}:{line})" if line else "")
         if message not in trace.warnings:
             trace.warnings.append(message)
+
+
+def beyond_documents(code, problem, rule, **details):
+    """What the documents of SDK 2.24 forbid and kernels that ran on chips do, most of them built by a later compiler: a
+    warning; under Options.strict the error of fail()."""
+    trace = current()
+    if trace is not None and trace.options.strict:
+        fail(code, problem, rule=rule, **details)
+    warn(f"{problem}; documents of SDK 2.24: {rule}")
 
 
 def in_helper():

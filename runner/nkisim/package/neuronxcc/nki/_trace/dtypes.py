@@ -21,6 +21,10 @@ class DType:
         return self.size
 
     @property
+    def __name__(self):
+        return self.name
+
+    @property
     def dtype(self):
         """Numpy's dtype.
 

@@ -19,6 +19,7 @@ def spread(tensor, shape):
     if tensor.shape == shape:
         return tensor
     pad = len(shape) - tensor.ndim
+    tensor.check_ranks(shape)
     dims = [repeat(a, tensor.shape, shape, pad) for a in tensor.dims]
     dyn = tensor.dyn
     if dyn is not None:
@@ -41,7 +42,10 @@ def access(tensor, shape, mask=(), api="", writes=False, dma=False):
     if tensor.dims is identity_dims(buffer.shape) and buffer.root.region.open:  # a whole tensor: nothing to prove
         if writes:
             _mark_written(tensor, api)
-        return Access(buffer, tensor.dims if shape == buffer.shape else repeated_dims(buffer.shape, shape))
+        if shape == buffer.shape:
+            return Access(buffer, tensor.dims)
+        tensor.check_ranks(shape)
+        return Access(buffer, repeated_dims(buffer.shape, shape))
     scope.check_alive(tensor)
     tensor = spread(tensor, shape)
     for dim, (aff, size) in enumerate(zip(tensor.dims, buffer.shape)):

@@ -2,12 +2,15 @@
 
 import ctypes
 import json
+import math
 import os
+import re
 import warnings
 
 import numpy as np
 
 from . import dtypes, host
+from .decode import decode
 from .errors import make_error
 from .formats import FORMATS
 
@@ -30,8 +33,8 @@ def library():
         lib.nkisim_validate.argtypes = data + text
         lib.nkisim_run.argtypes = data + arrays + arrays + poison + text
         lib.nkisim_diagnose.argtypes = data + arrays + poison + text
-        lib.nkisim_estimate_us.argtypes = data
-        lib.nkisim_estimate_us.restype = ctypes.c_double
+        for figure in (lib.nkisim_estimate_us, lib.nkisim_hbm_bytes):
+            figure.argtypes, figure.restype = data, ctypes.c_double
         _library = lib
     return _library
 
@@ -48,6 +51,11 @@ def validate(data):
 
 def estimate_us(data):
     return library().nkisim_estimate_us(data, len(data))
+
+
+def hbm_bytes(data):
+    """To and from HBM by the estimate, spills included."""
+    return library().nkisim_hbm_bytes(data, len(data))
 
 
 def _array_for(shape, name):
@@ -73,7 +81,7 @@ def run(program, inputs):
     """
     outputs, report = run_raw(program.data, inputs, program.outputs)
     if report.get("code", "none") not in ("none", "", None):
-        raise _fault(report)
+        raise _fault(report, program)
     results = [to_host(a, name) for a, (_, name) in zip(outputs, program.outputs)]
     hints = report.get("hints") or []
     if hints or any(a.dtype.kind == "f" and bool((a != a).any()) for a in results):
@@ -82,12 +90,34 @@ def run(program, inputs):
     return results
 
 
-def _fault(report):
-    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class."""
-    found = make_error(report["code"], f"{report['code']}: {report['message']}", line=int(report.get("line") or 0))
-    error = type(found).__bases__[1](str(found))
+_OUT_OF_BOUNDS = re.compile(r"out-of-bound access of tensor '(.*)' on dimension (\d+): index (-?\d+) ")
+
+
+def _fault(report, program):
+    """What went wrong while it ran, of the builtin kind itself: the vendor's tests compare the class, and for an index
+    out of bounds the words: numpy's, for a row of the first axis those of its place in the flat tensor. There, where
+    it was stands in a note."""
+    line = int(report.get("line") or 0)
+    found = make_error(report["code"], f"{report['code']}: {report['message']}", line=line, where=program.file)
+    flat = _flat_place(report, program)
+    error = type(found).__bases__[1](str(found) if flat is None else flat)
     error.code, error.line = found.code, found.line
+    if flat is not None:
+        error.add_note(str(found))
     return error
+
+
+def _flat_place(report, program):
+    """How numpy says where an index left a tensor; None for other faults."""
+    outside = _OUT_OF_BOUNDS.match(report["message"])
+    shapes = [b["shape"] for b in decode(program.data)["buffers"] if outside and b["name"] == outside[1]]
+    if not shapes:
+        return None
+    axis, index = int(outside[2]), int(outside[3])
+    if axis or index < 0:
+        return f"index {index} is out of bounds for axis {axis} with size {shapes[0][axis]}"
+    place, size = index * math.prod(shapes[0][1:]), math.prod(shapes[0])
+    return f"index {place} is out of bounds for axis 0 with size {size}"
 
 
 def causes(data, inputs):

@@ -88,7 +88,7 @@ def describe_operand(value):
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
     text = str(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text if len(text) <= 160 else text[:157] + "..."
 
 
 # Compiled when the first message is cleaned: most traces have none.

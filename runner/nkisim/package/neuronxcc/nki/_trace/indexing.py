@@ -4,10 +4,11 @@ A subscript gives each axis of the view an index over the axes of the result; th
 in the place of its slots. So views of views need no case of their own, and bounds are proved once, at the access, on
 what the buffer's own dimensions become."""
 
-from .affine import Aff, as_int
+from . import context
+from .affine import Aff, GridPart, as_int
 from .checks import check_axes
-from .conditions import Cond
-from .context import fail
+from .conditions import Cond, always_holds
+from .context import fail, warn
 from .shapes import broadcast_shapes
 from .tensor import Tensor, method
 
@@ -48,6 +49,8 @@ def __getitem__(tensor, key):
         check_axes(tensor)
     key = key if isinstance(key, tuple) else (key,)
     key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
+    if any(type(k) is GridPart for k in key):
+        tensor, key = _joined(tensor, key)
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
     if not advanced:
         return _basic(tensor, key)
@@ -63,6 +66,23 @@ def __getitem__(tensor, key):
             official="unsupported_mixing_basic_advanced_tensor_indexing",
         )
     return _advanced(tensor, key)
+
+
+def _joined(tensor, key):
+    """(tensor, key) with x[..., grid // q, grid % q, ...] as the grid over the two axes joined."""
+    shape, out, axis = [], [], 0
+    while axis < len(key):
+        part, after = key[axis], key[axis + 1] if axis + 1 < len(key) else None
+        n = tensor.shape[axis]
+        if type(part) is GridPart:
+            pair = type(after) is GridPart and (part.sign, after.sign) == ("//", "%") and part.divisor == after.divisor
+            if not pair or part.divisor != tensor.shape[axis + 1] or not part.grid.same(after.grid):
+                part.refuse()
+            part, axis, n = part.grid, axis + 1, n * part.divisor
+        out.append(part)
+        shape.append(n)
+        axis += 1
+    return tensor.reshape(tuple(shape)), tuple(out)
 
 
 def _show(k):
@@ -85,6 +105,10 @@ def _expand(tensor, key):
                 "tile.expand_dims(axis) or broadcast_to",
             )
         if isinstance(k, Cond):
+            if len(key) == 1 and all(always_holds(*item) for item in k.items):
+                return (
+                    slice(None),
+                ) * tensor.ndim  # a mask that leaves nothing out, as vendor's samples subscript with
             fail(
                 "INDEXING",
                 f"{k} is used as an index",
@@ -214,6 +238,8 @@ def _slice(tensor, axis, k, n):
                 rule="bounds count from 0",
                 fix=f"write {n} - k in place of -k",
             )
+        if a < n < b:
+            _clip(f"slice {_show(k)} of axis {axis} of {tensor} ends past its size of {n} and is clipped to {n - a}")
         b = min(b, n)
         size = max(0, -(-(b - a) // step))
         if size == 0:
@@ -249,6 +275,15 @@ def _slice(tensor, axis, k, n):
     return start, step, size
 
 
+def _clip(text):
+    """What a compiler of 2.24 does with it no public trace shows. It is told, and again by the error that it leads
+    to."""
+    trace = context.current()
+    warn(f"{text}; in a loop it would be out of bounds: write the size that is there")
+    if trace is not None:
+        trace.clipped = f"{text} (line {context.kernel_line()})"
+
+
 def _affine(tensor, axis, value):
     if isinstance(value, Aff):
         return value
@@ -265,7 +300,7 @@ def _affine(tensor, axis, value):
             )
         fail(
             "INDEXING",
-            f"{value!r} ({type(value).__name__}) is used as an index of axis {axis}",
+            f"{_host_value(value)} is used as an index of axis {axis}",
             operands=[("tensor", tensor)],
             rule="indices are integers, slices, nl.ds, nl.arange grids or loop variables",
             kind=TypeError,
@@ -274,6 +309,11 @@ def _affine(tensor, axis, value):
             else "compute an integer, or a grid from nl.arange, and index with it",
         )
     return Aff(number)
+
+
+def _host_value(value):
+    shape = getattr(value, "shape", ())
+    return f"an array {list(shape)} of the host" if shape else f"{value!r} ({type(value).__name__})"
 
 
 def _scalar(tensor, axis, value, n):

@@ -20,6 +20,7 @@ class Program:
         self.data, self.entry, self.outputs, self.returns_tuple = data, entry, outputs, returns_tuple
         self.warnings, self.written_params, self.none_at = warnings, written_params, none_at
         self.inputs = inputs  # positions of the array arguments that the program reads
+        self.file = "kernel.py"  # the kernel's, as messages name it
 
 
 def call_inline(func, args, kwargs):
@@ -63,7 +64,9 @@ def trace_call(func, args, kwargs, arrays, options=None, grid=(), file_label=Non
             raise trace.error
         if trace.region is not trace.top:
             trace.close_region(trace.top)
-        return _finish(trace, func, result, params)
+        program = _finish(trace, func, result, params)
+        program.file = trace.file_label
+        return program
     except BaseException as error:
         error.warnings = trace.warnings
         error.unknown = trace.unknown
@@ -216,6 +219,7 @@ def _output(trace, label, item, last):
         )
     if not (
         trace.options.legacy_outputs
+        or _plain_hbm_output(item)
         or buffer.root.shared
         or buffer.root in trace.mutable
         or buffer.root.kind != Buffer.HBM
@@ -249,6 +253,22 @@ def _output(trace, label, item, last):
             fix="return the tensor itself",
         )
     return buffer
+
+
+def _plain_hbm_output(item):
+    """nl.hbm where documents want nl.shared_hbm: graded kernels of a course return it (Trn1, Trn2)."""
+    root = item.buffer_.root
+    if root.memory != "hbm" or root.kind != Buffer.HBM or root.region is not context.current().top:
+        return False
+    context.beyond_documents(
+        "OUTPUT_CONTRACT",
+        f"the returned tensor '{root.name}' of line {root.line} is in nl.hbm, private HBM",
+        "a returned tensor is created with buffer=nl.shared_hbm, at the top level of the kernel",
+        operands=[("returned", item)],
+        line=root.line,
+        fix=f"out = nl.ndarray({root.shape}, dtype=nl.{root.dtype}, buffer=nl.shared_hbm)",
+    )
+    return True
 
 
 def _drop_output_allocs(trace):

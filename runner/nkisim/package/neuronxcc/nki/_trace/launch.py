@@ -32,7 +32,11 @@ def describe(args, kwargs):
                     "DTYPE",
                     f"argument {name} has dtype {value.dtype}",
                     rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
-                    fix="cast the array, e.g. x.astype(np.float32)",
+                    fix="numpy has no bfloat16 and float8, its arrays of them are plain bytes: "
+                    "nl.static_cast(x, nl.bfloat16) "
+                    "gives an array that knows its type"
+                    if value.dtype.kind == "V"
+                    else "cast the array, e.g. x.astype(np.float32)",
                 )
             arrays[key] = (name, tuple(int(n) for n in value.shape), dtype)
             values.append(value)

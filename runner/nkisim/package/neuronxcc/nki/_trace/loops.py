@@ -14,6 +14,7 @@ class SymbolicRange:
         self.start, self.step, self.origin = start, step, origin
         self.trips = max(0, -(-(stop - start) // step))
         self._state, self._region, self.before = 0, None, {}
+        self.counters = {}  # Python numbers that the one traced trip changed, with the loop's line
 
     def __iter__(self):
         if self._state == 0:

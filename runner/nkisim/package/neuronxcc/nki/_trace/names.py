@@ -162,13 +162,10 @@ def unknown_name(module, name):
     hint = INVENTED.get(name) or _PLAIN.get(name.lower().replace("_", ""))
     if hint == _MATMUL and not visible("nl", "matmul"):
         hint = "nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
-    near = _named_in(hint or "")
-    near += [text for text in nearest(module, name, cutoff=0.5) if text not in near]
-    if len(near) < 3:
-        rest = nearest(module, name, cutoff=0.1) + [signature_of(module, n) for n in _BASIC[module]]
-        near += [text for text in rest if text not in near][: 3 - len(near)]
+    near = _named_in(hint) if hint else nearest(module, name, cutoff=0.6)
     parts = [f"write {hint}"] if hint else []
-    parts.append("existing names: " + "; ".join(near[:5]))
+    if near or not parts:
+        parts.append("existing names: " + "; ".join(near[:4] or [signature_of(module, n) for n in _BASIC[module]]))
     error = context.build_error(
         "UNKNOWN_API",
         f"module '{_MODULES[module]}' has no attribute '{name}'",
@@ -214,6 +211,22 @@ def unknown_tile_attribute(tensor, name):
     return error
 
 
+_TWINS = {"fabs": "abs", "absolute": "abs", "pow": "power", "amax": "max", "amin": "min", "round": "trunc"}
+
+
+def instead_of(call):
+    """What to write for a function of Python, math or numpy that is called on a tile; "" when nothing is known."""
+    name = call.rpartition(".")[2]
+    name = _TWINS.get(name, name)
+    if name in ("max", "min") and call == name:
+        return f"nl.{name}(x, axis=1) along an axis, nl.{name}imum(x, y) of two values"
+    if name in ("any", "all") and call == name:
+        return "nl.all(x, axis=1), or nl.max(x, axis=1) of a tile of conditions for any; values cannot steer Python"
+    if name in REGISTRY["nl"] and callable(REGISTRY["nl"][name]) and visible("nl", name):
+        return signature_of("nl", name)
+    return INVENTED.get(name) or INVENTED.get(_TWINS.get(name, ""), "")
+
+
 def api(module, name=None, host=False):
     """Registers a public function: checks that a kernel is traced, names signature mistakes, keeps the first error.
 
@@ -224,7 +237,7 @@ def api(module, name=None, host=False):
         label = f"{module}.{public}"
         code = function.__code__
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        unnamed = module == "nisa" and "name" not in arguments
+        unnamed = "name" not in arguments
 
         @functools.wraps(function)
         def call(*args, **kwargs):
@@ -232,7 +245,7 @@ def api(module, name=None, host=False):
             if trace is not None and trace.error is not None:
                 raise trace.error
             if unnamed and "name" in kwargs and isinstance(kwargs["name"], str):
-                del kwargs["name"]  # every instruction takes one, for the profiler
+                del kwargs["name"]  # every function takes one, for the profiler
             try:
                 return function(*args, **kwargs)
             except TypeError as error:

@@ -1,7 +1,9 @@
 """What Python asks of an index or a tensor and a trace cannot answer: each says why and what to write."""
 
+import re
+
 from . import names
-from .context import current, fail
+from .context import called, current, fail
 from .shapes import foreign
 
 
@@ -93,6 +95,38 @@ def _no_operator(sign, fix):
     return refuse
 
 
+def refuse_numpy(tensor, function=""):
+    """numpy is given a tile. @param function the ufunc's name, where numpy told it"""
+    call = re.sub(r"^np\.", "numpy.", called()) or (f"numpy.{function}" if function else "numpy")
+    advice = names.instead_of(call) or names.instead_of(function)
+    as_op = f", or pass np.{function} as op= of a nisa instruction" if function else ""
+    fail(
+        "UNKNOWN_API",
+        f"{call} is called on a tile",
+        operands=[("tile", tensor)],
+        rule="inside a kernel data exists on the device only; numpy functions serve as op= names",
+        fix=(f"call {advice}{as_op}" if advice.startswith(("nl.", "nisa.")) else f"write {advice}")
+        if advice
+        else f"spell it with nl functions{as_op}",
+        kind=TypeError,
+    )
+
+
+def _refuse_call(tensor):
+    """A function of Python, math or numpy that asks a tile for its numbers: the nl function of its kind is named."""
+    call = called()
+    advice = names.instead_of(call) if call else ""
+    if advice:
+        fail(
+            "CONTROL_FLOW",
+            f"{call}() is called on a tile",
+            operands=[("tile", tensor)],
+            rule="a kernel is traced without data: Python's functions find no numbers in a tile",
+            fix=f"call {advice}" if advice.startswith(("nl.", "nisa.")) else advice,
+            kind=TypeError,
+        )
+
+
 class TensorRefusals:
     """Base of tensors. A kernel is traced without data: a tensor has neither a truth nor elements."""
 
@@ -101,6 +135,7 @@ class TensorRefusals:
     __floordiv__ = __rfloordiv__ = _no_operator("//", "nl.floor(nl.divide(x, y))")
 
     def __iter__(self):
+        _refuse_call(self)
         fail(
             "CONTROL_FLOW",
             "a tensor is iterated over",
@@ -111,6 +146,7 @@ class TensorRefusals:
         )
 
     def __bool__(self):
+        _refuse_call(self)
         fail(
             "CONTROL_FLOW",
             "the truth value of a tensor is asked for",
@@ -123,6 +159,7 @@ class TensorRefusals:
         )
 
     def __index__(self):
+        _refuse_call(self)
         fail(
             "CONTROL_FLOW",
             "a tensor is used as a Python integer",
@@ -132,20 +169,13 @@ class TensorRefusals:
             kind=TypeError,
         )
 
-    __int__ = __float__ = __index__
+    __int__ = __float__ = __round__ = __index__
 
     def __contains__(self, _):
         return self.__bool__()
 
     def __array__(self, *_, **__):
-        fail(
-            "UNKNOWN_API",
-            "numpy is called on a tile",
-            operands=[("tile", self)],
-            rule="inside a kernel data exists on the device only",
-            fix="use the nl function of the same name, e.g. nl.exp(tile)",
-            kind=TypeError,
-        )
+        refuse_numpy(self)
 
     def __getattr__(self, attribute):
         if attribute.startswith("__"):

@@ -19,10 +19,12 @@ _MEMORY = {Buffer.SBUF: ("sbuf", SBUF_BYTES + SBUF_RESERVED_BYTES), Buffer.PSUM:
 def check_residence(trace):
     """@raises CAPACITY naming the instruction and its largest tiles"""
     tiles = [b for b in trace.buffers if b.on_chip and b.root is b]
-    if trace.direct_allocation or not _worth_a_look(tiles):
+    crowded = [kind for kind, (_, limit) in _MEMORY.items() if _all_bytes(tiles, kind) > limit]
+    if trace.direct_allocation or not crowded:
         return
     survey = _Survey(trace.body)
-    for kind, (memory, limit) in _MEMORY.items():
+    for kind in crowded:
+        memory, limit = _MEMORY[kind]
         worst = survey.worst(kind, limit)
         if worst is not None:
             _refuse(trace, memory, limit, *worst)
@@ -35,8 +37,8 @@ def tile_bytes(buffer, shape=None):
     return -(-size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if whole else size
 
 
-def _worth_a_look(tiles):
-    return any(sum(tile_bytes(b) for b in tiles if b.kind == kind) > limit for kind, (_, limit) in _MEMORY.items())
+def _all_bytes(tiles, kind):
+    return sum(tile_bytes(b) for b in tiles if b.kind == kind)
 
 
 class _Survey:
@@ -104,12 +106,13 @@ class _Survey:
             for root in comes.get(here, ()):
                 alive[root] = tile_bytes(root)
                 total += alive[root]
-            mine = {root: size for root, size in touched.items() if root.kind == kind}
-            guests = {root: size for root, size in mine.items() if root not in alive}
-            wanted = total + sum(guests.values()) - self._reused(here, mine, intervals)
-            if max(wanted, sum(mine.values())) > most:
-                most = max(wanted, sum(mine.values()))
-                at = here, mine if sum(mine.values()) > wanted else {**alive, **guests}
+            guests = {root: size for root, size in touched.items() if root.kind == kind and root not in alive}
+            if total + sum(guests.values()) > most:  # at most so much is wanted
+                mine = {root: size for root, size in touched.items() if root.kind == kind}
+                wanted = total + sum(guests.values()) - self._reused(here, mine, intervals)
+                if max(wanted, sum(mine.values())) > most:
+                    most = max(wanted, sum(mine.values()))
+                    at = here, mine if sum(mine.values()) > wanted else {**alive, **guests}
             for root in goes.get(here, ()):
                 total -= alive.pop(root)
         return None if at is None else (self.ops[at[0]].line, sorted(at[1].items(), key=lambda p: -p[1]))

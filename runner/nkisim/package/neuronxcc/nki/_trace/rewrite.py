@@ -16,7 +16,8 @@ _tree_cache = {}  # (file, source) -> top-level definitions by (name, first line
 
 
 def rewritten(function, runtime):
-    """The traced form of a plain function, with `runtime` as the module that it finds under the name RUNTIME.
+    """The traced form of a plain function, with `runtime` as the module that it finds in its closure by the name
+    RUNTIME.
 
     @raises PY_SYNTAX when its source cannot be found."""
     code = function.__code__
@@ -26,8 +27,8 @@ def rewritten(function, runtime):
         _code_cache[id(code)] = (code, _rewrite(function))
         _remember(_code_cache[id(code)][1])
     new = _code_cache[id(code)][1]
-    function.__globals__.setdefault(RUNTIME, runtime)
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+    cells[RUNTIME] = types.CellType(runtime)  # a free variable: the user's module gets no name
     closure = tuple(cells[name] for name in new.co_freevars)
     out = types.FunctionType(new, function.__globals__, function.__name__, function.__defaults__, closure or None)
     out.__kwdefaults__ = function.__kwdefaults__
@@ -53,7 +54,7 @@ def _rewrite(function):
     node.args.defaults = [constant(node, None) for _ in node.args.defaults]
     node.args.kw_defaults = [None if d is None else constant(node, None) for d in node.args.kw_defaults]
     node = Rewriter(_api_test(function)).visit(node)
-    free = [at(ast.arg(n), node) for n in code.co_freevars]
+    free = [at(ast.arg(n), node) for n in (*code.co_freevars, RUNTIME)]
     # A function that calls itself by a global name must not find the factory's.
     body = [node] if node.name in code.co_freevars else [at(ast.Global([node.name]), node), node]
     factory = at(ast.FunctionDef("__nki_factory", ast.arguments([], free, None, [], [], None, []), body, []), node)

@@ -9,17 +9,27 @@ from .conditions import Cond, opposite
 from .context import fail
 from .emit import emit_map, new_tile
 from .loops import SymbolicRange, kernel_range
+from .syntax import RUNTIME
 from .tensor import Tensor
 
 
 class Poison:
-    """A name that was bound inside a symbolic branch: any use is a scope error."""
+    """A name whose value is one of a symbolic branch, or of one trip of a symbolic loop: any use of it is an error.
 
-    def __init__(self, name, line):
-        object.__setattr__(self, "_nki_where", (name, line))
+    trips: the loop's; 0 for a branch"""
+
+    def __init__(self, name, line, trips=0):
+        object.__setattr__(self, "_nki_where", (name, line, trips))
 
     def _use(self, *_, **__):
-        name, line = object.__getattribute__(self, "_nki_where")
+        name, line, trips = object.__getattribute__(self, "_nki_where")
+        if trips:
+            fail(
+                "CONTROL_FLOW",
+                f"'{name}' is used after the loop at line {line} that changes it: it counted 1 trip, not {trips}",
+                rule="the body of a symbolic loop is traced once, and so are its changes of Python numbers",
+                fix=f"compute '{name}' from the loop's bounds, or use nl.static_range",
+            )
         fail(
             "SCOPE_LOOP_DEP",
             f"Local variable '{name}' is referenced outside of its parent scope (the branch at line {line})",
@@ -205,7 +215,7 @@ def range_of(candidate):
 def _is_host_helper(frame):
     """Is this frame a function below a kernel, without tensors and indices among its names?"""
     below = frame.f_back.f_code.co_name not in ("trace_call", "call_inline")
-    return below and not any(_is_symbolic(value) for value in frame.f_locals.values())
+    return below and not any(_is_symbolic(value) for name, value in frame.f_locals.items() if name != RUNTIME)
 
 
 def _is_symbolic(value, depth=2):
@@ -263,12 +273,31 @@ def loop_end(loop, scope, names):
                 official="local_variable_used_out_of_scope",
                 line=trace.region.node.line,
             )
-        if isinstance(old, (int, float, Aff)) and not isinstance(old, bool):
-            context.warn(
-                f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is "
-                "traced once; "
-                "compute it from the loop variable or use nl.static_range"
-            )
+        if not isinstance(old, (int, float, Aff)) or loop.trips == 1 or _same_number(old, scope[name]):
+            continue
+        context.warn(
+            f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is "
+            "traced once; "
+            "compute it from the loop variable or use nl.static_range"
+        )
+        if not isinstance(old, bool):  # a flag that the first trip sets is what all of them leave
+            loop.counters[name] = trace.region.node.line
+
+
+def _same_number(old, new):
+    if isinstance(old, Aff) or isinstance(new, Aff):
+        return isinstance(old, Aff) and isinstance(new, Aff) and old.shape == new.shape and old.same(new)
+    return isinstance(new, (int, float)) and old == new
+
+
+def counted(loop):
+    """Did a symbolic loop change Python numbers that it read?"""
+    return isinstance(loop, SymbolicRange) and bool(loop.counters)
+
+
+def counter(loop, name, scope):
+    """The value of a name after such a loop."""
+    return Poison(name, loop.counters[name], loop.trips) if name in loop.counters else scope.get(name)
 
 
 def annotated(value, annotation, name):

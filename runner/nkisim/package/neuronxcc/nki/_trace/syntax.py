@@ -2,7 +2,7 @@
 
 import ast
 
-RUNTIME = "__nki__"  # the one global name by which rewritten code finds its helpers
+RUNTIME = "__nki__"  # the one free variable by which rewritten code finds its helpers
 LOAD, STORE = ast.Load(), ast.Store()
 
 

@@ -6,7 +6,7 @@ gives tensors its methods itself, with `@method`."""
 import math
 
 from .affine import Aff, as_int
-from .context import fail, warn
+from .context import beyond_documents, fail
 from .limits import PMAX
 from .refusals import TensorRefusals
 from .shapes import broadcast_shapes
@@ -116,6 +116,15 @@ class Tensor(TensorRefusals):
     # -- views
     def broadcast_to(self, shape, *more):
         shape = shape_argument(shape, more)
+        if not self.buffer_.on_chip and shape != self.shape:  # recorded on a trn2
+            fail(
+                "WRONG_MEMORY",
+                f"broadcast_to: expected the tile in sbuf or psum, got {self.memory}",
+                operands=[("tensor", self), ("shape", list(shape))],
+                rule="tiles on chip are repeated; DMA has no pattern for it",
+                fix=f"tile = nl.load({self.name or 'x'}[...]) first, then tile.broadcast_to({shape})",
+                official="unsupported_memory",
+            )
         if broadcast_shapes(self.shape, shape) != shape:
             fail(
                 "SHAPE_BROADCAST",
@@ -125,7 +134,22 @@ class Tensor(TensorRefusals):
                 fix="give a shape whose axes match the tile's",
             )
         pad = len(shape) - len(self.shape)
+        self.check_ranks(shape)
         return Tensor(self.buffer_, [repeat(a, self.shape, shape, pad) for a in self.dims], shape, self.dyn)
+
+    def check_ranks(self, shape):
+        """Numpy's rule lines axes up from the last one: of two ranks, the partition axis of a tile would meet a free
+        one, and no instruction moves partitions. @raises SHAPE_BROADCAST"""
+        buffer, pad = self.buffer_, len(shape) - self.ndim
+        if pad > 0 and buffer.on_chip and self.ndim and self.shape[0] > 1 and self.dims[buffer.pdim].slots[0]:
+            fail(
+                "SHAPE_BROADCAST",
+                f"a tile of shape {list(self.shape)} against {list(shape)}: its partition axis would meet axis {pad}",
+                operands=[("tile", self), ("shape", list(shape))],
+                rule="tiles of one call have one rank, their partition axes first; axes of size 1 repeat",
+                fix="add the axes along which it repeats: tile.expand_dims(1) of (p, f) is (p, 1, f), "
+                "tile.expand_dims(2) is (p, f, 1)",
+            )
 
     def expand_dims(self, axis):
         if isinstance(axis, (tuple, list)):
@@ -170,7 +194,13 @@ def shape_argument(shape, more):
         value = as_int(n)
         if isinstance(n, float) and n.is_integer():  # x.shape[0] / 2: kernels that ran on chips have it
             value = int(n)
-            warn(f"a shape has {n}, a float; write // where a size is divided")
+            beyond_documents(
+                "RANK_LAYOUT",
+                f"a shape has {n}, a float; write // where a size is divided",
+                "shapes are positive compile-time integers",
+                fix="use integers from x.shape",
+                kind=TypeError,
+            )
         if value is None or value <= 0:
             fail(
                 "RANK_LAYOUT",

@@ -45,44 +45,114 @@ def _fixed_axes(tensor):
 
 
 def alias(tensor, shape, dtype, api):
-    """A reshape or dtype view of a whole buffer, or of one of its blocks, x[b]: the bytes that follow one another."""
+    """A reshape or dtype view: of a whole buffer, or of one of its blocks, x[b], it is that under another shape; of any
+    other view, its elements in the same order."""
     check_alive(tensor)
-    fixed = _fixed_axes(tensor)
-    if fixed is None or fixed + len(shape) > MAX_RANK:
-        fail(
-            "RANK_LAYOUT",
-            f"{api} of an indexed tensor is not implemented",
-            operands=[("tensor", tensor)],
-            rule=f"{api} takes a whole tensor, or one whose leading axes are indexed away",
-            fix=f"{api} first, then index",
-            kind=NotImplementedError,
-        )
-    old = tensor.buffer_
-    if math.prod(shape) * dtype.size != math.prod(tensor.shape) * old.dtype.size:
+    old, size = tensor.buffer_, math.prod(tensor.shape)
+    if math.prod(shape) * dtype.size != size * old.dtype.size:
         fail(
             "SHAPE_BROADCAST",
-            f"{api}: {list(tensor.shape)} has {math.prod(tensor.shape)} elements, {list(shape)} has {math.prod(shape)}",
+            f"{api}: {list(tensor.shape)} has {size} elements, {list(shape)} has {math.prod(shape)}",
             operands=[("tensor", tensor)],
             rule="a reshape keeps the number of elements",
             fix="give a shape of the same size",
         )
+    fixed = _fixed_axes(tensor)
+    if fixed is None or fixed + len(shape) > MAX_RANK:
+        return _regrouped(tensor, shape, api)
     if old.on_chip and (old.pdim != fixed or shape[0] != tensor.shape[0]):
-        fail(
-            "RANK_LAYOUT",
-            f"{api}: the partition axis of an on-chip tile would change from {list(old.shape)} to {list(shape)}",
-            operands=[("tensor", tensor)],
-            rule="reshape of a tile keeps axis 0 (partitions)",
-            fix="reshape the HBM tensor before loading",
-        )
-    trace = context.current()
-    line = context.kernel_line()
-    pdim = fixed if old.on_chip else 0
-    buffer = Buffer(old.kind, dtype, old.name, old.shape[:fixed] + shape, pdim, old.memory, line, old.region)
-    buffer.stand_for(old)
-    buffer.from_transpose = old.from_transpose
-    trace.keep_buffer(buffer)
+        _fail_partitions(tensor, shape, api)
+    buffer = _stand_in(old, old.shape[:fixed] + shape, dtype, fixed if old.on_chip else 0)
     if not fixed:
         return Tensor.whole(buffer)
     still = (0,) * len(shape)
     block = tuple(Aff(a.c, a.terms, still, shape) for a in tensor.dims[:fixed])
     return Tensor(buffer, block + identity_dims(shape), shape)
+
+
+def _stand_in(old, shape, dtype, pdim):
+    buffer = Buffer(old.kind, dtype, old.name, shape, pdim, old.memory, context.kernel_line(), old.region)
+    buffer.stand_for(old)
+    buffer.from_transpose = old.from_transpose
+    context.current().keep_buffer(buffer)
+    return buffer
+
+
+def _fail_partitions(tensor, shape, api):
+    fail(
+        "RANK_LAYOUT",
+        f"{api}: the partition axis of an on-chip tile would change from {list(tensor.shape)} to {list(shape)}",
+        operands=[("tensor", tensor)],
+        rule="reshape of a tile keeps axis 0 (partitions)",
+        fix="reshape the HBM tensor before loading",
+    )
+
+
+def _regrouped(tensor, shape, api):
+    """A reshape of a part of a tensor, where its axes split or join in place."""
+    buffer = tensor.buffer_
+    if buffer.on_chip and shape[0] != tensor.shape[0]:
+        _fail_partitions(tensor, shape, api)
+    flat = _over_flat_buffer(tensor)
+    dims = [None] if flat is None else [_regroup(dim, tensor.shape, shape) for dim in flat.dims]
+    if any(dim is None for dim in dims):
+        fail(
+            "RANK_LAYOUT",
+            f"{api}: elements of the indexed tensor do not lie so that {list(shape)} is a view of them",
+            operands=[("tensor", tensor)],
+            rule=f"{api} of a part splits its axes, or joins axes whose elements follow one another",
+            fix=f"{api} the whole tensor first, then index it",
+            kind=NotImplementedError,
+        )
+    return Tensor(flat.buffer_, dims, shape)
+
+
+def _over_flat_buffer(tensor):
+    """The same view over a buffer whose free dimensions (in HBM: all) are one; None where a bound of one of them hangs
+    on a mask, which the one dimension could not prove."""
+    old = tensor.buffer_
+    first = old.pdim + 1 if old.on_chip else 0
+    within = all(0 <= low and high < n for (low, high), n in zip((a.bounds() for a in tensor.dims), old.shape))
+    if tensor.dyn is not None or not within or old.folded:
+        return None
+    place = Aff(0, {}, (0,) * tensor.ndim, tensor.shape)
+    for d in range(first, len(old.shape)):
+        place = place.plus(tensor.dims[d], math.prod(old.shape[d + 1 :]))
+    buffer = _stand_in(old, (*old.shape[:first], math.prod(old.shape[first:])), old.dtype, old.pdim)
+    return Tensor(buffer, (*tensor.dims[:first], place), tensor.shape)
+
+
+def _regroup(dim, old, new):
+    """An index over the axes `new` in place of `old`, row-major; None where it is no sum over them.
+
+    As numpy reshapes without a copy: axes fall into the smallest groups of one product on both sides; those of a group
+    must follow one another on the old side, and the new ones share what its last axis walks by."""
+    slots = [0] * len(new)
+    for axes, group in _groups(
+        [k for k, n in enumerate(old) if n > 1], old, [k for k, n in enumerate(new) if n > 1], new
+    ):
+        for outer, inner in zip(axes, axes[1:]):
+            if dim.slots[outer] != old[inner] * dim.slots[inner]:
+                return None
+        step = dim.slots[axes[-1]]
+        for k in reversed(group):
+            slots[k], step = step, step * new[k]
+    return Aff(dim.c, dim.terms, tuple(slots), new)
+
+
+def _groups(left, old, right, new):
+    """[(axes of old, axes of new)] whose sizes have one product, in order and as small as can be. @param left, right
+    the axes that are longer than 1; the sizes of both sides have one product"""
+    out = []
+    while left:
+        axes, group = [left.pop(0)], [right.pop(0)]
+        here, there = old[axes[0]], new[group[0]]
+        while here != there:
+            if here < there:
+                axes.append(left.pop(0))
+                here *= old[axes[-1]]
+            else:
+                group.append(right.pop(0))
+                there *= new[group[-1]]
+        out.append((axes, group))
+    return out

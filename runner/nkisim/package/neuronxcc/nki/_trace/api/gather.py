@@ -9,8 +9,10 @@ from ..names import api
 from ..nodes import Op
 from ..tables import WORK_RAW, function_name
 from ..tensor import Tensor
-from .nisa_common import engine, engine_name
+from .nisa_common import engine, engine_of
 from .nl_memory import store_target
+
+_COPIERS = ("vector", "scalar", "gpsimd")
 
 
 def _index_tile(label, name, tile):
@@ -151,25 +153,11 @@ def _dynamic(label, name, tensor):
         )
 
 
-def _copy_engine(label, value, tiles):
-    where = engine_name(value, label, ("vector", "scalar", "gpsimd"))
-    if where == "gpsimd" and any(t.memory == "psum" for _, t in tiles):
-        fail(
-            "WRONG_MEMORY",
-            f"{label}: gpsimd reads psum",
-            operands=tiles,
-            rule="gpsimd has no psum access",
-            fix="engine=nisa.vector_engine",
-            official="unsupported_memory",
-        )
-    return where
-
-
 @api("nisa")
 def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=engine.unknown):
     label = "nisa.tensor_copy_dynamic_src"
     _dynamic(label, "src", src)
-    where = _copy_engine(label, engine, [("src", src)])
+    where = engine_of(engine, label, _COPIERS, [("src", src)])
     out = out_tile(src, dtype, label)
     return emit_map(out, [src], [], "tensor_copy", where, mask, label)
 
@@ -181,7 +169,7 @@ def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=engine.un
     checks.check_tile(src, label, "src")
     tiles = [("dst", dst), ("src", src)]
     checks.check_same_shape(label, tiles, "index dst to the shape of src")
-    emit_map(dst, [src], [], "tensor_copy", _copy_engine(label, engine, tiles), mask, label)
+    emit_map(dst, [src], [], "tensor_copy", engine_of(engine, label, _COPIERS, tiles), mask, label)
 
 
 @api("nl")

@@ -48,6 +48,21 @@ def engine_name(value, label, allowed):
     return name
 
 
+def engine_of(value, label, allowed, tiles):
+    """engine_name(), where the operands are what it can read. @param tiles [(argument, tile or number)]"""
+    name = engine_name(value, label, allowed)
+    if name == "gpsimd" and any(getattr(tile, "memory", "") == "psum" for _, tile in tiles):
+        fail(
+            "WRONG_MEMORY",
+            f"{label}: gpsimd reads psum",
+            operands=tiles,
+            rule="gpsimd has no psum access",
+            fix="engine=nisa.vector_engine",
+            official="unsupported_memory",
+        )
+    return name
+
+
 def need_op(op, label, argument, legal, what):
     name = function_name(op)
     if name is None:

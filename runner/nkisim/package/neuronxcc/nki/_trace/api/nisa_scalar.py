@@ -13,7 +13,7 @@ from ..tables import ACTIVATIONS
 from ..tensor import Tensor
 from .nisa_common import need_op, reduce_cmd, vector_operand
 from .nisa_vector import check_reduced
-from .nl_elementwise import is_number
+from .nl_elementwise import is_number, warn_of_integers
 
 
 def _activation_values(label, op, data, bias, scale):
@@ -132,7 +132,8 @@ def activation(
     dtype=None,
 ):
     label = "nisa.activation"
-    values, steps, _ = _activation_values(label, op, data, bias, scale)
+    values, steps, name = _activation_values(label, op, data, bias, scale)
+    warn_of_integers(label, name, data.dtype, dtype)
     command = getattr(reduce_cmd, "name", "idle")
     if command == "idle":
         if reduce_res is not None:

@@ -8,9 +8,19 @@ from ..emit import access, emit_fold, emit_map, emit_op, new_tile, out_tile, par
 from ..names import api
 from ..nodes import Op
 from ..shapes import broadcast_shapes
-from ..tables import FN, REDUCTIONS
+from ..tables import FN, REDUCTIONS, function_name
 from ..tensor import Tensor
-from .nisa_common import ALU, check_integer, check_psum_pair, engine, engine_name, is_bitvec, need_op, vector_operand
+from .nisa_common import (
+    ALU,
+    check_integer,
+    check_psum_pair,
+    engine,
+    engine_name,
+    engine_of,
+    is_bitvec,
+    need_op,
+    vector_operand,
+)
 from .nl_create import create, par_dim
 from .nl_elementwise import is_number
 from .nl_reduce import parse_axes, reduced_shape
@@ -23,17 +33,30 @@ def _shape_of_both(label, data1, data2):
         return data1.shape
     rank = max(data1.ndim, data2.ndim)
     a, b = (partition_aligned(t, rank).shape for _, t in pairs)
-    shape = broadcast_shapes(a, b) if a[0] == b[0] else None
-    if shape not in (a, b):
-        checks.check_same_shape(
-            label, pairs, "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+    shape = broadcast_shapes(a, b) if a[0] == b[0] and _ranks_agree(data1, data2) else None
+    fix = "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
+    if shape is None:
+        checks.check_same_shape(label, pairs, fix)
+    repeated = [f"{name} {list(tile.shape)}" for (name, tile), own in zip(pairs, (a, b)) if own != shape]
+    if repeated:  # graded kernels of a course do it (trn2)
+        context.beyond_documents(
+            "SHAPE_BROADCAST",
+            f"{label}: {' and '.join(repeated)} {'is' if len(repeated) == 1 else 'are'} repeated over "
+            f"{list(shape)}; nisa.tensor_scalar takes one value a "
+            "partition and is faster",
+            "both operands have one shape",
+            operands=pairs,
+            fix=fix,
         )
-    name, small = pairs[0] if shape != a else pairs[1]
-    context.warn(
-        f"{label}: {name} {list(small.shape)} is repeated over {list(shape)}; nisa.tensor_scalar takes one value a "
-        "partition and is faster"
-    )
     return shape
+
+
+def _ranks_agree(a, b):
+    """Of two ranks, which axis meets which is known where the smaller one has one value a partition, or lacks axes of
+    size 1 alone."""
+    small, large = (a, b) if a.ndim < b.ndim else (b, a)
+    same = partition_aligned(small, large.ndim).shape == large.shape
+    return a.ndim == b.ndim or same or all(n == 1 for n in small.shape[1:])
 
 
 @api("nisa")
@@ -46,7 +69,7 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     shape = _shape_of_both(label, data1, data2)
     data1, data2 = partition_aligned(data1, len(shape)), partition_aligned(data2, len(shape))
     check_psum_pair(label, pairs)
-    where = engine_name(engine, label, ("vector", "gpsimd"))
+    where = engine_of(engine, label, ("vector", "gpsimd"), pairs)
     if name == "power" and (where == "vector" or any(t.memory == "psum" for _, t in pairs)):
         fail(
             "UNSUPPORTED_OP",
@@ -63,10 +86,19 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=engine.unkn
     )
 
 
+def _first_step(label, data, op0, operand0, reverse0):
+    """(function, values, step). abs takes one operand: instructions of two are given 0.0 beside it, as vendor's samples
+    do."""
+    if function_name(op0) == "abs" and is_number(operand0) and float(operand0) == 0.0:
+        return "abs", [data], ("abs", 0)
+    first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function of the engines, or nl.abs beside 0.0")
+    return first, [data, operand0], (first, 1, 0) if reverse0 else (first, 0, 1)
+
+
 def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
     """(values, steps) of (data op0 operand0) op1 operand1."""
-    first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function of the engines")
-    values, steps = [data, operand0], [(first, 1, 0) if reverse0 else (first, 0, 1)]
+    first, values, step = _first_step(label, data, op0, operand0, reverse0)
+    steps = [step]
     if op1 is not None:
         second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function of the engines")
         if is_bitvec(first) != is_bitvec(second):
@@ -85,7 +117,8 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
                 fix="operand1=1.0",
             )
         values.append(operand1)
-        steps = [(first, 1, 0) if reverse0 else (first, 0, 1), (second, 2, 3) if reverse1 else (second, 3, 2)]
+        result, other = len(values), len(values) - 1
+        steps.append((second, other, result) if reverse1 else (second, result, other))
     if is_bitvec(first):
         check_integer(label, [("data", data), ("operand0", operand0)])
     return values, steps
@@ -110,10 +143,9 @@ def tensor_scalar(
     operand0 = vector_operand(operand0, data, label, "operand0")
     operand1 = vector_operand(operand1, data, label, "operand1") if operand1 is not None else None
     values, steps = _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1)
-    out = out_tile(data, dtype, label)
-    return emit_map(
-        out, values, steps, "tensor_scalar", engine_name(engine, label, ("vector", "scalar", "gpsimd")), mask, label
-    )
+    tiles = [("data", data), ("operand0", operand0), ("operand1", operand1)]
+    where = engine_of(engine, label, ("vector", "scalar", "gpsimd"), tiles)
+    return emit_map(out_tile(data, dtype, label), values, steps, "tensor_scalar", where, mask, label)
 
 
 @api("nisa")
@@ -189,10 +221,12 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
     name = need_op(op, label, "op", REDUCTIONS, "op is legal as a reduction")
     axes = parse_axes(label, data, axis)
     if axes != list(range(axes[0], data.ndim)):
-        # The manual of 2.24 asks for the last axes; kernels graded on chips reduce any free ones.
-        context.warn(
-            f"{label}: axes {axes} of a tile of rank {data.ndim} are not its last ones; the manual of SDK 2.24 allows "
-            "only those, later compilers take any free axes"
+        context.beyond_documents(  # graded kernels of a course do it (trn2)
+            "UNSUPPORTED_OP",
+            f"{label}: axes {axes} of a tile of rank {data.ndim} are not its last ones",
+            "the axes that are reduced are the last ones",
+            operands=[("data", data)],
+            fix="reduce the last axes, one call after the other, or view the tile with these axes last",
         )
     if is_bitvec(name):
         check_integer(label, [("data", data)])
@@ -303,16 +337,7 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
 def tensor_copy(src, *, mask=None, dtype=None, engine=engine.unknown):
     label = "nisa.tensor_copy"
     checks.check_tile(src, label, "src")
-    where = engine_name(engine, label, ("vector", "scalar", "gpsimd"))
-    if where == "gpsimd" and src.memory == "psum":
-        fail(
-            "WRONG_MEMORY",
-            f"{label}: gpsimd reads psum",
-            operands=[("src", src)],
-            rule="gpsimd has no psum access",
-            fix="engine=nisa.vector_engine",
-            official="unsupported_memory",
-        )
+    where = engine_of(engine, label, ("vector", "scalar", "gpsimd"), [("src", src)])
     return emit_map(out_tile(src, dtype, label), [src], [], "tensor_copy", where, mask, label)
 
 

@@ -98,12 +98,23 @@ def _binary_instr(x, y):
     return "tensor_tensor"
 
 
+# Functions whose results of integers are integers.
+_WHOLE = frozenset("copy abs negative sign trunc floor ceil square relu invert logical_not".split())
+
+
+def warn_of_integers(label, name, target, dtype):
+    """By the documents a result has the operand's type where no other is asked for: exp of an int32 tile is rounded."""
+    if target.is_integer and dtype is None and name not in _WHOLE:
+        context.warn(f"{label}: the result is {target}, as the operand: it is rounded; dtype=nl.float32 keeps it")
+
+
 def unary_call(name, x, dtype=None, mask=None, label=None):
     label = label or f"nl.{name}"
     checks.check_tile(x, label, "x") if isinstance(x, Tensor) else checks.require_tensor(x, label, "x")
     target = dtype_or(dtypes.bool_ if name == "logical_not" else x.dtype, dtype, label)
     if name in BITWISE and x.dtype.is_float:
         _float_operand(label, [("x", x)])
+    warn_of_integers(label, name, target, dtype)
     if name in ("sin", "arctan"):
         context.warn(f"{label}: results hold for {'[-pi, pi]' if name == 'sin' else '[-pi/2, pi/2]'} only")
     out = new_tile(x.shape, target, api=label)

@@ -5,7 +5,7 @@ from ..affine import Aff
 from ..checks import need_dtype
 from ..context import fail
 from ..emit import access, emit_map, emit_op, new_tile, whole_2d
-from ..limits import MOVING_FMAX, STATIONARY_FMAX
+from ..limits import MOVING_FMAX, PMAX, STATIONARY_FMAX
 from ..names import api
 from ..nodes import Op
 from ..tensor import Tensor
@@ -133,23 +133,22 @@ def emit_transpose(label, data, engine, mask=None, dtype=None):
             official="exceed_max_supported_dimension",
         )
     p, f = data.shape
-    limit = 32 if engine == "vector" else 128
-    if p > limit or f > limit:
-        if limit == 128:
-            fail(
-                "RANK_LAYOUT",
-                f"{label}: size {f if f > limit else p} exceeds {limit}",
-                operands=[("data", data)],
-                rule="a transposed tile is at most 128 x 128: its free axis becomes the partition axis",
-                fix="transpose 128 columns at a time: nl.transpose(t[:, j*128:(j+1)*128])",
-                official="size_of_dimension_exceed_arch_limit",
-                kind=ValueError,
-            )
+    if max(p, f) > PMAX:
         fail(
+            "RANK_LAYOUT",
+            f"{label}: size {f if f > PMAX else p} exceeds {PMAX}",
+            operands=[("data", data)],
+            rule=f"a transposed tile is at most {PMAX} x {PMAX}: its free axis becomes the partition axis",
+            fix="transpose 128 columns at a time: nl.transpose(t[:, j*128:(j+1)*128])",
+            official="size_of_dimension_exceed_arch_limit",
+            kind=ValueError,
+        )
+    if engine == "vector" and max(p, f) > 32:  # search traces on Trn1 do it, and were right
+        context.beyond_documents(
             "UNSUPPORTED_OP",
             f"{label}: {p} x {f} on the vector engine",
+            "the vector engine transposes up to 32 x 32",
             operands=[("data", data)],
-            rule="the vector engine transposes up to 32 x 32",
             fix="engine=nisa.tensor_engine",
             official="size_of_dimension_exceed_arch_limit",
             kind=ValueError,

@@ -52,6 +52,11 @@ def hbm_source(src, name, what):
 @api("nl")
 def load(src, *, mask=None, dtype=None):
     src = hbm_source(src, "nl.load", "src")
+    if src.shape[0] > 1 and src.dyn is None and not any(dim.slots[0] for dim in src.dims):
+        context.warn(
+            "nl.load: the source stands still along the partitions; a compiler of a trn2 refused nisa.dma_copy so "
+            "[NCC_IBCG901]: load one row and use row.broadcast_to(..)"
+        )
     out = out_tile(src, dtype, "nl.load")
     return emit_map(out, [src], [], "load", "dma", mask, "nl.load")
 
@@ -162,6 +167,8 @@ def store_target(dst, value, name):
         dst = dst.expand_dims(dst.ndim)
     if not isinstance(value, Tensor):
         return dst
+    if dst.ndim > value.ndim:
+        value.check_ranks(dst.shape)
     if dst.ndim < value.ndim and all(n == 1 for n in value.shape[dst.ndim :]):
         while dst.ndim < value.ndim:
             dst = dst.expand_dims(dst.ndim)

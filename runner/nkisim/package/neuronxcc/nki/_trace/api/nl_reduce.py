@@ -2,9 +2,10 @@
 
 import math
 
-from .. import checks, dtypes, scope
+from .. import checks, context, dtypes, scope
 from ..affine import Aff, as_int
 from ..checks import dtype_or
+from ..conditions import always_holds
 from ..context import fail
 from ..emit import emit_fold, emit_map, new_tile, out_tile, result_shape
 from ..names import api
@@ -115,6 +116,13 @@ def _mean(label, x, axis, mask, keepdims):
     """The mean in float32: (p, ...) tile."""
     checks.check_tile(x, label, "x")
     axes = parse_axes(label, x, axis)
+    items = checks.check_mask(mask, x.shape, label)
+    if any(any(e.slots[a] for a in axes) and not always_holds(kind, e) for kind, e in items):
+        context.warn(
+            f"{label}: the sum is of the elements under the mask, the divisor is that of all, "
+            f"{_count(x, axes)}; for their "
+            "mean divide nl.sum(.., mask=) by their number"
+        )
     total = reduce_tile(label, x, axis, "add", dtype=dtypes.float32, mask=mask, keepdims=keepdims)
     out = new_tile(total.shape, dtypes.float32, api=label)
     return emit_map(out, [total, 1.0 / _count(x, axes)], [("multiply", 0, 1)], "tensor_scalar", "vector", (), label)

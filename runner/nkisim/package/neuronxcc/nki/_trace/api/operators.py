@@ -3,8 +3,7 @@
 from .. import context, dtypes
 from ..affine import Aff, as_int
 from ..assign import update
-from ..context import fail
-from ..names import INVENTED, REGISTRY, signature_of
+from ..refusals import refuse_numpy
 from ..tensor import Tensor, method
 from .nl_elementwise import binary_call, is_number, unary_call
 
@@ -100,22 +99,4 @@ def __array_ufunc__(self, ufunc, method, *inputs, **_):
     if method == "__call__" and name and len(inputs) == 2 and tensors == 1:
         left, right = inputs
         return operator_call(name, left, right)
-    fail(
-        "UNKNOWN_API",
-        f"numpy.{ufunc.__name__} is called on a tile",
-        operands=[("tile", self)],
-        rule="inside a kernel data exists on the device only; numpy functions serve as op= names",
-        fix=_instead_of_numpy(ufunc.__name__),
-        kind=TypeError,
-    )
-
-
-def _instead_of_numpy(name):
-    name = {"true_divide": "divide", "absolute": "abs", "power": "power", "matmul": "matmul"}.get(name, name)
-    if name in REGISTRY["nl"]:
-        return f"call {signature_of('nl', name)}, or pass np.{name} as op= of a nisa instruction"
-    return (
-        f"write {INVENTED[name]}"
-        if name in INVENTED
-        else "spell it with nl functions, or pass it as op= of a nisa instruction"
-    )
+    refuse_numpy(self, {"true_divide": "divide"}.get(ufunc.__name__, ufunc.__name__))

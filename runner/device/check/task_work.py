@@ -1,4 +1,5 @@
 """How much work a task is: FLOPs of its reference, bytes through HBM, and the roofline time that follows from them."""
+import task_facts
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -6,14 +7,58 @@ from torch.utils._python_dispatch import TorchDispatchMode
 # quarter of that in float32.
 HBM_BYTES_PER_SECOND = 16 * 27.2e9
 MATMUL_FLOPS_PER_SECOND = {"bfloat16": 92e12, "float32": 23e12}
-BYTES = {"float32": 4, "int32": 4, "bfloat16": 2, "uint8": 1}
 # What moves or makes values without computing any.
 MOVES = {
-    "view", "_unsafe_view", "reshape", "t", "transpose", "permute", "expand", "slice", "select", "unsqueeze", "squeeze",
-    "clone", "copy_", "_to_copy", "cat", "stack", "split", "as_strided", "detach", "alias", "index_select", "embedding",
-    "gather", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "arange", "eye", "empty", "new_zeros",
-    "constant_pad_nd", "repeat", "roll", "lift_fresh", "fill_", "zero_", "contiguous", "diagonal", "scalar_tensor",
-    "empty_like", "upsample_nearest2d", "pixel_shuffle", "new_empty", "resize_", "unfold", "unbind", "diag",
+    "view",
+    "_unsafe_view",
+    "reshape",
+    "t",
+    "transpose",
+    "permute",
+    "expand",
+    "slice",
+    "select",
+    "unsqueeze",
+    "squeeze",
+    "clone",
+    "copy_",
+    "_to_copy",
+    "cat",
+    "stack",
+    "split",
+    "as_strided",
+    "detach",
+    "alias",
+    "index_select",
+    "embedding",
+    "gather",
+    "zeros",
+    "zeros_like",
+    "ones",
+    "ones_like",
+    "full",
+    "full_like",
+    "arange",
+    "eye",
+    "empty",
+    "new_zeros",
+    "constant_pad_nd",
+    "repeat",
+    "roll",
+    "lift_fresh",
+    "fill_",
+    "zero_",
+    "contiguous",
+    "diagonal",
+    "scalar_tensor",
+    "empty_like",
+    "upsample_nearest2d",
+    "pixel_shuffle",
+    "new_empty",
+    "resize_",
+    "unfold",
+    "unbind",
+    "diag",
 }
 
 
@@ -44,12 +89,10 @@ class Counter(TorchDispatchMode):
         return result
 
 
-def work_of(entry, model, given):
-    """@returns {"flops", "hbm_bytes", "roofline_us"} of a task: its index entry, its model and inputs"""
-    with torch.no_grad(), Counter() as counter:
-        model(*given)
-    tensors = entry["inputs"] + entry["outputs"]
-    moved = sum(BYTES[t["dtype"]] * int(torch.tensor(t["shape"]).prod()) for t in tensors)
+def work_of(entry, counter):
+    """@param entry inputs and outputs of the index @param counter what a forward pass was counted with
+    @returns {"flops", "hbm_bytes", "roofline_us"}"""
+    moved = task_facts.bytes_of(entry["inputs"] + entry["outputs"])
     kind = "bfloat16" if any(i["dtype"] == "bfloat16" for i in entry["inputs"]) else "float32"
     seconds = max(moved / HBM_BYTES_PER_SECOND, counter.products / MATMUL_FLOPS_PER_SECOND[kind])
     return {

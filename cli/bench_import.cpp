@@ -1,0 +1,110 @@
+#include "cli/bench_import.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_list.hpp"
+#include "cli/grids.hpp"
+#include "cli/json_text.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/benchmark/nkigrid_index.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+jobs::BenchmarkPlace place_of(const Import& wanted) {
+  const std::vector<fs::path> folders = {wanted.tree};
+  auto place = jobs::find_benchmark(folders);
+  if (!place)
+    throw Error(ErrorCode::config, fmt::format("no benchmark in '{}' (looked for {}); name the checkout's folder",
+                                               wanted.tree, jobs::benchmark_markers()));
+  if (!wanted.format.empty()) place->format = wanted.format;
+  if (wanted.max_task_bytes > 0) place->max_task_bytes = wanted.max_task_bytes;
+  return *place;
+}
+
+/// The name says of which kind it is: a shrunk benchmark is another one, whose rates are told apart.
+void rename(const Import& wanted, const std::string& format, jobs::Benchmark& benchmark) {
+  benchmark.name += wanted.shrink ? "-shrunk" : "";
+  if (format == "nkigrid" || benchmark.subsets.empty()) return;
+  auto whole = std::move(benchmark.subsets.begin()->second);
+  benchmark.subsets = {{benchmark.name, std::move(whole)}};
+}
+
+void write_folder(const jobs::Benchmark& benchmark, const jobs::BenchmarkPlace& from, const fs::path& folder) {
+  if (has_foreign_file(folder, jobs::kIndexFile))
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' holds a benchmark already; name another folder, or remove it", folder.native()));
+  auto files = jobs::own_format_files(benchmark, jobs::Sources::told);
+  files[jobs::kAboutFile] = jobs::about_text(benchmark);
+  jobs::Benchmark source = benchmark;
+  source.place = from;
+  for (const auto& task : benchmark.tasks) {
+    if (auto kernel = source.known_kernel(task.id); !kernel.empty())
+      files[fmt::format("kernels/{}.py", task.id)] = std::move(kernel);
+  }
+  for (const auto& [name, bytes] : files) {
+    make_directories((folder / name).parent_path());
+    write_file_atomic(folder / name, bytes);
+  }
+}
+
+struct LevelCounts {
+  std::size_t posed = 0, refused = 0;
+};
+
+std::map<std::string, LevelCounts> counts_of(const jobs::Benchmark& benchmark) {
+  std::map<std::string, LevelCounts> counts;
+  for (const auto& task : benchmark.tasks) ++counts[task.level].posed;
+  for (const auto& refused : benchmark.refused) ++counts[refused.id.substr(0, refused.id.find('/'))].refused;
+  return counts;
+}
+
+void print_json(const jobs::Benchmark& benchmark) {
+  nlohmann::ordered_json out = {{"version", 1}, {"benchmark", benchmark.name}};
+  for (const auto& [level, count] : counts_of(benchmark))
+    out["levels"][level] = {{"posed", count.posed}, {"refused", count.refused}};
+  out["refused"] = nlohmann::ordered_json::array();
+  for (const auto& refused : benchmark.refused) out["refused"].push_back({{"id", refused.id}, {"why", refused.why}});
+  fmt::print("{}", json_text(out));
+}
+
+void print_text(const jobs::Benchmark& benchmark) {
+  print_refused(benchmark.refused);
+  for (const auto& [level, count] : counts_of(benchmark))
+    say("{}: {} posed, {} refused\n", level, count.posed, count.refused);
+  say("{}: {} of {} tasks are posed\n", benchmark.name, benchmark.tasks.size(),
+      benchmark.tasks.size() + benchmark.refused.size());
+}
+
+}  // namespace
+
+ExitCode import_tree(const Import& wanted) {
+  const auto place = place_of(wanted);
+  const auto poser = [&](jobs::PoseRequest request) {
+    request.shrink = wanted.shrink;
+    return task_poser()(request);
+  };
+  if (wanted.shrink && place.format == "nkigrid")
+    throw Error(ErrorCode::usage, fmt::format("'{}' has an index, so its sizes are chosen already; --shrink is for a "
+                                              "tree that was not written for a simulator",
+                                              wanted.tree));
+  auto benchmark = jobs::load_benchmark(place, poser);
+  rename(wanted, place.format, benchmark);
+  write_folder(benchmark, benchmark.place, wanted.out);
+  if (wanted.json)
+    print_json(benchmark);
+  else
+    print_text(benchmark);
+  return ExitCode::done;
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,45 @@
+#include "cli/own_commands.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/own_run.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+bool is_granted_at_terminal() {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) return false;
+  fmt::print(stderr, "run them? [y/N] ");
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
+}
+
+}  // namespace
+
+void require_own_commands(const jobs::Run& run, bool trusted, bool may_ask) {
+  if (jobs::is_own(run)) return;
+  const auto commands = fmt::format("{}", fmt::join(jobs::commands_of(run.grid), "'; '"));
+  const auto what = fmt::format("'{}' was not frozen here by you, and starts '{}'", run.folder.native(), commands);
+  if (!trusted && may_ask) {
+    notice("{}", what);
+    trusted = is_granted_at_terminal();
+  }
+  if (!trusted)
+    throw Error(ErrorCode::config, fmt::format("{} (with your rights); read them, then give --trust-commands", what));
+  jobs::mark_as_own(run);
+}
+
+void add_trust_option(CLI::App& app, bool& trusted) {
+  app.add_flag("--trust-commands", trusted, "start the commands of a run that somebody else froze (key, device)");
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Finds duplicates of tasks among texts: the same program, nearly the same text, or the same results.
+
+usage: overlap_tasks.py REQUEST SANDBOX_LIBRARY strict|relaxed
+
+REQUEST is a file: {"a": [{"id", "source"}, ...], "b": [...], "inside": true|false, "near": 0..1, "behaviour":
+true|false}. `inside` compares `a` with itself. One JSON object a line and pair on stdout: {"how": exact, near or
+behaviour, "a", "b", "score"}; of a pair the strongest is said. What each means: docs/decisions/benchmark.md.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+import torch  # noqa: E402
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper programs lie side by side
+import task_behaviour  # noqa: E402
+import task_text  # noqa: E402
+from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
+
+ADDRESS_SPACE_BYTES = 8 << 30  # of a task's child, torch included
+CPU_SECONDS = 60
+MOST_ANSWER = 16 << 20
+
+
+def behaviours(walls, texts):
+    """{id: what task_behaviour tells of a text}; what is no task, or does not run, is left out."""
+    found = {}
+    for text in texts:
+        if not task_behaviour.may_be_task(text["source"]):
+            continue
+        try:
+            words = walls.run(
+                lambda: json.dumps(task_behaviour.behaviour(text["source"])).encode(),
+                ADDRESS_SPACE_BYTES,
+                CPU_SECONDS,
+                MOST_ANSWER,
+            )
+            told = json.loads(words)
+        except (ChildEnded, ValueError):
+            continue
+        if told is not None:
+            found[text["id"]] = told
+    return found
+
+
+def pairs_of(request, walls):
+    """Yields (how, a, b, score)."""
+    inside = request["inside"]
+    a, b = request["a"], request["a"] if inside else request["b"]
+    seen = set()
+
+    def fresh(first, second):
+        pair = tuple(sorted((first, second))) if inside else (first, second)
+        if (inside and first == second) or pair in seen:
+            return False
+        seen.add(pair)
+        return True
+
+    for first, second in task_text.exact_pairs(a, b):
+        if fresh(first, second):
+            yield "exact", first, second, 1.0
+    for first, second, score in task_text.near_pairs(a, b, request["near"]):
+        if fresh(first, second):
+            yield "near", first, second, round(score, 4)
+    if walls is None:
+        return
+    of_a = behaviours(walls, a)
+    of_b = of_a if inside else behaviours(walls, b)
+    for first, second in task_behaviour.same_pairs(of_a, of_b):
+        if fresh(first, second):
+            yield "behaviour", first, second, 1.0
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        request = json.load(file)
+    torch.set_num_threads(1)
+    walls = Sandbox(sys.argv[2], sys.argv[3] == "strict", readable_folders()) if request["behaviour"] else None
+    for how, first, second, score in pairs_of(request, walls):
+        print(json.dumps({"how": how, "a": first, "b": second, "score": score}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "jobs/benchmark/poser.hpp"
+#include "runner/device/paths.hpp"
+
+namespace nkigrid::device {
+
+/// What poses tasks on this machine: each is run in a child behind the walls of a kernel's, with torch, several at
+/// once. Answers are kept in paths.posed, so a tree is posed once.
+/// @param strict refuse to run where this machine lacks a wall (docs/decisions/sandbox.md)
+/// @throws (the poser) Error{external} when the helper cannot do its work, Error{config} for a missing wall
+/// @threads the poser starts threads and ends them
+jobs::TaskPoser node_poser(const DevicePaths& paths, bool strict);
+
+/// Runs a Python helper program of ours over `count` things in several processes at once, a share of them each.
+/// @param run what one process does with the things [begin, end); called from several threads
+void in_shares(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& run);
+
+}  // namespace nkigrid::device

@@ -1,0 +1,91 @@
+#include "runner/endpoint_gate.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+
+namespace nkigrid::runner {
+namespace {
+
+/// A server that restarts is back sooner than anybody looks.
+constexpr Seconds kWorthANote{30};
+/// Between looks at a circuit that another lane may have closed without a word.
+constexpr Seconds kLook{1};
+
+std::string note_text(double since, int status) {
+  return fmt::format("has given no reply since {:%Y-%m-%dT%H:%M:%SZ} ({})",
+                     fmt::gmtime(static_cast<std::time_t>(since)),
+                     status == 0 ? "no answer" : fmt::format("HTTP {}", status));
+}
+
+}  // namespace
+
+EndpointGate::EndpointGate(const jobs::Grid& grid, model::Permits& permits, const Clock& clock, Notes notes)
+    : permits_(permits), clock_(clock), notes_(std::move(notes)) {
+  for (const auto& spec : grid.models) {
+    if (jobs::remote_of(spec.api) != nullptr)
+      models_[spec.name] = {.limited = spec.concurrency > 0, .patience = spec.retry_limit};
+  }
+}
+
+EndpointGate::~EndpointGate() {
+  for (const auto& [name, model] : models_) {
+    if (model.noted) notes_(name, "");
+  }
+}
+
+bool EndpointGate::acquire(const std::string& model, std::stop_token stop) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return permits_.acquire(model, stop);
+  {
+    std::unique_lock lock(mutex_);
+    while (!at->second.given_up && !at->second.circuit.may_send(clock_.monotonic())) {
+      const auto wait = std::min(kLook, at->second.circuit.until_probe(clock_.monotonic()));
+      changed_.wait_for(lock, stop, wait, [] { return false; });
+      if (stop.stop_requested()) return false;
+    }
+    if (at->second.given_up) return false;
+  }
+  return !at->second.limited || permits_.acquire(model, stop);
+}
+
+void EndpointGate::release(const std::string& model) {
+  const auto at = models_.find(model);
+  if (at == models_.end() || at->second.limited) permits_.release(model);
+}
+
+void EndpointGate::heard(const std::string& model, int status) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return;
+  std::string note;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = clock_.monotonic();
+    at->second.circuit.heard(status, now);
+    const auto since = at->second.circuit.failing_since();
+    const bool worth = since && now - *since >= kWorthANote;
+    if (std::exchange(at->second.noted, worth) == worth) return;
+    if (worth) note = note_text(clock_.unix_seconds() - (now - *since).count(), status);
+  }
+  notes_(model, note);
+}
+
+bool EndpointGate::gives_up(const std::string& model, std::uint32_t episode) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return false;
+  const std::lock_guard lock(mutex_);
+  auto& [limited, patience, circuit, given_up, noted] = at->second;
+  given_up = given_up || circuit.is_away(episode, patience, clock_.monotonic());
+  return given_up;
+}
+
+bool EndpointGate::given_up(const std::string& model) const {
+  const auto at = models_.find(model);
+  const std::lock_guard lock(mutex_);
+  return at != models_.end() && at->second.given_up;
+}
+
+}  // namespace nkigrid::runner

@@ -1,0 +1,70 @@
+#include "runner/log/audit.hpp"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
+
+namespace nkigrid::log {
+namespace {
+
+using AuditJson = nlohmann::ordered_json;
+constexpr const char* kAuditFile = "audit.json";
+
+AuditJson audit_json(const Audit& audit) {
+  AuditJson differ = AuditJson::array();
+  for (const auto& [episode, logged, now] : audit.disagreements)
+    differ.push_back({{"episode", episode}, {"logged", logged}, {"now", now}});
+  return {{"version", 1},
+          {"scored", audit.scored},
+          {"checked", audit.checked},
+          {"unchecked", audit.unchecked},
+          {"disagreements", std::move(differ)},
+          {"at", audit.at},
+          {"compiler", audit.compiler}};
+}
+
+Audit audit_of(const AuditJson& json) {
+  Audit audit{.scored = json.at("scored"),
+              .checked = json.at("checked"),
+              .unchecked = json.at("unchecked"),
+              .at = json.at("at"),
+              .compiler = json.at("compiler")};
+  for (const auto& one : json.at("disagreements"))
+    audit.disagreements.push_back({one.at("episode"), one.at("logged"), one.at("now")});
+  return audit;
+}
+
+/// Of all but itself.
+std::string audit_seal(const SealKey& key, const AuditJson& json) {
+  if (!key) return {};
+  Sha256 content;
+  content.field(json.dump(-1, ' ', false, AuditJson::error_handler_t::replace));
+  return to_hex(key.seal("nkigrid audit 1", std::move(content)));
+}
+
+}  // namespace
+
+void write_audit(const std::filesystem::path& run, const SealKey& key, const Audit& audit) {
+  auto json = audit_json(audit);
+  json["seal"] = audit_seal(key, json);
+  write_file_atomic(run / kAuditFile, json.dump(1, ' ', false, AuditJson::error_handler_t::replace) + "\n");
+}
+
+std::optional<Audit> read_audit(const std::filesystem::path& run, const SealKey& key) {
+  if (!has_foreign_file(run, kAuditFile)) return std::nullopt;
+  auto json = AuditJson::parse(read_foreign_file(run, kAuditFile), nullptr, false);
+  try {
+    const std::string seal = json.at("seal");
+    json.erase("seal");
+    if (json.at("version") != 1 || seal != audit_seal(key, json)) return std::nullopt;
+    return audit_of(json);
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace nkigrid::log

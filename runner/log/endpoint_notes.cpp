@@ -1,0 +1,49 @@
+#include "runner/log/endpoint_notes.hpp"
+
+#include <exception>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
+
+namespace nkigrid::log {
+namespace fs = std::filesystem;
+
+void note_endpoint(const fs::path& log_folder, std::optional<ShardId> shard, const std::string& model,
+                   const std::string& text) noexcept {
+  try {
+    const auto folder = log_folder / "endpoints";
+    const auto path = folder / fmt::format("{}.{}", shard ? fmt::format("shard-{}", shard->value) : "all", model);
+    std::error_code ignored;
+    if (text.empty()) {
+      fs::remove(path, ignored);
+      return;
+    }
+    make_directories(folder);
+    std::ofstream(path) << text;  // no atomic write: its other file would read as another model
+  } catch (const std::exception&) {
+  }
+}
+
+std::map<std::string, std::string> read_endpoint_notes(const fs::path& log_folder) {
+  const auto folder = log_folder / "endpoints";
+  std::map<std::string, std::string> notes;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto name = entry.path().filename().native();
+    const auto dot = name.find('.');
+    if (dot == std::string::npos) continue;
+    try {
+      if (auto text = read_foreign_file(folder, name); !text.empty()) notes[name.substr(dot + 1)] = std::move(text);
+    } catch (const std::exception&) {
+      // Cleared between the listing and the look.
+    }
+  }
+  return notes;
+}
+
+}  // namespace nkigrid::log

@@ -1,0 +1,107 @@
+#include "runner/model/served.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
+#include "jobs/base/wrapped.hpp"
+#include "runner/model/client.hpp"
+#include "runner/model/key.hpp"
+#include "runner/model/load_http.hpp"
+#include "runner/model/wire/wire.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+constexpr std::size_t kShownModels = 8;
+
+const jobs::Remote& remote_behind(const jobs::ModelSpec& spec) {
+  if (const auto* remote = jobs::remote_of(spec.api)) return *remote;
+  throw Error(ErrorCode::internal, fmt::format("model '{}' has no endpoint to ask", spec.name));
+}
+
+Wire wire_behind(const jobs::ModelSpec& spec) {
+  return std::visit(
+      [&](const auto& api) -> Wire {
+        if constexpr (requires { api.remote; }) return wire_of(api);
+        throw Error(ErrorCode::internal, fmt::format("model '{}' has no wire", spec.name));
+      },
+      spec.api);
+}
+
+/// The ids in {"data": [{"id": "m"}, ...]}; nothing where the body is no such list.
+std::vector<std::string> ids_in(const std::string& body) {
+  std::vector<std::string> ids;
+  const auto list = nlohmann::json::parse(body, nullptr, false);
+  if (!list.is_object() || !list.contains("data") || !list["data"].is_array()) return ids;
+  for (const auto& model : list["data"]) {
+    if (model.is_object() && model.contains("id") && model["id"].is_string()) ids.push_back(model["id"]);
+  }
+  return ids;
+}
+
+std::string shown(std::vector<std::string> ids) {
+  const auto more = ids.size() > kShownModels ? fmt::format(" and {} more", ids.size() - kShownModels) : std::string();
+  ids.resize(std::min(ids.size(), kShownModels));
+  return fmt::to_string(fmt::join(ids, ", ")) + more;
+}
+
+/// One line, bounded: it is a server's.
+std::string words_of(const std::string& body) { return one_line(elide_middle(to_valid_utf8(body), 200)); }
+
+std::string judge(const HttpAnswer& answer, const jobs::Remote& remote) {
+  if (answer.status == 401 || answer.status == 403) {
+    throw Error(ErrorCode::external, fmt::format("{} refuses the key (HTTP {}: {}); look at models.NAME.key",
+                                                 remote.endpoint, answer.status, words_of(answer.body)));
+  }
+  if (answer.status != 200)
+    return fmt::format("{} answers; it lists no models (HTTP {})", remote.endpoint, answer.status);
+  const auto ids = ids_in(answer.body);
+  if (ids.empty()) return fmt::format("{} answers; it lists no models", remote.endpoint);
+  if (std::find(ids.begin(), ids.end(), remote.model) != ids.end())
+    return fmt::format("{} serves '{}'", remote.endpoint, remote.model);
+  throw Error(ErrorCode::external, fmt::format("{} does not serve '{}'{}; it has: {}", remote.endpoint, remote.model,
+                                               did_you_mean(remote.model, ids), shown(ids)));
+}
+
+}  // namespace
+
+std::string look_at_served(const jobs::ModelSpec& spec, Seconds timeout) {
+  const auto& remote = remote_behind(spec);
+  if (std::holds_alternative<jobs::Bedrock>(spec.api))
+    return fmt::format("{} is not asked: it lists no models; --probe asks for a token", remote.endpoint);
+  const auto key = read_keys_of(spec.api);
+  HttpRequest request{.url = url_below(remote.endpoint, "/models"), .headers = {}, .body = {}};
+  for (const auto& header : key.headers) request.headers.push_back(header);
+  wire_behind(spec).sign(request, spec, key, SystemClock().unix_seconds());
+  auto answer = make_http_client()->get(request, {.timeout = timeout}, {});
+  answer.body = key.mask.hide(std::move(answer.body));
+  if (answer.transport != Transport::answered) {
+    throw Error(ErrorCode::external, fmt::format("{} does not answer ({}); start the server, or look at the address "
+                                                 "and the firewall",
+                                                 remote.endpoint, key.mask.hide(answer.problem)));
+  }
+  return judge(answer, remote);
+}
+
+std::string ask_for_a_token(jobs::ModelSpec spec, Seconds timeout) {
+  const auto& remote = remote_behind(spec);
+  const auto key = read_keys_of(spec.api);
+  spec.max_tokens = 1;
+  spec.retry_limit = Seconds(1);
+  spec.request_timeout = timeout;
+  const auto begun = std::chrono::steady_clock::now();
+  ChatClient client(spec, wire_behind(spec), key, nullptr);
+  const ChatRequest request{.messages = {{.role = Role::user, .content = "Say yes."}}, .tools = {}, .seed = {}};
+  const auto reply = client.complete(request, {});
+  return fmt::format("{} gave {} token{} for {} in {:.1f} s", remote.model, reply.usage.output,
+                     reply.usage.output == 1 ? "" : "s", reply.usage.input,
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+}
+
+}  // namespace nkigrid::model

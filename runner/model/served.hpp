@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "jobs/base/clock.hpp"
+#include "jobs/grid/grid.hpp"
+
+/// What `doctor` asks a model's server before a grid relies on it.
+namespace nkigrid::model {
+
+/// Asks the server for its list of models, which costs nothing. @returns a line of what was found
+/// @throws Error{external} when it does not answer, refuses the key, or does not serve the model; Error{config} as
+/// read_key()
+/// @pre the model has an endpoint
+std::string look_at_served(const jobs::ModelSpec& spec, Seconds timeout);
+
+/// Asks the model for one token: what a grid would meet at its first request. It may cost that token.
+/// @returns a line of what was found @throws Error{external}, Error{config}
+std::string ask_for_a_token(jobs::ModelSpec spec, Seconds timeout);
+
+}  // namespace nkigrid::model

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+namespace nkigrid::model {
+
+/// How many requests a process keeps in flight at one endpoint: as many as come, until the endpoint says that they are
+/// too many (429, 503, 529). Then half of those in flight, and one more for each round of replies: additive increase,
+/// multiplicative decrease, by which any number of processes share an endpoint without a word between them. What a grid
+/// allows (Permits) stands above it.
+/// @threads any number of lanes
+class Window {
+ public:
+  /// A place in it. `round` tells requests that were sent before a decrease from those after.
+  struct Place {
+    bool given = false;
+    std::uint64_t round = 0;
+  };
+  /// Waits for a place; none was given when `stop` fired.
+  Place enter(const std::stop_token& stop);
+
+  enum class Heard { reply, too_many, nothing };
+  /// Gives the place back. @returns the limit to which an endpoint's complaint brought it; 0: none did. Complaints
+  /// about requests that were sent before the last decrease are one complaint.
+  std::uint32_t leave(const Place& place, Heard heard);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any freed_;
+  double limit_ = 0;  ///< 0: none
+  std::uint32_t in_flight_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+}  // namespace nkigrid::model

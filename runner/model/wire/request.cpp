@@ -1,0 +1,67 @@
+#include "runner/model/wire/request.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/text.hpp"
+#include "runner/model/json_text.hpp"
+#include "runner/model/wire/wire.hpp"
+
+namespace nkigrid::model {
+
+using Json = nlohmann::json;
+
+HttpRequest post_json(const jobs::Remote& remote, std::string_view path, Json body) {
+  if (!remote.body.empty()) body.update(Json::parse(remote.body));
+  HttpRequest request{.url = url_below(remote.endpoint, path), .headers = {}, .body = body.dump()};
+  request.headers = {{"content-type", "application/json"}, {"accept", "application/json"}};
+  for (const auto& header : remote.headers) {
+    if (header.secret.kind == jobs::KeySource::Kind::none) request.headers.push_back({header.name, header.text});
+  }
+  return request;
+}
+
+Json sendable_arguments(const std::string& arguments) {
+  const std::string text = to_valid_utf8(arguments);
+  if (Json whole = parse_json(text); whole.is_object()) return whole;
+  Json relaxed = parse_json(relaxed_json(text));
+  return relaxed.is_object() ? relaxed : Json{{"_invalid", text}};
+}
+
+std::string CallIds::of_call(const std::string& id) {
+  std::string sent = to_valid_utf8(id);
+  while (sent.empty() || !used_.insert(sent).second) sent = made_call_id(++made_);
+  open_[id].push_back(sent);
+  return sent;
+}
+
+std::string CallIds::of_answer(const std::string& id) {
+  auto& calls = open_[id];
+  if (calls.empty()) return to_valid_utf8(id);
+  std::string sent = std::move(calls.front());
+  calls.pop_front();
+  return sent;
+}
+
+std::vector<Side> sides_of(const std::vector<Message>& messages) {
+  std::vector<Side> sides;
+  for (const Message& message : messages) {
+    const bool assistant = message.role == Role::assistant;
+    const bool empty = message.content.empty() && message.tool_calls.empty() && message.opaque.empty();
+    if (message.role == Role::system || (assistant && empty)) continue;
+    if (sides.empty() || sides.back().assistant != assistant) sides.push_back({assistant, {}});
+    sides.back().messages.push_back(&message);
+  }
+  return sides;
+}
+
+std::string system_text(const std::vector<Message>& messages) {
+  std::string text;
+  for (const Message& message : messages) {
+    if (message.role != Role::system) continue;
+    if (!text.empty()) text += "\n\n";
+    text += to_valid_utf8(message.content);
+  }
+  return text;
+}
+
+}  // namespace nkigrid::model

@@ -1,0 +1,311 @@
+"""Trees that were not written for us (KernelBench's and NKIBench's form), folders of one's own, and duplicates: on
+miniature trees that use each quirk there is (tests/data/trees)."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import torch
+from known_kernels import BENCH, LIBEXEC, ROOT
+
+sys.path.insert(0, str(LIBEXEC))
+import reference_task  # noqa: E402
+import task_pose  # noqa: E402
+import task_shrink  # noqa: E402
+import task_text  # noqa: E402
+
+TREES = ROOT / "tests" / "data" / "trees"
+TREE = TREES / "kernelbench"
+MOST = 1 << 30
+torch.set_num_threads(1)
+
+
+def program(*words, code=0):
+    """What the program says. @returns (stdout, stderr)"""
+    ran = subprocess.run([os.environ["NKIGRID"], *map(str, words)], capture_output=True, text=True)
+    if ran.returncode != code:
+        raise AssertionError(f"{words} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
+    return ran.stdout, ran.stderr
+
+
+def text_of(name):
+    return next(TREE.glob(f"*/*{name}*.py")).read_text()
+
+
+def posed(name):
+    """The index entry of a task of the tree."""
+    return task_pose.pose(text_of(name), name, "kernelbench", MOST)[0]
+
+
+def inputs_of(entry):
+    return [(i["name"], i["shape"], i["dtype"], i["role"]) for i in entry["inputs"]]
+
+
+def outputs_of(entry):
+    return [(o["shape"], o["dtype"]) for o in entry["outputs"]]
+
+
+class Quirks(unittest.TestCase):
+    """What each file of the tree means, by hand."""
+
+    def test_attributes_of_the_class_are_no_constants(self):
+        entry = posed("class_attributes")
+        self.assertEqual((outputs_of(entry), entry["constants"]), ([([4], "float32")], []))
+
+    def test_nested_lists_in_init_are_one_constant(self):
+        entry = posed("nested_lists")
+        self.assertEqual([c["value"] for c in entry["constants"]], ["[[5, 7], [9]]", "'tanh'"])
+        self.assertEqual(inputs_of(entry)[1], ("layers_0_weight", [7, 5], "float32", "parameter"))
+        self.assertEqual(outputs_of(entry), [([3, 9], "float32")])
+
+    def test_a_last_dict_holds_the_keywords(self):
+        entry = posed("keywords_in_init")
+        self.assertEqual(entry["constants"], [{"name": "width", "value": "10"}, {"name": "eps", "value": "0.001"}])
+
+    def test_a_dict_alone_holds_them_too(self):
+        self.assertEqual([i[0] for i in inputs_of(posed("keywords_alone"))], ["x", "linear_weight"])
+
+    def test_several_outputs_however_nested(self):
+        wanted = [([5, 3], "float32"), ([5, 3], "int32"), ([1], "float32")]
+        self.assertEqual(outputs_of(posed("several_outputs")), wanted)
+
+    def test_other_names_for_torch_and_constants_at_module_level(self):
+        entry = posed("f_alias")
+        self.assertEqual((inputs_of(entry)[0][1], entry["inputs"][0]["domain"]), ([16, 16], "unit"))
+
+    def test_tensors_of_a_tuple_are_arguments_of_their_own(self):
+        entry = posed("tuple_input")
+        self.assertEqual([i[0] for i in inputs_of(entry)[:3]], ["x", "state_0", "state_1"])
+        self.assertEqual(entry["constants"], [{"name": "steps", "value": "3"}])
+
+    def test_indices_are_bounded_by_what_they_are_drawn_below(self):
+        item = posed("9_indices")["inputs"][0]
+        self.assertEqual((item["dtype"], item["domain"], item["bound"]), ("int32", "index", 37))
+
+    def test_bool_masks_arrive_as_bytes(self):
+        items = posed("bool_mask")["inputs"]
+        self.assertEqual([(i["dtype"], i["domain"], i["bound"]) for i in items],
+                         [("float32", "positive", 0), ("uint8", "index", 2)])  # fmt: skip
+
+    def test_a_draw_is_what_torch_gives_for_the_same_seed(self):
+        for name in ("tuple_input", "not_contiguous", "keywords_in_init", "several_outputs", "bool_mask"):
+            source, entry = text_of(name), posed(name)
+            request = {"task": name, "source": source, "inputs": entry["inputs"], "outputs": entry["outputs"]}
+            arguments, expected = reference_task.compute_trial(torch, request, 0, 5)
+            names = {"__name__": "task"}
+            torch.manual_seed(5)
+            exec(source, names)
+            init = names["get_init_inputs"]()
+            model = names["Model"](10, eps=1e-3) if name == "keywords_in_init" else names["Model"](*init)
+            given = names["get_inputs"]()
+            with torch.no_grad():
+                results = model(*given)
+            if isinstance(results, dict):
+                results = (results["values"], results["rest"][0], results["rest"][2])
+            results = results if isinstance(results, tuple) else (results,)
+            for (dtype, shape, data), wanted in zip(expected, results):
+                self.assertEqual((list(wanted.shape) or [1], dtype), (shape, dtype), name)
+                np.testing.assert_array_equal(data.reshape(-1), wanted.numpy().astype(dtype).reshape(-1), name)
+            self.assertTrue(all(data.flags["C_CONTIGUOUS"] for _, _, data in arguments), name)
+
+
+class Refusals(unittest.TestCase):
+    """The whole tree through the program: what is posed, and why the rest is not."""
+
+    WHY = {
+        "L2/001_complex": "complex numbers (output 0 is complex64)",
+        "L2/002_dynamic_shape": "dynamic shapes: what forward() gives has other shapes for other inputs",
+        "L2/003_too_large": "too large (16384 MiB for inputs and weights alone; max_task_bytes is 1024 MiB)",
+        "L2/004_newer_torch": "needs a newer torch than",
+        "L2/005_random_forward": "forward() draws random numbers",
+        "L2/006_training_mode": "training mode: forward() changes the model after eval()",
+        "L2/007_missing_package": "needs the package 'a_package_that_nobody_has'",
+        "L3/001_sizes_to_shrink": "too large (1064 MiB for inputs and weights alone",
+    }
+
+    def test_each_reason_is_told(self):
+        told = json.loads(program("bench", "list", "--benchmark", TREE, "--json")[0])
+        refused = {r["id"]: r["why"] for r in told["refused"]}
+        self.assertEqual(set(refused), set(self.WHY))
+        for task_id, why in self.WHY.items():
+            self.assertTrue(refused[task_id].startswith(why), refused[task_id])
+        self.assertEqual(len(told["tasks"]), 10)
+        self.assertEqual(len(told["subsets"]["kernelbench"]), 10)
+
+    def test_a_grid_takes_the_tree_as_it_is(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            grid = pathlib.Path(scratch) / "grid.yaml"
+            text = (ROOT / "configs" / "smoke.yaml").read_text()
+            named = f"benchmark: {{path: {TREE}, format: kernelbench, max_task_bytes: 1 GiB}}"
+            text = text.replace("benchmark: nkigen-bench", named).replace("tasks: nkigen-smoke", "tasks: kernelbench")
+            grid.write_text(text)
+            told = json.loads(program("check", grid, "--json")[0])
+            self.assertEqual(told["tasks"], 10)
+            grid.write_text(text.replace("tasks: kernelbench", "tasks: [L2/001_complex]"))
+            self.assertIn("cannot be posed: complex numbers", program("check", grid, code=2)[1])
+            grid.write_text(text.replace("1 GiB", "a lot"))
+            self.assertIn("max_task_bytes is 'a lot' (a size is wanted", program("check", grid, code=2)[1])
+
+
+class Shrinking(unittest.TestCase):
+    def test_whole_tiles_stay_whole_and_ragged_ones_ragged(self):
+        wanted = {4096: 2048, 384: 128, 1000: 488, 65535: 32767, 257: 129, 128: 64, 33: 17, 200: 200, 16: 16, 3: 3}
+        self.assertEqual({n: task_shrink.halved(n, False) for n in wanted}, wanted)
+        self.assertEqual([task_shrink.halved(n, True) for n in (64, 10, 3, 2, 1)], [32, 5, 2, 2, 1])
+
+    def test_only_sizes_change(self):
+        source = text_of("sizes_to_shrink")
+        smaller = task_shrink.shrink(source, "task")
+        changed = [(a, b) for a, b in zip(source.splitlines(), smaller.splitlines()) if a != b]
+        self.assertEqual([a for a, _ in changed], ["batch_size = 64", "seq, width = 1000, 2048 * 2"])
+        look = task_pose.fake_look(smaller, "task", float("inf"))
+        batch, seq, width = look.inputs[0]["shape"]
+        self.assertEqual(seq % 128, 1000 % 128)
+        self.assertEqual(width % 128, 0)
+        self.assertLessEqual(task_pose.bytes_of(look.inputs + look.outputs), task_shrink.GOAL_BYTES)
+
+    def test_an_import_is_a_folder_that_grids_and_people_can_use(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            out = pathlib.Path(scratch) / "small"
+            told = json.loads(program("bench", "import", TREE, "-o", out, "--shrink", "--json")[0])
+            self.assertEqual(told["levels"], {"L1": {"posed": 10, "refused": 0}, "L2": {"posed": 1, "refused": 6},
+                                              "L3": {"posed": 1, "refused": 0}})  # fmt: skip
+            index = json.loads((out / "index.json").read_text())
+            self.assertEqual(index["name"], "kernelbench-shrunk")
+            self.assertEqual(list(index["subsets"]), ["kernelbench-shrunk"])
+            self.assertIn("L3/001_sizes_to_shrink", program("bench", "list", "--benchmark", out)[0])
+            self.assertIn("holds a benchmark already", program("bench", "import", TREE, "-o", out, code=2)[1])
+
+
+class NumpyForm(unittest.TestCase):
+    def test_kernels_get_what_the_transformation_gives(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            out = pathlib.Path(scratch) / "own"
+            told = json.loads(program("bench", "import", TREES / "nkibench", "-o", out, "--json")[0])
+            self.assertEqual([r["id"] for r in told["refused"]], ["nkibench/computes_M6"])
+            self.assertIn("only a change of layout can be posed", told["refused"][0]["why"])
+            entries = {e["id"]: e for e in json.loads((out / "index.json").read_text())["tasks"]}
+            rows = entries["nkibench/scaled_rows_M6_N4"]
+            self.assertEqual(inputs_of(rows), [("x", [2, 2, 6], "float32", "input"), ("g", [1, 4], "float32", "input")])
+            self.assertEqual(outputs_of(rows), [([6, 4], "float32")])
+            self.assertEqual(rows["constants"], [{"name": "eps", "value": "1e-05"}])
+            self.assertEqual(len(entries["nkibench/two_results_M6"]["outputs"]), 2)
+            source = (out / "tasks" / "nkibench" / "scaled_rows_M6_N4.py").read_text()
+        request = {"task": "t", "source": source, "inputs": rows["inputs"], "outputs": rows["outputs"]}
+        arguments, expected = reference_task.compute_trial(torch, request, 0, 3)
+        x = arguments[0][2].reshape(4, 6).T.astype(np.float64)
+        g = arguments[1][2].reshape(4).astype(np.float64)
+        wanted = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5) * g
+        np.testing.assert_allclose(expected[0][2], wanted, rtol=1e-5)
+
+
+class OwnFolder(unittest.TestCase):
+    def setUp(self):
+        self.box = tempfile.TemporaryDirectory()
+        self.addCleanup(self.box.cleanup)
+        self.folder = pathlib.Path(self.box.name) / "mine"
+
+    def write(self, task_id, text):
+        file = self.folder / "tasks" / f"{task_id}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def list(self):
+        return program("bench", "list", "--benchmark", self.folder)
+
+    def test_an_index_is_made_when_there_is_none_and_when_it_is_stale(self):
+        add = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
+        self.write("L1/one", add)
+        self.assertIn("making index.json of the 1 tasks", self.list()[1])
+        self.assertNotIn("index.json", self.list()[1])
+        self.write("L2/two", add.replace("0.5", "0.25"))
+        self.write("L1/one", add.replace("300", "310"))
+        out, err = self.list()
+        self.assertIn("is stale (1 tasks new, 1 changed, 0 gone): making it again", err)
+        self.assertIn("[310,700] float32", out)
+        (self.folder / "tasks" / "L2" / "two.py").unlink()
+        self.assertIn("1 gone", self.list()[1])
+
+    def test_a_task_that_cannot_be_posed_is_named_with_its_reason(self):
+        self.write("L1/odd", text_of("2_dynamic_shape"))
+        said = program("bench", "list", "--benchmark", self.folder, code=2)[1]
+        self.assertIn("tasks/L1/odd.py: dynamic shapes", said)
+
+    def test_a_new_task_is_made_checked_and_indexed_in_one_step(self):
+        program("bench", "new", "L1/fresh", "--benchmark", self.folder)
+        task = self.folder / "tasks" / "L1" / "fresh.py"
+        self.assertIn("is there already", program("bench", "new", "L1/fresh", "--benchmark", self.folder, code=2)[1])
+        out, _ = program("bench", "add", task, "--benchmark", self.folder)
+        self.assertIn("1 tasks, 0 with a fault, 1 with a known kernel", out)
+        self.assertIn("L1/fresh", self.list()[0])
+        self.assertNotIn("index.json", self.list()[1])
+
+    def test_a_task_with_a_fault_is_not_added(self):
+        outside = pathlib.Path(self.box.name) / "L2" / "dead.py"
+        outside.parent.mkdir()
+        add = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
+        outside.write_text(add.replace("x + self.alpha * y", "x + 0.0 * y * y"))
+        out, err = program("bench", "add", outside, "--benchmark", self.folder, code=1)
+        self.assertIn("L2/dead", out)
+        self.assertIn("the last entry of axis 0 changes nothing", out)
+        self.assertIn("'L2/dead' is not added", err)
+        self.assertFalse(self.folder.exists())
+
+
+class Overlap(unittest.TestCase):
+    ADD = (BENCH / "tasks" / "L1" / "001_add.py").read_text()
+
+    def test_the_same_program_under_other_names_is_exact(self):
+        other = self.ADD.replace("alpha", "weight").replace("rows", "r").replace('"""', "'''")
+        self.assertNotEqual(other, self.ADD)
+        self.assertEqual(task_text.tree_digest(other), task_text.tree_digest(self.ADD))
+        self.assertNotEqual(task_text.tree_digest(self.ADD.replace("0.5", "0.25")), task_text.tree_digest(self.ADD))
+        self.assertNotEqual(
+            task_text.tree_digest(self.ADD.replace(" + self", " - self")), task_text.tree_digest(self.ADD)
+        )
+
+    def test_near_is_the_share_of_common_grams(self):
+        words = "a b c d e f g h i j k l".split()
+        one, two = " ".join(words), " ".join([*words[:-1], "z"])
+        texts = [[{"id": "a", "source": one}], [{"id": "b", "source": two}]]
+        # 12 words have 8 grams of 5; a changed last word changes one of them: 7 of 9 are common
+        self.assertEqual([round(score, 4) for *_, score in task_text.near_pairs(*texts, 0.5)], [0.7778])
+        self.assertEqual(list(task_text.near_pairs(*texts, 0.8)), [])
+
+    def test_all_three_kinds_are_told_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "exact.py").write_text(self.ADD.replace("alpha", "weight"))
+            (folder / "near.py").write_text(self.ADD.replace("return [0.5]", "return [0.75]"))
+            same = self.ADD.replace("x + self.alpha * y", "torch.add(x, torch.mul(y, self.alpha))")
+            same = same.replace("rows", "height").replace("cols", "width").replace("nn.Module", "torch.nn.Module")
+            (folder / "behaves.py").write_text(
+                "from math import pi\n\nUNUSED = [pi, 2 * pi, 3 * pi, 4 * pi]\n" * 4 + same
+            )
+            (folder / "other.py").write_text((BENCH / "tasks" / "L3" / "003_bottleneck.py").read_text())
+            own = folder / "own" / "tasks" / "L1"
+            own.mkdir(parents=True)
+            shutil.copy(BENCH / "tasks" / "L1" / "001_add.py", own / "add.py")
+            program("bench", "list", "--benchmark", folder / "own")
+            other = folder / "other"
+            other.mkdir()
+            for name in ("exact", "near", "behaves", "other"):
+                shutil.move(folder / f"{name}.py", other / f"{name}.py")
+            told = json.loads(program("bench", "overlap", folder / "own", other, "--json", code=1)[0])
+        found = {(p["how"], p["b"]) for p in told["pairs"]}
+        self.assertEqual(found, {("exact", "exact.py"), ("near", "near.py"), ("behaviour", "behaves.py")})
+
+    def test_no_two_tasks_of_the_benchmark_are_the_same_text(self):
+        texts = [{"id": str(p), "source": p.read_text()} for p in sorted((BENCH / "tasks").glob("*/*.py"))]
+        pairs = [p for p in task_text.exact_pairs(texts, texts) if p[0] < p[1]]
+        self.assertEqual(pairs, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+// A grid may be a stranger's: anchors and aliases do not multiply it.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "jobs/grid/yaml_tree.hpp"
+#include "tests/cpu_time.hpp"
+
+namespace nkigrid::jobs {
+namespace {
+
+TEST(Bounds, NestedAnchorsCountForEachCopyThatIsKept) {
+  std::string open, values;
+  for (int n = 0; n < 200; ++n) open += fmt::format("&a{} [", n);
+  for (int n = 0; n < 20'000; ++n) values += "x, ";
+  Problems problems("grid.yaml");
+  EXPECT_LT(test::cpu_seconds_of([&] { parse_yaml(open + values + std::string(200, ']'), problems); }), 20);
+  EXPECT_THAT(to_text(problems.sorted()), testing::HasSubstr("the document is too large"));
+}
+
+TEST(Bounds, AliasesOfAliasesCountForWhatTheyCopy) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int n = 1; n < 12; ++n) {
+    text += fmt::format("a{}: &a{} [", n, n);
+    for (int k = 0; k < 10; ++k) text += fmt::format("*a{}, ", n - 1);
+    text += "x]\n";
+  }
+  Problems problems("grid.yaml");
+  EXPECT_LT(test::cpu_seconds_of([&] { parse_yaml(text, problems); }), 20);
+  EXPECT_THAT(to_text(problems.sorted()), testing::HasSubstr("the document is too large"));
+}
+
+}  // namespace
+}  // namespace nkigrid::jobs

@@ -1,0 +1,72 @@
+// What a server sizes is read once: megabytes of the worst that one can send take moments.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/base/error.hpp"
+#include "runner/model/json_text.hpp"
+#include "runner/model/recovery/call_recovery.hpp"
+#include "runner/model/wire/faults.hpp"
+#include "runner/model/wire/openai_reply.hpp"
+#include "tests/cpu_time.hpp"
+
+namespace nkigrid::model {
+namespace {
+
+using test::cpu_seconds_of;
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t n = 0; n < times; ++n) all += text;
+  return all;
+}
+
+TEST(Bounds, JsonIsNotReadDeeperThanAnyReplyNests) {
+  EXPECT_TRUE(parse_json(repeated("[", 200) + repeated("]", 200)).is_array());
+  EXPECT_TRUE(parse_json(repeated("[", 300) + repeated("]", 300)).is_discarded());
+  EXPECT_TRUE(parse_json('"' + repeated("[{", 300) + '"').is_string()) << "what stands in a string does not nest";
+  EXPECT_TRUE(parse_json(R"(["\\", "\"[[", {"a": 1}])").is_array());
+}
+
+TEST(Bounds, MegabytesOfNestedJsonAreRefusedAtOnce) {
+  for (const char* open : {"[", R"({"a":)"}) {
+    const auto body = repeated(open, (std::size_t{2} << 20) / std::string(open).size());
+    for (const auto& sent : {body, R"({"choices":[{"message":{"content":"x","tool_calls":)" + body}) {
+      EXPECT_LT(cpu_seconds_of([&] {
+                  EXPECT_FALSE(read_failure(sent).present);
+                  EXPECT_THROW(parse_chat_response(sent), Error);
+                }),
+                10);
+    }
+  }
+}
+
+TEST(Bounds, AStreamOfSingleBytesIsJoinedInOneGo) {
+  const auto body = repeated(R"(data: {"choices":[{"index":0,"delta":{"content":"x"}}]})"
+                             "\n\n",
+                             50'000) +
+                    "data: [DONE]\n\n";
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.content.size(), 50'000U); }), 20);
+}
+
+TEST(Bounds, TwentyThousandCallsHaveAnIdEach) {
+  const auto calls = repeated(R"({"id":"a","function":{"name":"f","arguments":"{}"}},)", 20'000);
+  const auto body = R"({"choices":[{"message":{"tool_calls":[)" + calls.substr(0, calls.size() - 1) +
+                    R"(]},"finish_reason":"stop"}]})";
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).message.tool_calls.size(), 20'000U); }), 20);
+}
+
+TEST(Bounds, MarksOfCallsThatNeverEndAreGivenUp) {
+  const std::vector<ToolSpec> tools = {{"f", "", R"({"type":"object","properties":{}})"}};
+  for (const char* mark :
+       {"<tool_call>{", "<|python_tag|>{\"", "\n<function=f>\n<parameter=a>", "\n<tool_call>f\n<arg_key>"}) {
+    Message message;
+    message.content = repeated(mark, 50'000);
+    EXPECT_LT(cpu_seconds_of([&] { recover_text_calls(message, tools); }), 20) << mark;
+  }
+}
+
+}  // namespace
+}  // namespace nkigrid::model

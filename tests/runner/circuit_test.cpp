@@ -1,0 +1,133 @@
+#include "runner/circuit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runner/endpoint_gate.hpp"
+
+namespace nkigrid::runner {
+namespace {
+
+constexpr Seconds kPatience{900};
+
+TEST(Circuit, AnEndpointThatWorksLetsEverythingThrough) {
+  Circuit circuit;
+  circuit.heard(200, Seconds(1));
+  circuit.heard(404, Seconds(2));  // a fault of the request
+  EXPECT_TRUE(circuit.may_send(Seconds(3)));
+  EXPECT_FALSE(circuit.failing_since());
+  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(1000)));
+}
+
+TEST(Circuit, AfterFiveMinutesItIsProbedOnceAMinute) {
+  for (const int status : {0, 429, 500, 503}) {
+    Circuit circuit;
+    circuit.heard(status, Seconds(10));
+    EXPECT_TRUE(circuit.may_send(Seconds(309)));
+    EXPECT_TRUE(circuit.may_send(Seconds(310))) << "the first probe";
+    EXPECT_FALSE(circuit.may_send(Seconds(311)));
+    EXPECT_EQ(circuit.until_probe(Seconds(311)), Seconds(59));
+    EXPECT_FALSE(circuit.may_send(Seconds(369)));
+    circuit.heard(status, Seconds(369));
+    EXPECT_TRUE(circuit.may_send(Seconds(370)));
+    circuit.heard(200, Seconds(371));
+    for (int i = 0; i < 9; ++i) EXPECT_TRUE(circuit.may_send(Seconds(372)));
+  }
+}
+
+TEST(Circuit, WhatNobodyAnswersIsAnOutage) {
+  for (const int status : {0, 502, 503, 504}) {
+    Circuit circuit;
+    circuit.heard(status, Seconds(0));
+    EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(224))) << "others had replies not long ago";
+    EXPECT_TRUE(circuit.is_away(1, kPatience, Seconds(900)));
+  }
+}
+
+TEST(Circuit, OneConversationThatIsAnsweredWithErrorsIsItsOwnFaultTwoAreTheEndpoints) {
+  Circuit circuit;
+  circuit.heard(500, Seconds(0));
+  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(900)));
+  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(1800))) << "the same one again";
+  EXPECT_TRUE(circuit.is_away(2, kPatience, Seconds(2700)));
+  circuit.heard(200, Seconds(2701));
+  circuit.heard(500, Seconds(2702));
+  EXPECT_FALSE(circuit.is_away(2, kPatience, Seconds(3700))) << "it worked in between";
+}
+
+/// Permits that count.
+struct Counting final : model::Permits {
+  int out = 0;
+  bool acquire(const std::string&, std::stop_token) override { return ++out, true; }
+  void release(const std::string&) override { --out; }
+};
+
+jobs::ModelSpec served(const char* name, const char* endpoint, std::uint32_t concurrency) {
+  return {.name = name,
+          .api = jobs::OpenAi{.remote = {.endpoint = endpoint}},
+          .concurrency = concurrency,
+          .retry_limit = kPatience};
+}
+
+struct Gate : testing::Test {
+  jobs::Grid grid;
+  Counting permits;
+  ManualClock clock;
+  std::map<std::string, std::string> notes;
+  std::optional<EndpointGate> gate;
+  Gate() {
+    grid.models = {served("a", "http://h/v1", 2), served("b", "http://h/v1", 0), served("c", "http://h2/v1", 0)};
+    gate.emplace(grid, permits, clock, [this](const std::string& model, const std::string& text) {
+      if (text.empty())
+        notes.erase(model);
+      else
+        notes[model] = text;
+    });
+  }
+};
+
+TEST_F(Gate, OnlyModelsWithALimitCostPermits) {
+  EXPECT_TRUE(gate->acquire("a", {}));
+  EXPECT_TRUE(gate->acquire("b", {}));
+  EXPECT_EQ(permits.out, 1);
+  gate->release("a");
+  gate->release("b");
+  EXPECT_EQ(permits.out, 0);
+}
+
+TEST_F(Gate, AnOutageGivesUpItsModelAndNoOther) {
+  gate->heard("a", 0);
+  EXPECT_FALSE(gate->gives_up("a", 1)) << "just now";
+  clock.advance(kPatience);
+  EXPECT_TRUE(gate->gives_up("a", 1));
+  EXPECT_FALSE(gate->acquire("a", {}));
+  EXPECT_TRUE(gate->given_up("a"));
+  EXPECT_TRUE(gate->acquire("b", {})) << "a server may serve one of its models and not another";
+  EXPECT_FALSE(gate->given_up("b"));
+}
+
+TEST_F(Gate, AnEndpointThatFailsForAWhileIsNotedUntilItWorks) {
+  gate->heard("c", 503);
+  EXPECT_TRUE(notes.empty());
+  clock.advance(Seconds(31));
+  gate->heard("c", 503);
+  EXPECT_EQ(notes.at("c"), "has given no reply since 2025-06-15T15:06:40Z (HTTP 503)");
+  gate->heard("c", 200);
+  EXPECT_TRUE(notes.empty());
+  gate->heard("c", 0);
+  clock.advance(Seconds(31));
+  gate->heard("c", 0);
+  gate.reset();
+  EXPECT_TRUE(notes.empty()) << "a session takes its notes with it";
+}
+
+TEST_F(Gate, ALaneThatWaitsForAProbeEndsWithADrain) {
+  gate->heard("b", 0);
+  clock.advance(Circuit::kOpenAfter);
+  EXPECT_TRUE(gate->acquire("b", {})) << "the probe";
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(gate->acquire("b", stop.get_token()));
+}
+
+}  // namespace
+}  // namespace nkigrid::runner
