@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import sys
+from functools import partial
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import torch  # noqa: E402
@@ -21,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper 
 import task_behaviour  # noqa: E402
 import task_text  # noqa: E402
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
+from walled_answer import ask, say  # noqa: E402
 
 ADDRESS_SPACE_BYTES = 8 << 30  # of a task's child, torch included
 CPU_SECONDS = 60
@@ -34,14 +36,9 @@ def behaviours(walls, texts):
         if not task_behaviour.may_be_task(text["source"]):
             continue
         try:
-            words = walls.run(
-                lambda: json.dumps(task_behaviour.behaviour(text["source"])).encode(),
-                ADDRESS_SPACE_BYTES,
-                CPU_SECONDS,
-                MOST_ANSWER,
-            )
-            told = json.loads(words)
-        except (ChildEnded, ValueError):
+            act = partial(task_behaviour.behaviour, text["source"])
+            told = ask(walls, act, task_behaviour.checked, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_ANSWER)
+        except ChildEnded:
             continue
         if told is not None:
             found[text["id"]] = told
@@ -84,7 +81,7 @@ def main():
     torch.set_num_threads(1)
     walls = Sandbox(sys.argv[2], sys.argv[3] == "strict", readable_folders()) if request["behaviour"] else None
     for how, first, second, score in pairs_of(request, walls):
-        print(json.dumps({"how": how, "a": first, "b": second, "score": score}), flush=True)
+        say({"how": how, "a": first, "b": second, "score": score})
 
 
 if __name__ == "__main__":
