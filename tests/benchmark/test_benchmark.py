@@ -32,9 +32,9 @@ def commit():
     return ran.stdout.strip() or hashlib.sha256((BENCH / "index.json").read_bytes()).hexdigest()
 
 
-def sample():
-    """The demo's tasks and a tenth of the others, another tenth each commit."""
-    digest = commit()
+def sample(of=None):
+    """The demo's tasks and a tenth of the others, another tenth each commit. @param of a commit, by default this one"""
+    digest = of or commit()
     chosen = lambda i: int(hashlib.sha256((digest + i).encode()).hexdigest(), 16) % 10 == 0
     return sorted(i for i in TASKS if i in INDEX["subsets"]["nkigen-demo"] or chosen(i))
 
@@ -171,6 +171,14 @@ class Index(unittest.TestCase):
         drawn = {TASKS[i]["category"] for i in subsets["nkigen-150"] if i.startswith("L1")}
         self.assertEqual(drawn, categories)
 
+    def test_the_sample_is_a_tenth_that_hangs_on_the_commit_alone(self):
+        self.assertEqual(sample(), sample(commit()))
+        others = len(TASKS) - len(INDEX["subsets"]["nkigen-demo"])
+        commits = [hashlib.sha1(bytes([n])).hexdigest() for n in range(100)]
+        sizes = [len(sample(c)) - len(INDEX["subsets"]["nkigen-demo"]) for c in commits]
+        self.assertAlmostEqual(sum(sizes) / len(sizes), others / 10, delta=3)  # its standard deviation is 0.45
+        self.assertEqual({i for c in commits for i in sample(c)}, set(TASKS))  # one is missed by 100 with 0.6 %
+
     def test_a_wrong_index_is_found(self):
         entry = json.loads(json.dumps(TASKS["L1/001_add"]))
         entry["inputs"].reverse()
@@ -208,7 +216,6 @@ class StrangersTasks(unittest.TestCase):
 
     WORDS = {
         "half a surrogate pair": "raise ValueError('\\ud800')",
-        "a number that JSON lacks": "import json; json.loads = None; raise ValueError(float('nan'))",
         "words that nobody can parse": "import os; [os.write(n, b'[' * 100000) for n in range(3, 40)]; os._exit(0)",
         "a tally of its own": 'import os\nfor n in range(3, 40):\n    try:\n        os.write(n, b\'{"problems": [], '
         '"answers": {"ends": NaN}, "integer_values": -1, "reference_s": NaN}\')\n    except OSError:\n'
