@@ -31,8 +31,8 @@ struct BenchOptions {
   bool json = false;
 };
 
-using Options = std::shared_ptr<BenchOptions>;
-using Chosen = std::shared_ptr<Action>;  ///< what the part that was named does
+/// One part of the verb does one thing with them.
+using Part = ExitCode (*)(const BenchOptions&);
 
 ExitCode list(const BenchOptions& options) {
   const auto benchmark = open_benchmark(options.benchmark);
@@ -56,6 +56,14 @@ ExitCode check(const BenchOptions& options) {
   return report_proofs(benchmark, prove_tasks(benchmark, tasks, known), options.json);
 }
 
+ExitCode make(const BenchOptions& options) { return new_task({options.id, options.folder}); }
+
+ExitCode add(const BenchOptions& options) {
+  auto wanted = options.added;
+  wanted.folder = options.folder;
+  return add_task(wanted);
+}
+
 ExitCode import(const BenchOptions& options) {
   auto wanted = options.import;
   wanted.json = options.json;
@@ -69,94 +77,84 @@ ExitCode import(const BenchOptions& options) {
   return import_tree(wanted);
 }
 
-/// A part of the verb: its options, and what it does when it was the one that was named.
-CLI::App* part(CLI::App& app, const char* name, const char* help, Action act, const Chosen& chosen) {
-  auto* sub = app.add_subcommand(name, help);
-  sub->callback([act = std::move(act), chosen] { *chosen = act; });
-  return sub;
+ExitCode overlap(const BenchOptions& options) {
+  auto wanted = options.overlap;
+  wanted.json = options.json;
+  return find_overlap(wanted);
 }
 
-void name_benchmark(CLI::App& app, BenchOptions& options) {
-  app.add_option("--benchmark", options.benchmark, "a folder, or a name under configs/")
-      ->type_name("B")
-      ->capture_default_str();
-}
+/// The verb while its options are declared.
+struct Declaration {
+  CLI::App& app;
+  std::shared_ptr<BenchOptions> options = std::make_shared<BenchOptions>();
+  std::shared_ptr<Part> chosen = std::make_shared<Part>(nullptr);  ///< the part that was named
 
-void add_json(CLI::App& app, BenchOptions& options) { app.add_flag("--json", options.json, "machine-readable"); }
-
-void declare_reading(CLI::App& app, const Options& options, const Chosen& chosen) {
-  auto* lists = part(
-      app, "list", "one line a task", [options] { return list(*options); }, chosen);
-  auto* shows = part(
-      app, "show", "one task: what a model sees, and what people want to know", [options] { return show(*options); },
-      chosen);
-  shows->add_option("id", options->id, "task id, e.g. L1/001_add")->required()->type_name("ID");
-  auto* checks = part(
-      app, "check", "proves the index, the known kernels, and that cheap answers fail",
-      [options] { return check(*options); }, chosen);
-  checks->add_option("--since", options->since, "only tasks that changed since this git revision")->type_name("REV");
-  for (auto* sub : {lists, shows, checks}) {
-    name_benchmark(*sub, *options);
-    add_json(*sub, *options);
+  CLI::App* part(const char* name, const char* help, Part act) const {
+    auto* sub = app.add_subcommand(name, help);
+    sub->callback([act, chosen = chosen] { *chosen = act; });
+    return sub;
   }
-  for (auto* sub : {lists, checks}) add_filter(*sub, options->filter);
+};
+
+void add_benchmark(CLI::App* sub, std::string& benchmark, const char* help) {
+  sub->add_option("--benchmark", benchmark, help)->type_name("B")->capture_default_str();
 }
 
-void declare_making(CLI::App& app, const Options& options, const Chosen& chosen) {
-  auto* makes = part(
-      app, "new", "writes a task and a kernel to start from",
-      [options] {
-        return new_task({options->id, options->folder});
-      },
-      chosen);
-  makes->add_option("id", options->id, "task id, e.g. L1/my_task")->required()->type_name("ID");
-  auto* adds = part(
-      app, "add", "makes, checks and indexes one task",
-      [options] {
-        auto wanted = options->added;
-        wanted.folder = options->folder;
-        return add_task(wanted);
-      },
-      chosen);
-  adds->add_option("file", options->added.file, "the task, a Python file in KernelBench form")
+void add_id(CLI::App* sub, std::string& id, const char* help) {
+  sub->add_option("id", id, help)->required()->type_name("ID");
+}
+
+void declare_reading(const Declaration& verb) {
+  auto& options = *verb.options;
+  auto* lists = verb.part("list", "one line a task", list);
+  auto* shows = verb.part("show", "one task: what a model sees, and what people want to know", show);
+  auto* checks = verb.part("check", "proves the index, the known kernels, and that cheap answers fail", check);
+  add_id(shows, options.id, "task id, e.g. L1/001_add");
+  checks->add_option("--since", options.since, "only tasks that changed since this git revision")->type_name("REV");
+  for (auto* sub : {lists, shows, checks}) add_benchmark(sub, options.benchmark, "a folder, or a name under configs/");
+  for (auto* sub : {lists, checks}) add_filter(*sub, options.filter);
+}
+
+void declare_making(const Declaration& verb) {
+  auto& options = *verb.options;
+  auto* makes = verb.part("new", "writes a task and a kernel to start from", make);
+  auto* adds = verb.part("add", "makes, checks and indexes one task", add);
+  add_id(makes, options.id, "task id, e.g. L1/my_task");
+  adds->add_option("file", options.added.file, "the task, a Python file in KernelBench form")
       ->required()
       ->type_name("FILE");
-  adds->add_option("--id", options->added.id, "its id; default: from .../L1/name.py")->type_name("ID");
-  adds->add_option("--kernel", options->added.kernel, "a kernel known to be right")->type_name("FILE");
-  for (auto* sub : {makes, adds})
-    sub->add_option("--benchmark", options->folder, "the benchmark's folder; made when absent")
-        ->type_name("B")
-        ->capture_default_str();
-  auto* imports = part(
-      app, "import", "writes a KernelBench or NKIBench tree as a folder of our own",
-      [options] { return import(*options); }, chosen);
-  imports->add_option("tree", options->import.tree, "the checkout")->required()->type_name("TREE");
-  imports->add_option("-o", options->import.out, "the folder to write")->required()->type_name("FOLDER");
-  imports->add_option("--format", options->import.format, "default: by what lies there")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(jobs::benchmark_format_names()));
-  imports->add_option("--max-task-bytes", options->most_bytes, "larger tasks are refused; default 1GiB")
-      ->type_name("SIZE");
-  imports->add_flag("--shrink", options->import.shrink, "scale sizes down to what a simulator runs in a moment");
-  add_json(*imports, *options);
+  adds->add_option("--id", options.added.id, "its id; default: from .../L1/name.py")->type_name("ID");
+  adds->add_option("--kernel", options.added.kernel, "a kernel known to be right")->type_name("FILE");
+  for (auto* sub : {makes, adds}) add_benchmark(sub, options.folder, "the benchmark's folder; made when absent");
 }
 
-void declare_overlap(CLI::App& app, const Options& options, const Chosen& chosen) {
-  auto* overlaps = part(
-      app, "overlap", "duplicates of tasks: exact, near, and by behaviour",
-      [options] {
-        auto wanted = options->overlap;
-        wanted.json = options->json;
-        return find_overlap(wanted);
-      },
-      chosen);
-  overlaps->add_option("a", options->overlap.a, "a benchmark, or a folder of Python files")->required()->type_name("A");
-  overlaps->add_option("b", options->overlap.b, "another; none: inside A")->type_name("B");
-  want_number(overlaps->add_option("--near", options->overlap.near, "share of common 5-grams from which texts are near")
+void declare_import(const Declaration& verb) {
+  auto& options = *verb.options;
+  auto* imports = verb.part("import", "writes a KernelBench or NKIBench tree as a folder of our own", import);
+  imports->add_option("tree", options.import.tree, "the checkout")->required()->type_name("TREE");
+  imports->add_option("-o", options.import.out, "the folder to write")->required()->type_name("FOLDER");
+  imports->add_option("--format", options.import.format, "default: by what lies there")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(jobs::benchmark_format_names()));
+  imports->add_option("--max-task-bytes", options.most_bytes, "larger tasks are refused; default 1GiB")
+      ->type_name("SIZE");
+  imports->add_flag("--shrink", options.import.shrink, "scale sizes down to what a simulator runs in a moment");
+}
+
+void declare_overlap(const Declaration& verb) {
+  auto& wanted = verb.options->overlap;
+  auto* overlaps = verb.part("overlap", "duplicates of tasks: exact, near, and by behaviour", overlap);
+  overlaps->add_option("a", wanted.a, "a benchmark, or a folder of Python files")->required()->type_name("A");
+  overlaps->add_option("b", wanted.b, "another; none: inside A")->type_name("B");
+  want_number(overlaps->add_option("--near", wanted.near, "share of common 5-grams from which texts are near")
                   ->capture_default_str(),
               "SHARE");
-  overlaps->add_flag("!--no-behaviour", options->overlap.behaviour, "compare texts only, run nothing");
-  add_json(*overlaps, *options);
+  overlaps->add_flag("!--no-behaviour", wanted.behaviour, "compare texts only, run nothing");
+}
+
+void declare_json(const Declaration& verb) {
+  for (const auto* name : {"list", "show", "check", "import", "overlap"})
+    verb.app.get_subcommand(name)->add_flag("--json", verb.options->json, "machine-readable");
 }
 
 }  // namespace
@@ -164,15 +162,16 @@ void declare_overlap(CLI::App& app, const Options& options, const Chosen& chosen
 Verb bench_verb() {
   return {"bench", "benchmarks: list, show and prove tasks, make and import them, find duplicates",
           [](CLI::App& app) -> Action {
-            const auto options = std::make_shared<BenchOptions>();
-            const auto chosen = std::make_shared<Action>();
+            const Declaration verb{app};
             app.require_subcommand(1);
-            declare_reading(app, options, chosen);
-            declare_making(app, options, chosen);
-            declare_overlap(app, options, chosen);
-            return [chosen] {
-              if (!*chosen) throw Error(ErrorCode::internal, "bench was parsed without a part");
-              return (*chosen)();
+            declare_reading(verb);
+            declare_making(verb);
+            declare_import(verb);
+            declare_overlap(verb);
+            declare_json(verb);
+            return [options = verb.options, chosen = verb.chosen] {
+              if (*chosen == nullptr) throw Error(ErrorCode::internal, "bench was parsed without a part");
+              return (*chosen)(*options);
             };
           }};
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include "cli/bench_check.hpp"
 #include "cli/bench_report.hpp"
@@ -13,64 +13,26 @@
 #include "jobs/base/foreign_files.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/base/notice.hpp"
-#include "jobs/base/text.hpp"
 #include "jobs/benchmark/formats.hpp"
 #include "jobs/benchmark/nkigrid_index.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTaskSkeleton = R"python(# nkigrid: category=elementwise
-# Each input that is not just any real number needs a line like these:
+constexpr const char* kFirstTask = "L1/001_add";  ///< of nkigen-bench: what a new task starts as, its kernel too
+constexpr std::string_view kNotes = R"python(# Each input that is not just any real number needs a line like these:
 #   nkigrid: domain x=positive            (or unit: -1..1, probability: 0..1)
 #   nkigrid: domain target=index 1000     (whole numbers below 1000)
-import torch
-import torch.nn as nn
-
-rows, cols = 300, 700
-
-
-class Model(nn.Module):
-    """Adds a scaled second operand."""
-
-    def __init__(self, alpha):
-        super().__init__()
-        self.alpha = alpha
-
-    def forward(self, x, y):
-        return x + self.alpha * y
-
-
-def get_inputs():
-    return [torch.randn(rows, cols), torch.randn(rows, cols)]
-
-
-def get_init_inputs():
-    return [0.5]
 )python";
 
-constexpr const char* kKernelSkeleton = R"python("""Rows in tiles of 128 partitions, the last one masked."""
-from neuronxcc import nki
-import neuronxcc.nki.language as nl
-
-ALPHA = 0.5
-
-
-@nki.jit
-def kernel(x, y):
-    rows, cols = x.shape
-    out = nl.ndarray((rows, cols), dtype=x.dtype, buffer=nl.shared_hbm)
-    i_p, i_f = nl.arange(128)[:, None], nl.arange(cols)[None, :]
-    for t in nl.affine_range((rows + 127) // 128):
-        row = t * 128 + i_p
-        inside = row < rows
-        a = nl.load(x[row, i_f], mask=inside)
-        b = nl.load(y[row, i_f], mask=inside)
-        nl.store(out[row, i_f], value=nl.add(a, nl.multiply(b, ALPHA)), mask=inside)
-    return out
-)python";
+/// The first task's text, with what a comment may say told under its first line, which is one.
+std::string task_to_start_from(const fs::path& benchmark) {
+  auto text = read_file(benchmark / fmt::format("tasks/{}.py", kFirstTask));
+  return text.insert(text.find('\n') + 1, kNotes);
+}
 
 void demand_id(const std::string& id) {
   if (!is_task_id(id))
@@ -148,8 +110,10 @@ void write_task(const fs::path& folder, const jobs::Benchmark& benchmark, const 
 ExitCode new_task(const NewTask& wanted) {
   demand_id(wanted.id);
   const fs::path folder = wanted.folder;
-  const std::map<std::string, const char*> files = {{fmt::format("tasks/{}.py", wanted.id), kTaskSkeleton},
-                                                    {fmt::format("kernels/{}.py", wanted.id), kKernelSkeleton}};
+  const auto from = jobs::configs_folder() / "nkigen-bench";
+  const std::map<std::string, std::string> files = {
+      {fmt::format("tasks/{}.py", wanted.id), task_to_start_from(from)},
+      {fmt::format("kernels/{}.py", wanted.id), read_file(from / fmt::format("kernels/{}.py", kFirstTask))}};
   for (const auto& [name, text] : files) {
     if (has_foreign_file(folder, name))
       throw Error(ErrorCode::usage, fmt::format("'{}' is there already; name another task", (folder / name).native()));

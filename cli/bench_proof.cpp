@@ -36,6 +36,7 @@ TaskProof proof_of(const nlohmann::json& line) {
   proof.id = line.at("id").get<std::string>();
   proof.faults = line.at("problems").get<std::vector<std::string>>();
   proof.tried = line.at("answers").get<std::map<std::string, std::uint64_t>>();
+  proof.integer_values = line.at("integer_values").get<std::size_t>();
   proof.reference_s = line.at("reference_s").get<double>();
   return proof;
 }

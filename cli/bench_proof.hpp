@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -19,6 +20,7 @@ struct TaskProof {
   std::vector<std::string> notes;              ///< what is shown and is no fault
   std::map<std::string, std::uint64_t> tried;  ///< kind of cheap answer -> how many failed, as they must, or did not
   bool known_kernel = false;                   ///< there is one
+  std::size_t integer_values = 0;              ///< the most distinct values of an integer input or output in a trial
   double reference_s = 0;                      ///< of a processor, the slowest trial
   double kernel_s = 0;                         ///< compiling and judging the known kernel, of the clock
   double estimate_us = 0;                      ///< of the known kernel; 0: none, or refused as evidence

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_counts.hpp"
 #include "cli/json_text.hpp"
 #include "jobs/base/notice.hpp"
 
@@ -35,16 +36,17 @@ Times times_of(const std::vector<TaskProof>& proofs, TimeOf time) {
 }
 
 struct Summary {
-  std::size_t faulty = 0, known = 0, estimates = 0, refused_estimates = 0;
+  std::map<std::string, KindCounts> levels;
+  std::size_t faulty = 0, estimates = 0, refused_estimates = 0;
   std::map<std::string, std::uint64_t> tried;
   Times references, kernels;
 };
 
-Summary summary_of(const std::vector<TaskProof>& proofs) {
+Summary summary_of(const jobs::Benchmark& benchmark, const std::vector<TaskProof>& proofs) {
   Summary summary;
+  summary.levels = kinds_of(benchmark, proofs);
   for (const auto& proof : proofs) {
     summary.faulty += proof.faults.empty() ? 0 : 1;
-    summary.known += proof.known_kernel ? 1 : 0;
     summary.estimates += proof.estimate_us > 0 ? 1 : 0;
     summary.refused_estimates += proof.notes.size();
     for (const auto& [kind, count] : proof.tried) summary.tried[kind] += count;
@@ -69,17 +71,28 @@ ordered_json proof_json(const TaskProof& proof) {
   return out;
 }
 
+ordered_json kinds_json(const KindCounts& counts) {
+  ordered_json out = {{"tasks", counts.tasks}, {"known_kernels", counts.known_kernels}};
+  out["ranks"] = ordered_json::object();
+  for (const auto& [rank, tasks] : counts.ranks) out["ranks"][std::to_string(rank)] = tasks;
+  out["ragged"] = counts.ragged;
+  out["bfloat16"] = counts.bfloat16;
+  out["integer"] = counts.integers;
+  return out;
+}
+
 void print_json(const jobs::Benchmark& benchmark, const std::vector<TaskProof>& proofs, const Summary& summary) {
   ordered_json out = {{"version", 1}, {"benchmark", benchmark.name}, {"tasks", ordered_json::array()}};
   for (const auto& proof : proofs) out["tasks"].push_back(proof_json(proof));
   out["summary"] = {{"tasks", proofs.size()},
                     {"faulty", summary.faulty},
-                    {"known_kernels", summary.known},
+                    {"known_kernels", sum_of(summary.levels).known_kernels},
                     {"estimates", summary.estimates},
                     {"estimates_refused", summary.refused_estimates},
                     {"tried", summary.tried},
                     {"references", times_json(summary.references)},
                     {"kernels", times_json(summary.kernels)}};
+  for (const auto& [level, counts] : summary.levels) out["summary"]["levels"][level] = kinds_json(counts);
   fmt::print("{}", json_text(out));
 }
 
@@ -102,7 +115,10 @@ void print_times(const char* what, const Times& times) {
 
 void print_text(const std::vector<TaskProof>& proofs, const Summary& summary) {
   for (const auto& proof : proofs) say("{}\n", line_of(proof));
-  say("{} tasks, {} with a fault, {} with a known kernel\n", proofs.size(), summary.faulty, summary.known);
+  for (const auto& [level, counts] : summary.levels) say("{}: {}\n", level, kinds_text(counts));
+  const auto all = sum_of(summary.levels);
+  if (summary.levels.size() > 1) say("all: {}\n", kinds_text(all));
+  say("{} tasks, {} with a fault, {} with a known kernel\n", proofs.size(), summary.faulty, all.known_kernels);
   std::vector<std::string> tried;
   for (const auto& [kind, count] : summary.tried) tried.push_back(fmt::format("{} {}", count, kind));
   say("cheap answers tried: {}\n", fmt::join(tried, ", "));
@@ -115,7 +131,7 @@ void print_text(const std::vector<TaskProof>& proofs, const Summary& summary) {
 }  // namespace
 
 ExitCode report_proofs(const jobs::Benchmark& benchmark, const std::vector<TaskProof>& proofs, bool json) {
-  const auto summary = summary_of(proofs);
+  const auto summary = summary_of(benchmark, proofs);
   if (json)
     print_json(benchmark, proofs, summary);
   else

@@ -41,18 +41,6 @@ void demand_known(const char* what, const std::string& word, const std::set<std:
                                             fmt::join(known, ", ")));
 }
 
-bool has_dtype(const jobs::Task& task, const std::string& dtype) {
-  const auto has = [&](const jobs::TensorSpec& tensor) { return tensor.dtype == dtype; };
-  return std::any_of(task.inputs.begin(), task.inputs.end(), has) ||
-         std::any_of(task.outputs.begin(), task.outputs.end(), has);
-}
-
-bool has_tag(const jobs::Benchmark& benchmark, const jobs::Task& task, const std::string& tag) {
-  const auto at = benchmark.about.find(task.id);
-  if (at == benchmark.about.end()) return false;
-  return std::find(at->second.tags.begin(), at->second.tags.end(), tag) != at->second.tags.end();
-}
-
 bool passes(const jobs::Benchmark& benchmark, const jobs::Task& task, const TaskFilter& filter) {
   return (filter.glob.empty() || ::fnmatch(filter.glob.c_str(), task.id.c_str(), 0) == 0) &&
          (filter.level.empty() || task.level == filter.level) &&
@@ -75,6 +63,18 @@ void add_filter(CLI::App& app, TaskFilter& filter) {
 }
 
 std::size_t rank_of(const jobs::Task& task) { return task.inputs.empty() ? 0 : task.inputs.front().shape.size(); }
+
+bool has_dtype(const jobs::Task& task, const std::string& dtype) {
+  const auto has = [&](const jobs::TensorSpec& tensor) { return tensor.dtype == dtype; };
+  return std::any_of(task.inputs.begin(), task.inputs.end(), has) ||
+         std::any_of(task.outputs.begin(), task.outputs.end(), has);
+}
+
+bool has_tag(const jobs::Benchmark& benchmark, const jobs::Task& task, const std::string& tag) {
+  const auto at = benchmark.about.find(task.id);
+  if (at == benchmark.about.end()) return false;
+  return std::find(at->second.tags.begin(), at->second.tags.end(), tag) != at->second.tags.end();
+}
 
 std::vector<const jobs::Task*> filtered(const jobs::Benchmark& benchmark, const TaskFilter& filter) {
   std::set<std::string> levels, categories;

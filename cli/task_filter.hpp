@@ -22,6 +22,12 @@ void add_filter(CLI::App& app, TaskFilter& filter);
 /// "rank-3": how many axes the first input has.
 std::size_t rank_of(const jobs::Task& task);
 
+/// Some input or output is of this type.
+bool has_dtype(const jobs::Task& task, const std::string& dtype);
+
+/// about.json says so; false where there is none.
+bool has_tag(const jobs::Benchmark& benchmark, const jobs::Task& task, const std::string& tag);
+
 /// @throws Error{usage} for an unknown subset, level or category with what there is, and when no task is left
 std::vector<const jobs::Task*> filtered(const jobs::Benchmark& benchmark, const TaskFilter& filter);
 

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import time
 
 import numpy as np
 import torch
@@ -26,6 +27,18 @@ def load(path, name):
 well_posed = load(LIBEXEC / "well_posed.py", "well_posed")
 
 
+class Watch:
+    """Processor seconds of what runs within it."""
+
+    seconds = 0.0
+
+    def __enter__(self):
+        self.start = time.process_time()
+
+    def __exit__(self, *_):
+        self.seconds += time.process_time() - self.start
+
+
 def task_names(path):
     """What the task file defines."""
     names = {"__name__": "task", "__file__": str(path)}
@@ -41,22 +54,45 @@ def as_argument(tensor, spec):
     return np.ascontiguousarray(tensor.numpy().astype(spec["dtype"]).reshape(spec["shape"]))
 
 
-def kernel_problems(task, folder=BENCH, trials=TRIALS):
-    """What is wrong with the known kernel of a task (an entry of the index), or []."""
+class Trials:
+    """The draws of a task and its results for them, each made once."""
+
+    def __init__(self, task, file):
+        """@param task an entry of the index @param file its text's path"""
+        self.task, self.names, self.made = task, task_names(file), {}
+
+    def __getitem__(self, trial):
+        """@returns (the kernel's arguments, the results)"""
+        if trial not in self.made:
+            model, given = well_posed.draw(self.task, self.names, 5000 + trial, trial)
+            specs = zip(well_posed.tensors_of(model, given), self.task["inputs"])
+            arguments = [as_argument(tensor, spec) for tensor, spec in specs]
+            self.made[trial] = arguments, well_posed.arrays_of(well_posed.outputs_of(model, given))
+        return self.made[trial]
+
+
+def kernel_problems(task, folder=BENCH, trials=TRIALS, watch=None):
+    """What is wrong with the known kernel of a task (an entry of the index), or [].
+    @param watch a Watch, for its compilation and its runs"""
     source = (folder / "kernels" / f"{task['id']}.py").read_text()
+    return problems_of(source, Trials(task, folder / "tasks" / f"{task['id']}.py"), trials, watch or Watch())
+
+
+def problems_of(source, draws, trials, watch):
+    """What is wrong with a kernel for the task of these Trials, or []."""
+    task, problems = draws.task, []
     params = [(i["name"], tuple(i["shape"]), i["dtype"]) for i in task["inputs"]]
-    made = _harness.compile_source(source, None, params, None, {})
+    with watch:
+        made = _harness.compile_source(source, None, params, None, {})
     if not made["ok"]:
         return [f"line {made['line']}: {made['code']} {made['message']}"]
     wanted = [(tuple(o["shape"]), o["dtype"]) for o in task["outputs"]]
     if [(tuple(shape), dtype) for shape, dtype in made["outputs"]] != wanted:
         return [f"outputs are {made['outputs']}, the index has {wanted}"]
-    names, problems = task_names(folder / "tasks" / f"{task['id']}.py"), []
     for trial in range(trials):
-        model, given = well_posed.draw(task, names, 5000 + trial, trial)
-        arguments = [as_argument(t, s) for t, s in zip(well_posed.tensors_of(model, given), task["inputs"])]
-        references = well_posed.arrays_of(well_posed.outputs_of(model, given))
-        outputs, report = engine.run_raw(made["program"], arguments, made["outputs"])
+        arguments, references = draws[trial]
+        with watch:
+            outputs, report = engine.run_raw(made["program"], arguments, made["outputs"])
         if report.get("code", "none") not in ("none", "", None):
             return problems + [f"trial {trial}: {report['code']} {report.get('message')}"]
         found = [p for got, want in zip(outputs, references) for p in output_problems(got, want, task)]

@@ -3,12 +3,13 @@
 
 usage: PYTHONPATH=build/nkisim /usr/bin/python3 tests/benchmark/prove.py [GLOB...]      e.g. 'L1/*softmax*'
 
-One line a task with the seconds of its two proofs; exit 1 when one has a fault. The suite runs it on a sample."""
+One line a task with its processor seconds: the slowest trial of its reference, and its known kernel compiled and run
+in all trials, references not counted; exit 1 when a task has a fault. The suite runs the same on a sample."""
 
 import fnmatch
 import json
+import statistics
 import sys
-import time
 
 import known_kernels
 
@@ -16,25 +17,36 @@ check = known_kernels.load(known_kernels.LIBEXEC / "check_index.py", "check_inde
 
 
 def prove(task):
-    """@returns (faults, has a known kernel)"""
+    """@returns (faults, has a known kernel, seconds of its reference, seconds of its kernel)"""
     source = (known_kernels.BENCH / "tasks" / f"{task['id']}.py").read_text()
-    faults = check.problems_of(source, task, known_kernels.TRIALS)
-    if not (known_kernels.BENCH / "kernels" / f"{task['id']}.py").exists():
-        return faults, False
-    return faults + ["known kernel: " + problem for problem in known_kernels.kernel_problems(task)], True
+    tally, watch = check.Tally(), known_kernels.Watch()
+    faults = check.problems_of(source, task, known_kernels.TRIALS, tally)
+    known = (known_kernels.BENCH / "kernels" / f"{task['id']}.py").exists()
+    if known:
+        faults += ["known kernel: " + problem for problem in known_kernels.kernel_problems(task, watch=watch)]
+    return faults, known, tally.reference_seconds, watch.seconds
+
+
+def print_times(what, times):
+    """@param times {task id: seconds}"""
+    slowest = max(times, key=times.get)
+    print(f"{what}: median {statistics.median(times.values()):.3f} s, slowest {times[slowest]:.3f} s ({slowest})")
 
 
 def main(globs):
     tasks = json.loads((known_kernels.BENCH / "index.json").read_text())["tasks"]
     wanted = [t for t in tasks if any(fnmatch.fnmatch(t["id"], g) for g in globs or ["*"])]
-    faulty = kernels = 0
+    faulty, references, kernels = 0, {}, {}
     for task in wanted:
-        start = time.monotonic()
-        faults, known = prove(task)
-        faulty, kernels = faulty + bool(faults), kernels + known
+        faults, known, references[task["id"]], seconds = prove(task)
+        faulty += bool(faults)
+        kernels |= {task["id"]: seconds} if known else {}
         note = "; ".join(faults) or ("ok" if known else "ok, no known kernel")
-        print(f"{task['id']:<32} {time.monotonic() - start:6.2f} s  {note}", flush=True)
-    print(f"{len(wanted)} tasks, {faulty} with a fault, {kernels} with a known kernel")
+        print(f"{task['id']:<32} {references[task['id']]:6.3f} s {seconds:6.3f} s  {note}", flush=True)
+    print(f"{len(wanted)} tasks, {faulty} with a fault, {len(kernels)} with a known kernel")
+    for what, times in (("references", references), ("known kernels", kernels)):
+        if times:
+            print_times(what, times)
     sys.exit(1 if faulty or not wanted else 0)
 
 

@@ -32,9 +32,9 @@ def commit():
     return ran.stdout.strip() or hashlib.sha256((BENCH / "index.json").read_bytes()).hexdigest()
 
 
-def sample():
-    """The demo's tasks and a tenth of the others, another tenth each commit."""
-    digest = commit()
+def sample(of=None):
+    """The demo's tasks and a tenth of the others, another tenth each commit. @param of a commit, by default this one"""
+    digest = of or commit()
     chosen = lambda i: int(hashlib.sha256((digest + i).encode()).hexdigest(), 16) % 10 == 0
     return sorted(i for i in TASKS if i in INDEX["subsets"]["nkigen-demo"] or chosen(i))
 
@@ -171,6 +171,14 @@ class Index(unittest.TestCase):
         drawn = {TASKS[i]["category"] for i in subsets["nkigen-150"] if i.startswith("L1")}
         self.assertEqual(drawn, categories)
 
+    def test_the_sample_is_a_tenth_that_hangs_on_the_commit_alone(self):
+        self.assertEqual(sample(), sample(commit()))
+        others = len(TASKS) - len(INDEX["subsets"]["nkigen-demo"])
+        commits = [hashlib.sha1(bytes([n])).hexdigest() for n in range(100)]
+        sizes = [len(sample(c)) - len(INDEX["subsets"]["nkigen-demo"]) for c in commits]
+        self.assertAlmostEqual(sum(sizes) / len(sizes), others / 10, delta=3)  # its standard deviation is 0.45
+        self.assertEqual({i for c in commits for i in sample(c)}, set(TASKS))  # one is missed by 100 with 0.6 %
+
     def test_a_wrong_index_is_found(self):
         entry = json.loads(json.dumps(TASKS["L1/001_add"]))
         entry["inputs"].reverse()
@@ -205,6 +213,24 @@ class StrangersTasks(unittest.TestCase):
         self.assertEqual(code, 1, errors)
         self.assertEqual(list(problems), [*tasks, "L1/last"])
         self.assertEqual([task for task, found in problems.items() if not found], ["L1/last"])
+
+    WORDS = {
+        "half a surrogate pair": "raise ValueError('\\ud800')",
+        "words that nobody can parse": "import os; [os.write(n, b'[' * 100000) for n in range(3, 40)]; os._exit(0)",
+        "a tally of its own": 'import os\nfor n in range(3, 40):\n    try:\n        os.write(n, b\'{"problems": [], '
+        '"answers": {"ends": NaN}, "integer_values": -1, "reference_s": NaN}\')\n    except OSError:\n'
+        "        pass\nos._exit(0)",
+    }
+
+    def test_whatever_a_task_says_is_its_own_fault_and_a_line_of_json(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            tasks = {f"L1/{what}": (words + "\n" + ADD, None) for what, words in self.WORDS.items()}
+            make_tree(pathlib.Path(scratch), tasks | {"L1/last": (ADD, None)})
+            code, problems, errors = prove(pathlib.Path(scratch))
+        self.assertEqual(code, 1, errors)
+        self.assertEqual(list(problems), [*tasks, "L1/last"])
+        self.assertEqual([task for task, found in problems.items() if not found], ["L1/last"])
+        self.assertIn("ValueError: ?", problems["L1/half a surrogate pair"])
 
     def test_no_task_changes_how_the_next_is_judged(self):
         spoils = "import sys\nsys.modules['__main__'].passes = lambda *_: False\n" + ADD
@@ -393,9 +419,14 @@ class Check(unittest.TestCase):
                     shutil.copy(BENCH / kind / f"{task_id}.py", folder / kind / f"{task_id}.py")
             part = {**INDEX, "tasks": [TASKS[i] for i in demo], "subsets": {"nkigen-demo": demo}}
             (folder / "index.json").write_text(json.dumps(part))
+            (folder / "about.json").write_text(json.dumps({i: ABOUT[i] for i in demo}))
             command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder]
             ran = subprocess.run(command, capture_output=True, text=True)
         self.assertIn("24 tasks, 0 with a fault, 24 with a known kernel", ran.stdout, ran.stderr)
+        form = r"^(L\d): (\d+) tasks, (\d+) with a known kernel; .*; (\d+) ragged, (\d+) bfloat16"
+        told = {level: [int(n) for n in counts] for level, *counts in re.findall(form, ran.stdout, re.M)}
+        of = lambda level, tag="": sum(i.startswith(level) and (not tag or tag in ABOUT[i]["tags"]) for i in demo)
+        self.assertEqual(told, {l: [of(l), of(l), of(l, "ragged"), of(l, "bfloat16")] for l in LEVELS})
         self.assertRegex(ran.stdout, r"cheap answers tried: \d+ bfloat16, \d+ ends, \d+ kernels, \d+ statistics, \d+")
 
     def test_only_what_changed_is_proved_again(self):

@@ -299,6 +299,7 @@ class Overlap(unittest.TestCase):
                 shutil.move(folder / f"{name}.py", other / f"{name}.py")
             told = json.loads(program("bench", "overlap", folder / "own", other, "--json", code=1)[0])
         found = {(p["how"], p["b"]) for p in told["pairs"]}
+        self.assertEqual(told["ran"], {"a": 1, "b": 4})
         self.assertEqual(found, {("exact", "exact.py"), ("near", "near.py"), ("behaviour", "behaves.py")})
 
     def test_no_two_tasks_of_the_benchmark_are_the_same_text(self):

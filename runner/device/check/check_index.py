@@ -4,7 +4,7 @@
 usage: check_index.py FOLDER SANDBOX_LIBRARY strict|relaxed [--trials N] [TASK_ID...]
 
 One JSON object a line and task on stdout: {"id", "ok", "problems": [text, ...], "answers": {kind: how many were tried},
-"reference_s"}. Exit 1 when a task has a problem, 2 when the folder cannot be read. What is checked:
+"integer_values", "reference_s"}. Exit 1 when a task has a problem, 2 when the folder cannot be read. What is checked:
 docs/decisions/benchmark.md. The index is not read to build what it is compared with. A task is code from anybody: each
 is looked at in a child behind the walls of a kernel's.
 """
@@ -28,6 +28,7 @@ import task_facts  # noqa: E402
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
 from lost_statistics import without_statistics  # noqa: E402
 from rounded_products import with_rounded_products  # noqa: E402
+from walled_answer import ask, say  # noqa: E402
 from well_posed import (  # noqa: E402
     ROUNDED_TRIALS,
     Liveness,
@@ -93,10 +94,26 @@ class Tally:
 
     def __init__(self):
         self.answers = collections.Counter()  # kind of cheap answer -> how many were tried
+        self.integer_values = 0  # the most distinct ones that an integer input or output takes in a trial
         self.reference_seconds = 0.0  # of the processor, the slowest trial
 
+    def see_integers(self, arrays):
+        counts = [np.unique(a).size for a in arrays if a.dtype.kind in "iub"]
+        self.integer_values = max([self.integer_values, *counts])
+
     def as_dict(self):
-        return {"answers": dict(self.answers), "reference_s": round(self.reference_seconds, 4)}
+        """What a line says, beside id and problems."""
+        seconds = round(self.reference_seconds, 4)
+        return {"answers": dict(self.answers), "integer_values": self.integer_values, "reference_s": seconds}
+
+    @staticmethod
+    def checked(said):
+        """A child's words as those of as_dict(). @raises ValueError, or another error, when they are no tally"""
+        answers = {str(kind): int(count) for kind, count in said["answers"].items()}
+        numbers = {"integer_values": int(said["integer_values"]), "reference_s": float(said["reference_s"])}
+        if not all(0 <= number < 1 << 53 for number in [*answers.values(), *numbers.values()]):
+            raise ValueError("its tally is no count")
+        return {"answers": answers, **numbers}
 
 
 def cheap_answers(model, given, references, arguments, elsewhere, sees_rounding):
@@ -137,6 +154,7 @@ def trial_problems(entry, names, trials, blind=False, tally=None):
         references = arrays_of(outputs_of(model, given))
         tally.reference_seconds = max(tally.reference_seconds, time.process_time() - start)
         arguments = [t.numpy() for t in tensors_of(model, given)]
+        tally.see_integers(arguments + references)
         found = conduct_problems(model, given, references) + domain_problems(entry, arguments)
         found += size_problems(references, trial)
         sees_rounding = not blind and trial < ROUNDED_TRIALS
@@ -166,17 +184,17 @@ def check_task(walls, folder, entry, trials):
     def look():
         tally = Tally()
         problems = problems_of(text, entry, trials, tally)
-        return json.dumps({"problems": problems, **tally.as_dict()}).encode()
+        return {"problems": problems, **tally.as_dict()}
+
+    def checked(found):
+        return {"problems": [str(problem) for problem in found["problems"]], **Tally.checked(found)}
 
     try:
         text = read_task(folder / "tasks" / (entry["id"] + ".py"))
-        found = json.loads(walls.run(look, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_BYTES))
-        answers = {str(kind): int(count) for kind, count in found["answers"].items()}
-        problems = [str(problem) for problem in found["problems"]]
-        return {"problems": problems, "answers": answers, "reference_s": float(found["reference_s"])}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, ChildEnded) as error:
+        return ask(walls, look, checked, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_BYTES)
+    except (OSError, ValueError, TypeError, KeyError, ChildEnded) as error:
         words = str(error) if isinstance(error, ChildEnded) else f"{type(error).__name__}: {error}"
-        return {"problems": [words], "answers": {}, "reference_s": 0.0}
+        return {"problems": [words], **Tally().as_dict()}
 
 
 def main():
@@ -199,7 +217,7 @@ def main():
             continue
         found = check_task(walls, options.folder, entry, options.trials)
         failed |= bool(found["problems"])
-        print(json.dumps({"id": entry["id"], "ok": not found["problems"], **found}), flush=True)
+        say({"id": entry["id"], "ok": not found["problems"], **found})
     sys.exit(1 if failed else 0)
 
 

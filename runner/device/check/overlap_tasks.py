@@ -5,13 +5,15 @@ usage: overlap_tasks.py REQUEST SANDBOX_LIBRARY strict|relaxed
 
 REQUEST is a file: {"a": [{"id", "source"}, ...], "b": [...], "inside": true|false, "near": 0..1, "behaviour":
 true|false}. `inside` compares `a` with itself. One JSON object a line and pair on stdout: {"how": exact, near or
-behaviour, "a", "b", "score"}; of a pair the strongest is said. What each means: docs/decisions/benchmark.md.
+behaviour, "a", "b", "score"}; of a pair the strongest is said. The last line is {"ran": {"a", "b"}}: how many texts of
+each could be run. What each means: docs/decisions/benchmark.md.
 """
 
 import json
 import os
 import pathlib
 import sys
+from functools import partial
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import torch  # noqa: E402
@@ -21,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.absolute()))  # the helper 
 import task_behaviour  # noqa: E402
 import task_text  # noqa: E402
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
+from walled_answer import ask, say  # noqa: E402
 
 ADDRESS_SPACE_BYTES = 8 << 30  # of a task's child, torch included
 CPU_SECONDS = 60
@@ -34,22 +37,17 @@ def behaviours(walls, texts):
         if not task_behaviour.may_be_task(text["source"]):
             continue
         try:
-            words = walls.run(
-                lambda: json.dumps(task_behaviour.behaviour(text["source"])).encode(),
-                ADDRESS_SPACE_BYTES,
-                CPU_SECONDS,
-                MOST_ANSWER,
-            )
-            told = json.loads(words)
-        except (ChildEnded, ValueError):
+            act = partial(task_behaviour.behaviour, text["source"])
+            told = ask(walls, act, task_behaviour.checked, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_ANSWER)
+        except ChildEnded:
             continue
         if told is not None:
             found[text["id"]] = told
     return found
 
 
-def pairs_of(request, walls):
-    """Yields (how, a, b, score)."""
+def lines_of(request, walls):
+    """Yields what is said, line by line."""
     inside = request["inside"]
     a, b = request["a"], request["a"] if inside else request["b"]
     seen = set()
@@ -63,17 +61,21 @@ def pairs_of(request, walls):
 
     for first, second in task_text.exact_pairs(a, b):
         if fresh(first, second):
-            yield "exact", first, second, 1.0
+            yield said("exact", first, second, 1.0)
     for first, second, score in task_text.near_pairs(a, b, request["near"]):
         if fresh(first, second):
-            yield "near", first, second, round(score, 4)
-    if walls is None:
-        return
-    of_a = behaviours(walls, a)
-    of_b = of_a if inside else behaviours(walls, b)
+            yield said("near", first, second, round(score, 4))
+    of_a = behaviours(walls, a) if walls is not None else {}
+    of_b = of_a if inside or walls is None else behaviours(walls, b)
     for first, second in task_behaviour.same_pairs(of_a, of_b):
         if fresh(first, second):
-            yield "behaviour", first, second, 1.0
+            yield said("behaviour", first, second, 1.0)
+    yield {"ran": {"a": len(of_a), "b": len(of_b)}}
+
+
+def said(how, first, second, score):
+    """The line of a pair."""
+    return {"how": how, "a": first, "b": second, "score": score}
 
 
 def main():
@@ -83,8 +85,8 @@ def main():
         request = json.load(file)
     torch.set_num_threads(1)
     walls = Sandbox(sys.argv[2], sys.argv[3] == "strict", readable_folders()) if request["behaviour"] else None
-    for how, first, second, score in pairs_of(request, walls):
-        print(json.dumps({"how": how, "a": first, "b": second, "score": score}), flush=True)
+    for line in lines_of(request, walls):
+        say(line)
 
 
 if __name__ == "__main__":

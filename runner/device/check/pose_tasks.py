@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import sys
+from functools import partial
 
 # Behind the walls a child has no threads, and OpenBLAS would wait for its own for ever: it starts none.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -24,6 +25,7 @@ import task_pose  # noqa: E402
 import task_shrink  # noqa: E402
 from child_sandbox import ChildEnded, Sandbox, readable_folders  # noqa: E402
 from task_facts import Refused  # noqa: E402
+from walled_answer import ask, say  # noqa: E402
 
 CPU_SECONDS = 120  # of a task's child
 MOST_ANSWER = 4 << 20  # bytes of its answer
@@ -72,8 +74,8 @@ def answer(task, most_bytes, shrinks):
         return {"id": task["id"], "refused": why_not(error)}
 
 
-def checked(line, task_id):
-    """A child's words are its own: what is no answer for this task is refused. @raises ValueError, KeyError"""
+def checked(task_id, line):
+    """What is no answer for this task is refused. @raises ValueError, KeyError"""
     if "refused" in line:
         return {"id": task_id, "refused": str(line["refused"])}
     kinds = (("entry", dict), ("about", dict), ("source", str))
@@ -93,16 +95,10 @@ def main():
     walls = Sandbox(sys.argv[2], sys.argv[3] == "strict", readable_folders())
     for task in request["tasks"]:
         try:
-            words = walls.run(
-                lambda: json.dumps(answer(task, most_bytes, request["shrink"])).encode(),
-                addresses,
-                CPU_SECONDS,
-                MOST_ANSWER,
-            )
-            line = checked(json.loads(words), task["id"])
-        except (ChildEnded, ValueError, KeyError, TypeError) as error:
-            line = {"id": task["id"], "refused": str(error)}
-        print(json.dumps(line), flush=True)
+            act = partial(answer, task, most_bytes, request["shrink"])
+            say(ask(walls, act, partial(checked, task["id"]), addresses, CPU_SECONDS, MOST_ANSWER))
+        except ChildEnded as error:
+            say({"id": task["id"], "refused": str(error)})
 
 
 if __name__ == "__main__":
