@@ -91,7 +91,8 @@ TEST(SingleShot, WhyTheFinalKernelFailedIsInTheEnd) {
   const std::vector<std::tuple<std::string, std::string, std::uint32_t>> cases = {
       {"def a(): 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
       {"def a(): 1  # final: NUMERIC_MISMATCH",
-       R"({"message":"wrong","hints":["look at the tail"],"first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
+       R"({"message":"wrong","hints":["look at the tail"],"elements":32,"mismatches":3,)"
+       R"("first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
        5},
       {"def a(): 1", "", 5}};
   for (const auto& [source, findings, trials] : cases) {

@@ -93,6 +93,8 @@ class FakeDevice final : public device::Device {
     result.diagnostic = {code, code == Code::infra ? Stage::infra : Stage::verify, 0, "wrong"};
     result.trials = trials;
     result.max_abs_err = 0.5;
+    result.elements = 32;
+    result.mismatches = 3;
     result.first = device::Mismatch{0, {1, 2}, std::numeric_limits<double>::quiet_NaN(), 0.5};
     result.hints = {"look at the tail"};
     return result;

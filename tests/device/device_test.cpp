@@ -63,6 +63,8 @@ TEST(SimDevice, MismatchSaysWhereAndWhat) {
   const auto compiled = test.compile(data_file("half_stored.py"));
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
   const auto result = test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1);
+  EXPECT_EQ(result.elements, 128u * 64u);
+  EXPECT_EQ(result.mismatches, 64u * 64u) << "the lower half";
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->index, (std::vector<std::int64_t>{64, 0}));
   EXPECT_TRUE(std::isnan(result.first->got));
