@@ -12,17 +12,10 @@
 #include "jobs/grid/apis.hpp"
 #include "jobs/grid/device.hpp"
 #include "jobs/grid/modes.hpp"
+#include "jobs/grid/prices.hpp"
 #include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
-
-/// USD per 1e6 tokens.
-struct Price {
-  double input_usd = 0;
-  double output_usd = 0;
-  std::optional<double> cache_read_usd = {};   ///< of input tokens read from a cache; none: as any input
-  std::optional<double> cache_write_usd = {};  ///< of input tokens written to one
-};
 
 struct Budget {
   std::optional<double> usd;
@@ -130,6 +123,7 @@ struct GridResult {
 struct GridReading {
   TaskPoser poser = {};                ///< as load_benchmark() has it
   std::vector<std::string> sets = {};  ///< what the command line sets, "models.qwen.temperature=0.2"
+  std::string day = {};                ///< whose prices hold, YYYY-MM-DD; "": today's
 };
 
 /// Reads and validates a grid file: unknown and duplicate keys, wrong types and units, names, missing files and tasks,

@@ -16,14 +16,6 @@ FlowMap budget_map(const Budget& budget) {
   return map;
 }
 
-FlowMap price_map(const Price& price) {
-  FlowMap map;
-  map.number("input", price.input_usd).number("output", price.output_usd);
-  if (price.cache_read_usd) map.number("cache_read", *price.cache_read_usd);
-  if (price.cache_write_usd) map.number("cache_write", *price.cache_write_usd);
-  return map;
-}
-
 FlowMap model_map(const ModelSpec& model) {
   FlowMap map;
   write_api(model.api, map);
