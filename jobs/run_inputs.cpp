@@ -85,6 +85,9 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
   });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
   for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
+  for (const auto& mode : grid.modes) {
+    for (const auto& page : mode.tools.pages) files[fmt::format("docs/{}/{}", mode.name, page.name)] = page.text;
+  }
   for (const auto& model : grid.models) {
     for (const auto& [name, file] : api_input_files(model.api)) files[name] = read_file(file);
   }
@@ -99,11 +102,13 @@ std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::ma
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
     used.insert(fmt::format("prompts/{}.md", cell.prompt));
+    for (const auto& page : grid.mode(cell.mode).tools.pages)
+      used.insert(fmt::format("docs/{}/{}", cell.mode, page.name));
     for (const auto& [name, file] : api_input_files(grid.model(cell.model).api)) used.insert(name);
   }
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {
-    const bool is_named = name.rfind("prompts/", 0) == 0 || name.rfind("profiles/", 0) == 0;
+    const bool is_named = name.starts_with("prompts/") || name.starts_with("profiles/") || name.starts_with("docs/");
     if (name != kIndexInput && name != kAboutInput && (!is_named || used.count(name) != 0))
       hashes[name] = sha256_hex(bytes);
   }

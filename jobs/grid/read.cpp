@@ -108,15 +108,28 @@ void read_prices(Fields& fields, const Folders& folders, const std::string& day,
   }
 }
 
+/// Only the simulator's programs can be looked into.
+void check_profiles(Fields& fields, const Grid& grid) {
+  if (std::holds_alternative<SimSpec>(grid.device.backend)) return;
+  for (const auto& mode : grid.modes) {
+    if (mode.tools.offers(Tool::profile))
+      fields.problems().add(fields.find("modes")->place,
+                            fmt::format("modes.{}.tools.offer names profile_kernel (backend {} estimates nothing); "
+                                        "leave it out, or take backend sim",
+                                        mode.name, name_of(grid.device.backend)));
+  }
+}
+
 void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
   auto& problems = fields.problems();
   if (const auto* node = fields.find("device")) grid.device = read_device(*node, folders, problems);
   if (const auto* node = fields.find("check")) grid.check = read_check(*node, problems);
   if (const auto* node = require_names(fields, "models")) grid.models = read_models(*node, folders, problems);
-  if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, problems);
+  if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, folders, problems);
   if (const auto* node = require_names(fields, "prompts", true)) grid.prompts = read_prompts(*node, folders, problems);
   if (const auto* node = fields.find("budget")) grid.budget = read_budget(*node, "budget", problems);
   if (const auto* node = fields.find("slurm")) grid.slurm = read_slurm(*node, problems);
+  check_profiles(fields, grid);
 }
 
 void check_size(const Grid& grid, const YamlNode& cells, Problems& problems) {

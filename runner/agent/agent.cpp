@@ -77,7 +77,7 @@ void next_turn(Session& session, std::stop_token drain) {
   const EpisodeId& episode = session.job.id.episode;
   model::ChatRequest request;
   request.messages = session.talk.messages;
-  request.tools = rules_of(session.job.mode.kind).tools;
+  request.tools = tools_of(session.job.mode);
   request.seed = sampling_seed(session.job.grid.seed, episode.cell, episode.task, episode.replicate);
   request.episode = episode;
   request.turn = session.talk.turns + 1;

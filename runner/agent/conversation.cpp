@@ -11,7 +11,7 @@ bool note_source(Conversation& talk, const std::string& source) {
 
 Reading hear(Conversation& talk, const EpisodeJob& job, const model::ChatReply& reply) {
   talk.synthetic = talk.synthetic || reply.system_fingerprint == model::kSyntheticFingerprint;
-  return read_reply(reply, rules_of(job.mode.kind).tools, job.model.call_recovery);
+  return read_reply(reply, tools_of(job.mode), job.model.call_recovery);
 }
 
 void enter_turn(Conversation& talk, const Reading& reading, const log::Turn& turn,
