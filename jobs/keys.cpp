@@ -38,7 +38,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {of("modes", mode.name, "stop_on_pass"), flag_text(mode.stop_on_pass)},
                                {of("modes", mode.name, "nudge"), mode.nudge},
                                {of("modes", mode.name, "context.on_full"), mode.trim_on_full ? "trim" : "stop"},
-                               {fmt::format("prompts.{}", prompt.name), sha256_hex(prompt.text)},
+                               {fmt::format("prompts.{}", prompt.name), hash_of(prompt)},
                                {"check.atol", fmt::format("{}", check.atol)},
                                {"check.rtol", fmt::format("{}", check.rtol)},
                                {"check.trials", std::to_string(check.trials)},

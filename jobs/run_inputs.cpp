@@ -39,6 +39,14 @@ Benchmark planned_part(const Benchmark& benchmark, const Plan& plan) {
   return part;
 }
 
+/// By their path in RUN/inputs.
+std::map<std::string, std::string> prompt_files(const PromptSpec& prompt) {
+  if (prompt.parts.empty()) return {{fmt::format("prompts/{}.md", prompt.name), prompt.text}};
+  std::map<std::string, std::string> files;
+  for (const auto& part : prompt.parts) files[fmt::format("prompts/{}/{}", prompt.name, part.name)] = part.text;
+  return files;
+}
+
 /// Bytes of a file, or nothing when there is none of that name.
 std::optional<std::string> bytes_of(const fs::path& folder, const fs::path& name) {
   if (!has_foreign_file(folder, name)) return std::nullopt;
@@ -84,7 +92,7 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
     return needs_known_kernels(grid.model(cell.model).api);
   });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
-  for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
+  for (const auto& prompt : grid.prompts) files.merge(prompt_files(prompt));
   for (const auto& mode : grid.modes) {
     for (const auto& page : mode.tools.pages) files[fmt::format("docs/{}/{}", mode.name, page.name)] = page.text;
   }
@@ -101,7 +109,7 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
 std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::map<std::string, std::string>& files) {
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
-    used.insert(fmt::format("prompts/{}.md", cell.prompt));
+    for (const auto& [name, text] : prompt_files(grid.prompt(cell.prompt))) used.insert(name);
     for (const auto& page : grid.mode(cell.mode).tools.pages)
       used.insert(fmt::format("docs/{}/{}", cell.mode, page.name));
     for (const auto& [name, file] : api_input_files(grid.model(cell.model).api)) used.insert(name);

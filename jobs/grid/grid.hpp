@@ -14,6 +14,7 @@
 #include "jobs/grid/modes.hpp"
 #include "jobs/grid/prices.hpp"
 #include "jobs/grid/problems.hpp"
+#include "jobs/grid/prompts.hpp"
 
 namespace nkigrid::jobs {
 
@@ -36,12 +37,6 @@ struct ModelSpec {
   std::optional<Price> price;
   std::optional<std::string> method;
   Budget budget;
-};
-
-struct PromptSpec {
-  std::string name;
-  std::filesystem::path file;
-  std::string text;  ///< the system message, verbatim
 };
 
 struct CheckSpec {

@@ -5,9 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "jobs/base/error.hpp"
-#include "jobs/base/foreign_files.hpp"
-#include "jobs/base/hash.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/modes.hpp"
@@ -17,48 +14,9 @@ namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 namespace {
 
-// A model reads pages of a few kilobytes, and a run keeps a copy.
-constexpr std::size_t kMostPages = 1000, kMostPageBytes = std::size_t{1} << 20, kMostDocsBytes = std::size_t{16} << 20;
-
 constexpr std::array<std::string_view, 4> kNames = {"compile_kernel", "verify_kernel", "profile_kernel", "read_docs"};
 
 std::vector<std::string> tool_names() { return {kNames.begin(), kNames.end()}; }
-
-/// Names of everything in a folder but hidden files. A link is named like a file, so that reading it is refused: what
-/// stands behind it is not this folder's. @throws fs::filesystem_error
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
-    if (at->path().filename().native().starts_with(".")) {
-      if (at->is_directory() && !at->is_symlink()) at.disable_recursion_pending();
-      continue;
-    }
-    if (at->is_directory() && !at->is_symlink()) continue;
-    names.push_back(at->path().lexically_relative(folder).native());
-    if (names.size() > kMostPages)
-      throw Error(ErrorCode::config,
-                  fmt::format("'{}' holds more than {} files; name a smaller folder", folder.native(), kMostPages));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// @throws Error, fs::filesystem_error
-std::vector<DocPage> read_pages(const fs::path& folder) {
-  std::vector<DocPage> pages;
-  std::size_t bytes = 0;
-  for (const auto& name : names_in(folder)) {
-    pages.push_back({name, read_foreign_file(folder, name, kMostPageBytes)});
-    bytes += pages.back().text.size();
-    if (to_valid_utf8(pages.back().text) != pages.back().text || to_valid_utf8(name) != name)
-      throw Error(ErrorCode::config, fmt::format("'{}' is not UTF-8", (folder / name).native()));
-    if (bytes > kMostDocsBytes)
-      throw Error(ErrorCode::config, fmt::format("'{}' holds more than {} MiB; name a smaller folder", folder.native(),
-                                                 kMostDocsBytes >> 20));
-  }
-  if (pages.empty()) throw Error(ErrorCode::config, fmt::format("'{}' holds no file to read", folder.native()));
-  return pages;
-}
 
 void read_offer(const YamlNode& node, const std::string& path, ModeTools& tools, Problems& problems) {
   const auto before = problems.size();
@@ -144,12 +102,6 @@ FlowMap mode_tools_map(const ModeTools& tools, const ModeKindRow& row, const std
   if (tools.offer != usual_tools()) map.raw("offer", flow_list(names));
   if (tools.offers(Tool::read_docs)) map.text("docs", docs);
   return map;
-}
-
-std::string hash_of(const std::vector<DocPage>& pages) {
-  Sha256 hash;
-  for (const auto& page : pages) hash.field(page.name).field(page.text);
-  return hash.hex();
 }
 
 }  // namespace nkigrid::jobs

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jobs/grid/folders.hpp"
+#include "jobs/grid/pages.hpp"
 
 namespace nkigrid::jobs {
 
@@ -25,18 +26,12 @@ enum class Diagnostics {
 enum class Tool : std::uint8_t { compile, verify, profile, read_docs };
 std::string_view name_of(Tool tool);  ///< "compile_kernel"
 
-/// A file that read_docs shows.
-struct DocPage {
-  std::string name;  ///< relative to its folder, with /
-  std::string text;  ///< UTF-8
-};
-
 /// modes.NAME.tools
 struct ModeTools {
   Diagnostics diagnostics = Diagnostics::explained;
-  std::vector<Tool> offer;          ///< in the order of the enum; of a kind that calls tools the paper's two, else none
-  std::filesystem::path docs;       ///< the folder that read_docs shows; "": none
-  std::vector<DocPage> pages = {};  ///< its files, sorted by name
+  std::vector<Tool> offer;       ///< in the order of the enum; of a kind that calls tools the paper's two, else none
+  std::filesystem::path docs;    ///< the folder that read_docs shows; "": none
+  std::vector<Page> pages = {};  ///< its files, sorted by name
 
   bool offers(Tool tool) const;
 };
@@ -49,8 +44,5 @@ ModeTools read_mode_tools(const YamlNode& node, const std::string& path, const M
                           Problems& problems);
 /// @param docs what stands for the folder
 FlowMap mode_tools_map(const ModeTools& tools, const ModeKindRow& row, const std::string& docs);
-
-/// SHA-256 (hex) of names and texts, for keys.
-std::string hash_of(const std::vector<DocPage>& pages);
 
 }  // namespace nkigrid::jobs

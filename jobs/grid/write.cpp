@@ -153,9 +153,8 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
     out += fmt::format("  {}: {}\n", yaml_scalar(mode.name), mode_map(mode, frozen).str());
   out += "prompts:\n";
   for (const auto& prompt : grid.prompts) {
-    out += fmt::format(
-        "  {}: {}\n", yaml_scalar(prompt.name),
-        frozen ? yaml_scalar(fmt::format("prompts/{}.md", prompt.name)) : yaml_scalar(prompt.file.native()));
+    const auto input = fmt::format("prompts/{}{}", prompt.name, prompt.parts.empty() ? ".md" : "");
+    out += fmt::format("  {}: {}\n", yaml_scalar(prompt.name), yaml_scalar(frozen ? input : prompt.file.native()));
   }
   write_products(grid, frozen, out);
   write_contrasts(grid, out);

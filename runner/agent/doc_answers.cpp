@@ -34,7 +34,7 @@ std::string_view head_of(std::string_view text, std::size_t most) {
 
 }  // namespace
 
-std::string list_answer(const std::vector<jobs::DocPage>& pages, const std::vector<std::string>& notes) {
+std::string list_answer(const std::vector<jobs::Page>& pages, const std::vector<std::string>& notes) {
   return fitted([&](std::size_t room) {
     Json answer = {{"ok", true}, {"files", Json::array()}};
     std::size_t listed = 0;
@@ -52,12 +52,12 @@ std::string list_answer(const std::vector<jobs::DocPage>& pages, const std::vect
   });
 }
 
-const jobs::DocPage* find_page(const std::vector<jobs::DocPage>& pages, const std::string& name) {
+const jobs::Page* find_page(const std::vector<jobs::Page>& pages, const std::string& name) {
   const auto at = std::find_if(pages.begin(), pages.end(), [&](const auto& page) { return page.name == name; });
   return at == pages.end() ? nullptr : &*at;
 }
 
-std::string unknown_page(const std::vector<jobs::DocPage>& pages, const std::string& name) {
+std::string unknown_page(const std::vector<jobs::Page>& pages, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& page : pages) names.push_back(page.name);
   const auto shown = elide_middle(to_valid_utf8(name), 64);
@@ -65,7 +65,7 @@ std::string unknown_page(const std::vector<jobs::DocPage>& pages, const std::str
                      did_you_mean(shown, names));
 }
 
-std::string page_answer(const jobs::DocPage& page, std::uint32_t line, const std::vector<std::string>& notes) {
+std::string page_answer(const jobs::Page& page, std::uint32_t line, const std::vector<std::string>& notes) {
   const auto rest = without_lines(page.text, line - 1);
   return fitted([&](std::size_t room) {
     const auto text = head_of(rest, room);

@@ -10,15 +10,15 @@
 namespace nkigrid::agent {
 
 /// Which files there are, with how many lines.
-std::string list_answer(const std::vector<jobs::DocPage>& pages, const std::vector<std::string>& notes);
+std::string list_answer(const std::vector<jobs::Page>& pages, const std::vector<std::string>& notes);
 
 /// A page by its name; null when there is none.
-const jobs::DocPage* find_page(const std::vector<jobs::DocPage>& pages, const std::string& name);
+const jobs::Page* find_page(const std::vector<jobs::Page>& pages, const std::string& name);
 /// Why there is none, in words that the model can act on.
-std::string unknown_page(const std::vector<jobs::DocPage>& pages, const std::string& name);
+std::string unknown_page(const std::vector<jobs::Page>& pages, const std::string& name);
 
 /// Whole lines of a page as far as they fit, and `next_line` where it goes on.
 /// @param line from 1; one behind the last line gives no text
-std::string page_answer(const jobs::DocPage& page, std::uint32_t line, const std::vector<std::string>& notes);
+std::string page_answer(const jobs::Page& page, std::uint32_t line, const std::vector<std::string>& notes);
 
 }  // namespace nkigrid::agent

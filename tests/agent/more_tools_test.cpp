@@ -88,7 +88,7 @@ TEST(MoreTools, DocsAreListedAndReadByLines) {
 }
 
 TEST(MoreTools, ALongPageIsReadInPartsThatJoinToTheWhole) {
-  jobs::DocPage page{"long.md", ""};
+  jobs::Page page{"long.md", ""};
   for (int i = 0; i < 4000; ++i) page.text += "line \"" + std::to_string(i) + "\"\n";
   std::string whole;
   std::uint32_t line = 1;
@@ -107,7 +107,7 @@ TEST(MoreTools, ALongPageIsReadInPartsThatJoinToTheWhole) {
 }
 
 TEST(MoreTools, ALongListSaysHowManyMoreThereAre) {
-  std::vector<jobs::DocPage> pages;
+  std::vector<jobs::Page> pages;
   for (int i = 0; i < 1000; ++i) pages.push_back({"page-" + std::to_string(i) + std::string(40, 'x'), "t"});
   const auto text = list_answer(pages, {});
   EXPECT_LE(text.size(), 16384u);
