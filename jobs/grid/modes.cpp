@@ -79,10 +79,6 @@ void read_context(Fields& fields, ModeSpec& mode) {
   Fields inner(*context, fields.path_of("context"), fields.problems());
   static const std::vector<std::string> kOnFull = {"stop", "trim"};
   mode.trim_on_full = inner.choice("on_full", "stop", kOnFull) == "trim";
-  if (mode.trim_on_full) {
-    fields.problems().add(inner.find("on_full")->place,
-                          fmt::format("{} is not in this version; use stop", inner.path_of("on_full")));
-  }
   inner.finish();
 }
 

@@ -37,7 +37,9 @@ void absorb_code(Conversation& talk, const std::string& code, const log::Turn& t
 /// Enters a finished turn of an earlier attempt.
 void absorb_turn(Conversation& talk, const EpisodeJob& job, const log::LoggedTurn& logged) {
   const log::Turn& turn = *logged.turn;
-  const Reading reading = hear(talk, job, model::parse_reply(logged.reply.reply));
+  const model::ChatReply reply = model::parse_reply(logged.reply.reply);
+  trim_to(talk, reply.trimmed);
+  const Reading reading = hear(talk, job, reply);
   std::vector<model::Message> answers = parse_lines(turn.tool_output);
   const auto tools = tools_of(job.mode);
   for (const model::ToolCall& call : reading.message.tool_calls) {

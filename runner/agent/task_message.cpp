@@ -56,7 +56,8 @@ std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::P
   std::string text = fmt::format("Task: {}\n\nPyTorch module:\n```python\n{}```\n\n{}\n{}{}", task.id, source,
                                  inputs_text(task), constants_text(task), kEntryRule);
   text += answer_text(mode);
-  return {{model::Role::system, text_for(prompt, task), {}, "", false}, {model::Role::user, std::move(text), {}, "", false}};
+  return {{model::Role::system, text_for(prompt, task), {}, "", false},
+          {model::Role::user, std::move(text), {}, "", false}};
 }
 
 }  // namespace nkigrid::agent
