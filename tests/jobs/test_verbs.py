@@ -89,9 +89,7 @@ class Verbs(unittest.TestCase):
             "prices:\n  - {model: m, from: 2020-01-01, input: 5, output: 25}\n"
             "  - {model: m, from: 2999-01-01, input: 1, output: 1}\n"
         )
-        self.edit(
-            "strong: {api: synthetic, profile: strong}", 'strong: {api: openai, endpoint: "http://h", model: m}'
-        )
+        self.edit("strong: {api: synthetic, profile: strong}", 'strong: {api: openai, endpoint: "http://h", model: m}')
         self.edit("models:", "prices: prices.yaml\nmodels:")
         answer = json.loads(run("plan", self.grid, "--json").stdout)
         models = {model["model"]: model for model in answer["models"]}
