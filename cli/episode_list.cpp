@@ -47,11 +47,12 @@ std::string cut_to(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-std::vector<ListedEpisode> list_episodes(const jobs::Run& run, const std::string& wanted) {
+std::vector<ListedEpisode> list_episodes(const jobs::Run& run, const std::string& wanted,
+                                         const exports::Chosen& chosen) {
   const auto ledger = log::read_ledger(run);
   std::vector<ListedEpisode> list;
   std::map<std::string, std::uint32_t> counted;
-  for (std::size_t i = 0; i < run.plan.episodes.size(); ++i) {
+  for (const auto i : exports::places_of(run.plan, ledger, chosen)) {
     const auto id = to_string(run.plan.id_of(run.plan.episodes[i]));
     if (!is_of(id, wanted)) continue;
     ListedEpisode episode{.episode = id, .outcome = {}, .code = {}, .message = {}, .state = {}};

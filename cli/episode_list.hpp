@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exports/chosen.hpp"
 #include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {
@@ -19,9 +20,11 @@ struct ListedEpisode {
   bool passed = false;
 };
 
-/// The episodes of a run, in the plan's order, whose cell, or cell/task, `wanted` is; all where it is "".
+/// The episodes of a run, in the plan's order, whose cell, or cell/task, `wanted` is (all where it is ""), of those
+/// that are chosen.
 /// @throws Error as log::read_ledger()
-std::vector<ListedEpisode> list_episodes(const jobs::Run& run, const std::string& wanted);
+std::vector<ListedEpisode> list_episodes(const jobs::Run& run, const std::string& wanted,
+                                         const exports::Chosen& chosen = {});
 
 /// A line an episode. @param columns of the terminal; messages are cut to it; 0: they stay whole
 std::string episodes_text(const std::vector<ListedEpisode>& episodes, std::size_t columns);

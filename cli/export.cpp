@@ -1,14 +1,13 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cli/findings.hpp"
-#include "cli/reward_columns.hpp"
+#include "cli/chosen_options.hpp"
+#include "cli/export_conversations.hpp"
+#include "cli/export_rows.hpp"
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -16,228 +15,88 @@
 #include "jobs/base/text.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/ledger.hpp"
-#include "runner/log/plan_index.hpp"
-#include "runner/log/reader.hpp"
 
 namespace nkigrid::cli {
 namespace {
 
 struct ExportOptions {
-  std::string run, format = "jsonl";
-  bool attempts = false, turns = false, texts = false;
+  std::string run, format = "jsonl", arguments, output;
+  bool attempts = false, turns = false, texts = false, quiet = false;
+  bool passed = false, best_turn = false, dedup = false;
+  std::vector<std::string> hold_out;
+  exports::Chosen chosen;
 };
 
-RowFormat parse_format(const std::string& format) {
-  if (format == "jsonl") return RowFormat::jsonl;
-  if (format == "csv") return RowFormat::csv;
-  if (format == "sft" || format == "inspect") {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("export format '{}' is not in this version; `--format jsonl --turns --texts` holds the same "
-                    "replies, kernels and answers",
-                    format));
+bool is_of_rows(const std::string& format) { return format == "jsonl" || format == "csv"; }
+bool is_of_training(const std::string& format) { return format.rfind("sft-", 0) == 0; }
+
+void check_format(const std::string& format) {
+  const std::vector<std::string> formats = {"jsonl", "csv", "sft-openai", "sft-trl", "sft-sharegpt", "inspect", "atif"};
+  if (std::find(formats.begin(), formats.end(), format) != formats.end()) return;
+  if (format == "parquet") {
+    throw Error(ErrorCode::usage,
+                "export format 'parquet' is not in this build (Debian 12 has no Arrow); where pandas and pyarrow are, "
+                "`pandas.read_json(FILE, lines=True).to_parquet(OUT)` makes it from `--format jsonl`");
   }
-  const std::vector<std::string> formats = {"jsonl", "csv", "sft", "inspect"};
-  throw Error(ErrorCode::usage,
-              fmt::format("unknown export format '{}'{} (jsonl, csv)", format, did_you_mean(format, formats)));
+  throw Error(ErrorCode::usage, fmt::format("unknown export format '{}'{} ({})", format, did_you_mean(format, formats),
+                                            fmt::join(formats, ", ")));
 }
 
-/// The columns that say which episode a row is of.
-void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpisode& episode) {
-  const auto& cell = plan.cells[episode.cell];
-  const auto& task = plan.tasks[episode.task];
-  rows.text("episode", to_string(plan.id_of(episode))).text("key", plan.key(episode.cell, episode.task));
-  rows.text("cell", cell.id).text("model", cell.model).text("mode", cell.mode).text("prompt", cell.prompt);
-  rows.text("task", task.id)
-      .text("level", task.level)
-      .text("category", task.category)
-      .count("replicate", episode.replicate);
-}
-
-/// An attempt's row, or the absence of one.
-void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
-  const auto word = [&](const char* name, std::string_view value) {
-    end != nullptr ? rows.text(name, value) : rows.absent(name);
+/// What is said beside a format that has no place for it.
+void check_options(const ExportOptions& options) {
+  check_format(options.format);
+  const auto refuse_if = [](bool wrong, const char* why) {
+    if (wrong) throw Error(ErrorCode::usage, why);
   };
-  const auto real = [&](const char* name, double value) {
-    end != nullptr ? rows.number(name, value) : rows.absent(name);
-  };
-  const auto count = [&](const char* name, std::uint64_t value) {
-    end != nullptr ? rows.count(name, value) : rows.absent(name);
-  };
-  const auto flag = [&](const char* name, int value) { rows.flag(name, end != nullptr ? value : -1); };
-  const log::End none;
-  const auto& e = end != nullptr ? *end : none;
-  count("attempt", e.id.attempt);
-  count("inherited_turns", e.inherited_turns);
-  word("outcome", to_string(e.outcome)), word("ended_by", to_string(e.ended_by));
-  flag("nudged", e.nudged), flag("passed", e.passed), flag("strict_passed", e.strict_passed);
-  flag("best_passed", e.best_passed), flag("best_strict_passed", e.best_strict_passed);
-  word("stage", to_string(e.stage)), word("code", to_string(e.code)), word("group", group_of(e.code));
-  count("line", e.line);
-  real("max_abs_err", e.max_abs_err), real("rel_l2", e.rel_l2);
-  count("turns", e.turns);
-  real("started", e.started), real("seconds", e.seconds);
-  count("tokens_in", e.tokens_in), count("tokens_out", e.tokens_out), count("tokens_cached", e.tokens_cached);
-  real("cost_usd", e.cost_usd);
-  count("api_retries", e.api_retries);
-  real("estimate_us", e.estimate_us);
-  word("node", e.node);
-  count("rank", e.rank);
-  flag("synthetic", e.synthetic);
-  count("trials", e.trials), count("trials_passed", e.trials_passed);
-  const auto findings = parse_findings(findings_json);
-  word("message", findings.message), word("hints", findings.hints);
-  word("first", findings.first), word("worst", findings.worst);
+  const bool rows = is_of_rows(options.format), training = is_of_training(options.format);
+  refuse_if(options.texts && !options.turns, "--texts is of turns, not of episodes; add --turns");
+  refuse_if(options.attempts && options.turns, "--attempts and --turns are two tables; take one after the other");
+  refuse_if(!rows && (options.attempts || options.turns), "--attempts and --turns are of --format jsonl and csv");
+  const bool lessons =
+      options.passed || options.best_turn || options.dedup || !options.hold_out.empty() || !options.arguments.empty();
+  refuse_if(!training && lessons,
+            "--passed, --best-turn, --dedup, --hold-out and --arguments are of --format sft-openai, sft-trl and "
+            "sft-sharegpt; leave them out");
+  refuse_if(options.format == "sft-sharegpt" && !options.arguments.empty(),
+            "--arguments is of sft-openai and sft-trl (sft-sharegpt writes calls into the text); leave it out");
+  refuse_if(!options.arguments.empty() && options.arguments != "string" && options.arguments != "object",
+            "--arguments is neither string nor object");
+  refuse_if(rows && !options.output.empty(), "-o is of the formats of conversations; rows go to standard output");
+  refuse_if(!rows && !training && options.output.empty(), "these formats are files of their own; add -o FOLDER");
 }
 
-/// What the final checks of the counted attempts found, parallel to the plan's episodes.
-std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& ledger) {
-  std::vector<std::string> findings(run.plan.episodes.size());
-  const log::PlanIndex index(run.plan);
-  log::LogVisitor visitor;
-  visitor.end = [&](const log::End& end) {
-    const auto place = index.find(end.id);
-    if (place != log::PlanIndex::kUnplanned && ledger.states[place].counted_attempt == end.id.attempt)
-      findings[place] = end.findings;
-  };
-  log::read_log(log::log_of(run), log::Texts::load, visitor);
-  return findings;
+exports::SftOptions sft_options(const ExportOptions& options) {
+  exports::SftOptions sft;
+  sft.form = options.format == "sft-openai" ? exports::SftForm::openai
+             : options.format == "sft-trl"  ? exports::SftForm::trl
+                                            : exports::SftForm::sharegpt;
+  const auto usual = sft.form == exports::SftForm::openai ? "string" : "object";
+  sft.arguments = (options.arguments.empty() ? usual : options.arguments) == "object" ? exports::ArgumentsAs::object
+                                                                                      : exports::ArgumentsAs::string;
+  sft.end = options.best_turn ? exports::LessonEnd::passing_turn : exports::LessonEnd::last_turn;
+  sft.passed_only = options.passed;
+  sft.once = options.dedup;
+  sft.held_out = options.hold_out;
+  return sft;
 }
 
-/// One row an episode of the plan, outstanding ones too: the denominator is the plan's.
-void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
-  const auto& plan = run.plan;
-  const auto findings = read_findings(run, ledger);
-  const RewardColumns rewards(run);
-  for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
-    const auto& state = ledger.states[i];
-    put_episode(rows, plan, plan.episodes[i]);
-    rows.flag("counted", state.is_scored()).count("attempts", state.attempts);
-    if (state.is_scored())
-      rows.absent("outstanding");
-    else
-      rows.text("outstanding", to_string(state.outstanding));
-    const auto* end = ledger.ends[i] ? &*ledger.ends[i] : nullptr;
-    put_end(rows, end, findings[i]);
-    rewards.put(rows, plan.episodes[i].task, end, findings[i]);
-    rows.end_row();
-  }
+void export_conversations(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger) {
+  exports::check_chosen(run.plan, options.chosen);
+  exports::check_chosen(run.plan, {.tasks = options.hold_out});
+  const auto places = exports::places_of(run.plan, ledger, options.chosen);
+  std::vector<std::string> said;
+  if (options.format == "inspect")
+    said = export_inspect(run, ledger, places, options.output);
+  else if (options.format == "atif")
+    said = export_atif(run, ledger, places, options.output);
+  else
+    said = export_sft(run, ledger, places, sft_options(options), options.output);
+  if (!options.quiet)
+    for (const auto& line : said) notice("{}", line);
 }
 
-/// One row an attempt of a planned episode that ended, in the order of the log's files.
-void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
-  const log::PlanIndex index(run.plan);
-  const RewardColumns rewards(run);
-  log::LogVisitor visitor;
-  visitor.end = [&](const log::End& end) {
-    const auto place = index.find(end.id);
-    if (place == log::PlanIndex::kUnplanned) return;
-    put_episode(rows, run.plan, run.plan.episodes[place]);
-    rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
-    put_end(rows, &end, end.findings);
-    rewards.put(rows, run.plan.episodes[place].task, &end, end.findings);
-    rows.text("reason", end.reason).end_row();
-  };
-  log::read_log(log::log_of(run), log::Texts::load, visitor);
-}
-
-/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
-/// log's files. Memory holds the replies that wait for their turn: in a segment none, in a journal one a lane.
-class TurnExport {
- public:
-  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
-      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts), index_(plan) {}
-
-  void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
-
-  void add(const log::Turn& turn) {
-    const auto reply = replies_.find({turn.id, turn.turn});
-    put(reply != replies_.end() ? reply->second : log::Reply{.id = turn.id, .turn = turn.turn}, &turn);
-    if (reply != replies_.end()) replies_.erase(reply);
-  }
-
-  /// Replies whose tools never answered.
-  void finish() {
-    for (const auto& [key, reply] : replies_) put(reply, nullptr);
-  }
-
- private:
-  void put(const log::Reply& reply, const log::Turn* turn) {
-    const auto place = index_.find(reply.id);
-    if (place == log::PlanIndex::kUnplanned) return;
-    put_episode(rows_, plan_, plan_.episodes[place]);
-    rows_.count("attempt", reply.id.attempt);
-    rows_.flag("counted", ledger_.states[place].counted_attempt == reply.id.attempt);
-    rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
-    put_checks(turn);
-    rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
-    rows_.count("tokens_in", reply.tokens_in)
-        .count("tokens_out", reply.tokens_out)
-        .count("tokens_cached", reply.tokens_cached);
-    rows_.count("api_retries", reply.api_retries).number("cost_usd", reply.cost_usd);
-    if (texts_) put_texts(reply, turn);
-    rows_.end_row();
-  }
-
-  void put_checks(const log::Turn* turn) {
-    const auto word = [&](const char* name, std::string_view value) {
-      turn != nullptr ? rows_.text(name, value) : rows_.absent(name);
-    };
-    const auto real = [&](const char* name, double value) {
-      turn != nullptr ? rows_.number(name, value) : rows_.absent(name);
-    };
-    const auto count = [&](const char* name, std::uint64_t value) {
-      turn != nullptr ? rows_.count(name, value) : rows_.absent(name);
-    };
-    const log::Turn none;
-    const auto& t = turn != nullptr ? *turn : none;
-    word("event", to_string(t.event));
-    rows_.flag("nudged", turn != nullptr ? t.nudged : -1);
-    word("flags", t.flags);
-    count("tool_calls", t.tool_calls);
-    rows_.flag("compile_ok", t.compile_ok).flag("verify_ok", t.verify_ok);
-    word("stage", to_string(t.stage)), word("code", to_string(t.code)), word("group", group_of(t.code));
-    count("line", t.line);
-    real("compile_s", t.compile_s), real("verify_s", t.verify_s);
-    real("max_abs_err", t.max_abs_err), real("rel_l2", t.rel_l2), real("estimate_us", t.estimate_us);
-  }
-
-  void put_texts(const log::Reply& reply, const log::Turn* turn) {
-    rows_.text("request", reply.request).text("reply", reply.reply);
-    if (turn != nullptr)
-      rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
-    else
-      rows_.absent("kernel").absent("tool_output");
-  }
-
-  RowWriter& rows_;
-  const jobs::Plan& plan_;
-  const log::Ledger& ledger_;
-  bool texts_;
-  log::PlanIndex index_;
-  std::map<std::pair<log::AttemptId, std::uint32_t>, log::Reply> replies_;
-};
-
-void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger, bool texts) {
-  TurnExport turns(rows, run.plan, ledger, texts);
-  log::LogVisitor visitor;
-  visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
-  visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };
-  log::read_log(log::log_of(run), texts ? log::Texts::load : log::Texts::skip, visitor);
-  turns.finish();
-}
-
-ExitCode export_run(const ExportOptions& options) {
-  const auto format = parse_format(options.format);
-  if (options.texts && !options.turns)
-    throw Error(ErrorCode::usage, "--texts is of turns, not of episodes; add --turns");
-  if (options.attempts && options.turns)
-    throw Error(ErrorCode::usage, "--attempts and --turns are two tables; take one after the other");
-  const auto run = jobs::load_run(options.run);
-  const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
-  RowWriter rows(format);
+void export_rows(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger) {
+  RowWriter rows(options.format == "csv" ? RowFormat::csv : RowFormat::jsonl);
   if (options.turns)
     export_turns(rows, run, ledger, options.texts);
   else if (options.attempts)
@@ -245,23 +104,53 @@ ExitCode export_run(const ExportOptions& options) {
   else
     export_episodes(rows, run, ledger);
   rows.close();
+}
+
+ExitCode export_run(const ExportOptions& options) {
+  check_options(options);
+  const auto run = jobs::load_run(options.run);
+  const auto ledger = log::read_ledger(run);
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  if (is_of_rows(options.format))
+    export_rows(options, run, ledger);
+  else
+    export_conversations(options, run, ledger);
   return ExitCode::done;
 }
 
 }  // namespace
 
 Verb export_verb() {
-  return {"export", "takes a run's log out: one row an episode, an attempt or a turn", [](CLI::App& app) -> Action {
-            auto options = std::make_shared<ExportOptions>();
-            app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
-            app.add_option("--format", options->format, "jsonl or csv")->type_name("FORMAT")->capture_default_str();
-            app.add_flag("--attempts", options->attempts,
-                         "one row an attempt that ended; `counted` marks the one that counts");
-            app.add_flag("--turns", options->turns,
-                         "one row a turn, of every attempt; `counted` marks those that count");
-            app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");
-            return [options] { return export_run(*options); };
-          }};
+  return {
+      "export", "takes a run's log out: rows of it, conversations for other tools, sets to train on",
+      [](CLI::App& app) -> Action {
+        auto options = std::make_shared<ExportOptions>();
+        app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
+        app.add_option("--format", options->format,
+                       "rows: jsonl, csv; conversations: inspect (.eval logs), atif; training sets: sft-openai, "
+                       "sft-trl, sft-sharegpt")
+            ->type_name("FORMAT")
+            ->capture_default_str();
+        app.add_option("-o,--output", options->output, "inspect, atif: a folder; sft-*: a file, else standard output")
+            ->type_name("OUT");
+        app.add_flag("--attempts", options->attempts,
+                     "one row an attempt that ended; `counted` marks the one that counts");
+        app.add_flag("--turns", options->turns, "one row a turn, of every attempt; `counted` marks those that count");
+        app.add_flag("--texts", options->texts, "with --turns: request, reply, kernel and tool output too");
+        app.add_flag("--passed", options->passed, "sft-*: only episodes that passed");
+        app.add_flag("--best-turn", options->best_turn,
+                     "sft-*: conversations end with the turn that first had a passing kernel; without one: left out");
+        app.add_flag("--dedup", options->dedup, "sft-*: of rows that say the same, the first");
+        app.add_option("--hold-out", options->hold_out, "sft-*: no row of this task; several times, with * and ?")
+            ->type_name("ID")
+            ->allow_extra_args(false);
+        app.add_option("--arguments", options->arguments,
+                       "sft-openai (string), sft-trl (object): arguments of calls as string or object")
+            ->type_name("FORM");
+        add_chosen_options(app, options->chosen);
+        app.add_flag("-q,--quiet", options->quiet, "no counts on stderr");
+        return [options] { return export_run(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

@@ -10,25 +10,23 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/chosen_options.hpp"
 #include "cli/episode_list.hpp"
-#include "cli/grids.hpp"
+#include "cli/pager.hpp"
 #include "cli/set_option.hpp"
+#include "cli/show_prompt.hpp"
 #include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
 #include "cli/verb.hpp"
 #include "cli/wire_lines.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/base/hash.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
-#include "runner/agent/modes.hpp"
-#include "runner/agent/task_message.hpp"
 #include "runner/log/history.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/reader.hpp"
-#include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -36,9 +34,18 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ShowOptions {
-  std::string source, episode, prompt_task, cell;
-  std::vector<std::string> sets;
-  bool json = false, full = false, failed = false, request = false, wire = false, quiet = false;
+  std::string source, episode;
+  PromptRequest prompt;  ///< no task: transcripts or lists are asked for
+  bool json = false, full = false, failed = false, wire = false, quiet = false;
+  bool diff = false, kernel = false, no_pager = false;
+  std::uint32_t turn = 0;  ///< 0: all
+  std::size_t limit = 0;   ///< lines of a list; 0: all
+  exports::Chosen chosen;
+
+  bool lists() const {
+    return failed || limit > 0 || !chosen.cells.empty() || !chosen.tasks.empty() || !chosen.levels.empty() ||
+           !chosen.categories.empty() || !chosen.outcomes.empty() || !chosen.codes.empty();
+  }
 };
 
 bool wants_color() {
@@ -100,31 +107,65 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   return transcript;
 }
 
+/// The newest kernel of a transcript, or that of a turn. @throws Error{usage} where there is none
+std::string kernel_of(const Transcript& transcript, std::uint32_t turn) {
+  for (auto logged = transcript.turns.rbegin(); logged != transcript.turns.rend(); ++logged) {
+    if (turn != 0 && logged->reply.turn != turn) continue;
+    if (logged->turn && !logged->turn->kernel.empty()) return logged->turn->kernel;
+  }
+  throw Error(ErrorCode::usage,
+              turn == 0 ? fmt::format("'{}' gave no kernel", transcript.episode)
+                        : fmt::format("turn {} of '{}' gave no kernel; without --turn the newest is printed", turn,
+                                      transcript.episode));
+}
+
+/// A kernel as a file holds it; on a terminal what steers it is made visible.
+void print_kernel(const Transcript& transcript, std::uint32_t turn) {
+  const auto kernel = kernel_of(transcript, turn);
+  fmt::print("{}", ::isatty(STDOUT_FILENO) == 1 ? printable(kernel) : kernel);
+}
+
+void check_turn(const Transcript& transcript, std::uint32_t turn) {
+  if (turn == 0 || (turn <= transcript.turns.size())) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("no turn {} in '{}' (it has {})", turn, transcript.episode, transcript.turns.size()));
+}
+
 ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const std::string& episode) {
   const Transcript transcript = read_transcript(run, parse_episode_id(episode));
-  if (options.wire) {
+  check_turn(transcript, options.turn);
+  if (options.kernel) {
+    print_kernel(transcript, options.turn);
+  } else if (options.wire) {
     fmt::print("{}", wire_lines(transcript));
-    return ExitCode::done;
+  } else if (options.json) {
+    fmt::print("{}", render_json(transcript));
+  } else {
+    const TranscriptStyle style{wants_color(), options.full, options.turn};
+    const auto text = options.diff ? render_diffs(transcript, style) : render_text(transcript, style);
+    page(text, options.no_pager);
   }
-  const std::string text =
-      options.json ? render_json(transcript) : render_text(transcript, {wants_color(), options.full});
-  fmt::print("{}", text);
   return ExitCode::done;
 }
 
 /// Episodes by their cell, or by cell and task.
 ExitCode show_list(const jobs::Run& run, const ShowOptions& options) {
-  auto episodes = list_episodes(run, options.episode);
+  exports::check_chosen(run.plan, options.chosen);
+  auto episodes = list_episodes(run, options.episode, options.chosen);
   if (options.failed)
     std::erase_if(episodes, [](const ListedEpisode& episode) { return episode.outcome.empty() || episode.passed; });
+  const auto found = episodes.size();
+  if (options.limit > 0 && found > options.limit) episodes.resize(options.limit);
   if (options.json) {
     fmt::print("{}", episodes_json(episodes));
     return ExitCode::done;
   }
-  fmt::print("{}", episodes_text(episodes, terminal_columns(STDOUT_FILENO)));
+  page(episodes_text(episodes, terminal_columns(STDOUT_FILENO)), options.no_pager);
   if (options.quiet) return ExitCode::done;
   if (episodes.empty())
-    notice("no episode here {}", options.failed ? "failed" : "is planned");
+    notice("no episode here {}", options.failed ? "failed" : "is what was asked for");
+  else if (episodes.size() < found)
+    notice("{} of {} episodes; a larger --limit shows more", episodes.size(), found);
   else
     notice("`nkigrid show {} '{}'` prints one", options.source, episodes.front().episode);
   return ExitCode::done;
@@ -137,7 +178,7 @@ ExitCode show_run(const ShowOptions& options) {
                 fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
   }
   const jobs::Run run = jobs::load_run(options.source);
-  if (options.failed) return show_list(run, options);
+  if (options.lists()) return show_list(run, options);
   if (options.episode.find('#') != std::string::npos) return show_episode(run, options, options.episode);
   const auto named = list_episodes(run, options.episode);
   if (named.empty()) throw no_such_episode(run.plan, options.episode);
@@ -145,113 +186,56 @@ ExitCode show_run(const ShowOptions& options) {
   return show_list(run, options);
 }
 
-struct Source {
-  jobs::Grid grid;
-  jobs::Benchmark benchmark;
-};
-
-Source open_source(const std::string& path, const std::vector<std::string>& sets) {
-  if (jobs::is_run(path)) {
-    refuse_sets_of_run(sets, path);
-    jobs::Run run = jobs::load_run(path);
-    return {std::move(run.grid), std::move(run.benchmark)};
-  }
-  jobs::Grid grid = open_grid(path, sets);
-  jobs::Benchmark benchmark = benchmark_of(grid);
-  return {std::move(grid), std::move(benchmark)};
-}
-
-const jobs::CellSpec& find_cell(const jobs::Grid& grid, const std::string& wanted) {
-  std::vector<std::string> ids;
-  for (const auto& cell : grid.cells) {
-    if (wanted.empty() || cell.id == wanted) return cell;
-    ids.push_back(cell.id);
-  }
-  throw Error(ErrorCode::usage, fmt::format("no cell '{}' in this grid{}", wanted, did_you_mean(wanted, ids)));
-}
-
-/// CELL/TASK, or TASK with --cell: a cell's name has dots and no slash, and no task's first part has a dot.
-struct Wanted {
-  std::string cell, task;
-};
-
-Wanted wanted_of(const ShowOptions& options) {
-  const auto slash = options.prompt_task.find('/');
-  const auto first = options.prompt_task.substr(0, slash);
-  if (slash == std::string::npos || first.find('.') == std::string::npos) return {options.cell, options.prompt_task};
-  if (!options.cell.empty() && options.cell != first)
-    throw Error(ErrorCode::usage, fmt::format("--cell '{}' and --prompt '{}' name two cells; name one", options.cell,
-                                              options.prompt_task));
-  return {first, options.prompt_task.substr(slash + 1)};
-}
-
-/// The request's body as it would go over the wire. @throws Error{usage} for a model without an endpoint
-std::string request_text(const jobs::ModelSpec& model, model::ChatRequest chat) {
-  if (!has_endpoint(model.api))
-    throw Error(ErrorCode::usage,
-                fmt::format("model '{}' has no endpoint, so nothing is sent; leave --request away", model.name));
-  return model::request_body(chat, model) + "\n";
-}
-
-ExitCode show_prompt(const ShowOptions& options) {
-  const Source source = open_source(options.source, options.sets);
-  const Wanted wanted = wanted_of(options);
-  const jobs::CellSpec& cell = find_cell(source.grid, wanted.cell);
-  const jobs::Task* task = source.benchmark.find(wanted.task);
-  if (task == nullptr) {
-    std::vector<std::string> ids;
-    for (const auto& known : source.benchmark.tasks) ids.push_back(known.id);
-    throw Error(ErrorCode::usage, fmt::format("no task '{}' in benchmark '{}'{}", wanted.task, source.benchmark.name,
-                                              did_you_mean(wanted.task, ids)));
-  }
-  const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
-  const auto messages = agent::first_messages(*task, source.grid.prompt(cell.prompt), mode);
-  const auto tools = agent::tools_of(mode);
-  if (options.request) {
-    const auto seed = sampling_seed(source.grid.seed, cell.id, task->id, 1);
-    fmt::print("{}", request_text(source.grid.model(cell.model), {.messages = messages, .tools = tools, .seed = seed}));
-    return ExitCode::done;
-  }
-  fmt::print("{}", render_prompt(messages, tools, options.json));
-  return ExitCode::done;
+PromptRequest prompt_request(const ShowOptions& options) {
+  auto request = options.prompt;
+  request.source = options.source;
+  request.json = options.json;
+  if (!options.chosen.cells.empty()) request.cell = options.chosen.cells.front();
+  return request;
 }
 
 ExitCode show(const ShowOptions& options) {
-  if (!options.prompt_task.empty()) return show_prompt(options);
-  if (options.episode.empty() && !options.failed)
+  if (!options.prompt.task.empty()) return show_prompt(prompt_request(options));
+  if (options.episode.empty() && !options.lists())
     throw Error(ErrorCode::usage,
-                "name an episode (cell/task#replicate), a cell, --failed, or --prompt TASK; see `nkigrid show --help`");
+                "name an episode (cell/task#replicate), a cell, --failed, --outcome or the like, or --prompt TASK; see "
+                "`nkigrid show --help`");
   return show_run(options);
 }
 
 }  // namespace
 
 Verb show_verb() {
-  return {
-      "show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
-      [](CLI::App& app) -> Action {
-        auto options = std::make_shared<ShowOptions>();
-        app.add_option("source", options->source, "run directory; with --prompt also a grid file")
-            ->required()
-            ->type_name("RUN|GRID");
-        app.add_option("episode", options->episode,
-                       "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
-                       "episode of these")
-            ->type_name("EPISODE");
-        app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
-        app.add_option("--prompt", options->prompt_task, "print the prompt of this task instead")
-            ->type_name("[CELL/]TASK");
-        app.add_flag("--request", options->request, "with --prompt: the first request's body, as replicate 1 sends it");
-        add_set_option(app, options->sets);
-        app.add_option("--cell", options->cell, "cell whose prompt and mode count (default: the first)")
-            ->type_name("C");
-        app.add_flag("--wire", options->wire,
-                     "each turn's request and response as they went over the wire, as JSON lines");
-        app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
-        app.add_flag("--json", options->json, "machine-readable, on stdout");
-        app.add_flag("-q,--quiet", options->quiet, "no notices");
-        return [options] { return show(*options); };
-      }};
+  return {"show", "prints one transcript, a list of episodes, or a prompt as the model gets it",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<ShowOptions>();
+            app.add_option("source", options->source, "run directory; with --prompt also a grid file")
+                ->required()
+                ->type_name("RUN|GRID");
+            app.add_option(
+                   "episode", options->episode,
+                   "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
+                   "episode of these")
+                ->type_name("EPISODE");
+            app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
+            app.add_option("--prompt", options->prompt.task, "print the prompt of this task instead")
+                ->type_name("[CELL/]TASK");
+            app.add_flag("--request", options->prompt.request,
+                         "with --prompt: the first request's body, as replicate 1 sends it");
+            add_set_option(app, options->prompt.sets);
+            add_chosen_options(app, options->chosen);
+            app.add_option("--limit", options->limit, "at most so many lines of a list")->type_name("N");
+            app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel")->type_name("T");
+            app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
+            app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
+            app.add_flag("--wire", options->wire,
+                         "each turn's request and response as they went over the wire, as JSON lines");
+            app.add_flag("--no-pager", options->no_pager, "straight to the terminal, however long");
+            app.add_flag("--full", options->full, "every kernel whole, not only the lines that changed");
+            app.add_flag("--json", options->json, "machine-readable, on stdout");
+            app.add_flag("-q,--quiet", options->quiet, "no notices");
+            return [options] { return show(*options); };
+          }};
 }
 
 }  // namespace nkigrid::cli

@@ -12,6 +12,9 @@
 #include "aggregate/tables/document.hpp"
 #include "aggregate/tables/warnings.hpp"
 #include "aggregate/tables/write.hpp"
+#include "cli/chosen_options.hpp"
+#include "cli/episode_list.hpp"
+#include "cli/explain.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -25,7 +28,8 @@ struct TablesOptions {
   std::vector<std::string> runs, tables;
   std::string counts, subset, rule = "paper", format = "text", adjust = "holm", interval = "auto", by = "contrast",
                               test = "mid-p", relative_to, against;
-  bool partial = false, json = false, quiet = false, write = false;
+  bool partial = false, json = false, quiet = false, write = false, rows = false, explain = false;
+  exports::Chosen chosen;  ///< of the episodes that --rows lists
 };
 
 /// Everything that can be refused without reading a run.
@@ -128,7 +132,23 @@ ExitCode tables_of_counts(const TablesOptions& options, const Request& request) 
   return ExitCode::done;
 }
 
+/// The episodes behind the numbers of a run.
+ExitCode rows_of_run(const TablesOptions& options) {
+  if (options.runs.size() != 1) throw Error(ErrorCode::usage, "--rows lists the episodes of one RUN; name one");
+  const auto run = jobs::load_run(options.runs.front());
+  exports::check_chosen(run.plan, options.chosen);
+  const auto episodes = list_episodes(run, "", options.chosen);
+  const bool json = options.json || options.format == "json";
+  fmt::print("{}", json ? episodes_json(episodes) : episodes_text(episodes, terminal_columns(STDOUT_FILENO)));
+  return ExitCode::done;
+}
+
 ExitCode tables(const TablesOptions& options) {
+  if (options.explain) {
+    fmt::print("{}", explain_tables(options.tables, terminal_columns(STDOUT_FILENO)));
+    return ExitCode::done;
+  }
+  if (options.rows) return rows_of_run(options);
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");
@@ -182,6 +202,12 @@ Verb tables_verb() {
         app.add_flag("--partial", options->partial, "with episodes outstanding, prints the rate over the scored ones");
         app.add_flag("--write", options->write,
                      "also writes RUN/tables, as `run` does (the aggregation job calls this)");
+        app.add_flag("--rows", options->rows,
+                     "lists the episodes behind the numbers in place of them; --cell, --level, --outcome and the like "
+                     "choose");
+        app.add_flag("--explain", options->explain,
+                     "says what each column of the named tables is, and where its formula stands; reads no RUN");
+        add_chosen_options(app, options->chosen);
         app.add_flag("-q,--quiet", options->quiet, "no diagnostics but the cause of a failure");
         return [options] { return tables(*options); };
       }};

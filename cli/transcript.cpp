@@ -213,9 +213,31 @@ std::string render_text(const Transcript& transcript, const TranscriptStyle& sty
   const Painter paint(style.color);
   Writer writer(style);
   std::string text = paint.bold(transcript.episode) + "\n\n";
-  for (const log::LoggedTurn& turn : transcript.turns) text += writer.turn(turn);
+  for (const log::LoggedTurn& turn : transcript.turns) {
+    const auto told = writer.turn(turn);  // of every turn: each is shown by what it changed
+    if (style.turn == 0 || style.turn == turn.reply.turn) text += told;
+  }
+  if (style.turn != 0) return text;
   if (transcript.turns.empty()) text += "no turn is in the log\n\n";
   return text + ending(transcript, paint);
+}
+
+std::string render_diffs(const Transcript& transcript, const TranscriptStyle& style) {
+  const Painter paint(style.color);
+  std::string text = paint.bold(transcript.episode) + "\n", before;
+  for (const log::LoggedTurn& logged : transcript.turns) {
+    if (!logged.turn || logged.turn->kernel.empty()) continue;
+    const auto& turn = *logged.turn;
+    const bool wanted = style.turn == 0 || style.turn == turn.turn;
+    const std::string code(to_string(turn.code));
+    const auto verdict = code.empty() ? paint.good("no fault found") : paint.bad(code);
+    if (wanted)
+      text += fmt::format("\n{}  {}\n{}", paint.bold(fmt::format("Turn {}", turn.turn)), verdict,
+                          turn.kernel == before ? paint.dim("     (the same kernel as before)\n")
+                                                : printable(changed_lines(style.full ? "" : before, turn.kernel)));
+    before = turn.kernel;
+  }
+  return before.empty() ? text + "\nno turn gave a kernel\n" : text;
 }
 
 std::string render_json(const Transcript& transcript) {

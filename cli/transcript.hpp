@@ -20,10 +20,13 @@ struct Transcript {
 
 struct TranscriptStyle {
   bool color = false;
-  bool full = false;  ///< every kernel whole, not only what changed
+  bool full = false;       ///< every kernel whole, not only what changed
+  std::uint32_t turn = 0;  ///< this one alone; 0: all
 };
 
 std::string render_text(const Transcript& transcript, const TranscriptStyle& style);
+/// What each turn changed in the kernel, and what the compiler or the verifier said of it in a word.
+std::string render_diffs(const Transcript& transcript, const TranscriptStyle& style);
 std::string render_json(const Transcript& transcript);
 
 /// The messages of a first request as text or JSON.

@@ -19,7 +19,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/shlibs.local
   "libopenblas 0 libopenblas0 | libopenblas0-pthread | libopenblas0-openmp | libopenblas0-serial\n")
 file(WRITE ${CMAKE_BINARY_DIR}/cpack_options.cmake
   "set(SHLIBDEPS_EXECUTABLE \"dpkg-shlibdeps;-L${CMAKE_BINARY_DIR}/shlibs.local\" CACHE INTERNAL \"\")\n")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, python3-matplotlib")
 # The plugin for a cluster is loaded on demand; a machine without Slurm needs no more of it than its library.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-client")
 include(CPack)

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "aggregate/evidence/counted_episodes.hpp"
+#include "aggregate/statistics/intervals.hpp"
 #include "aggregate/tables/table.hpp"
 #include "aggregate/tables/words.hpp"
 
@@ -16,7 +18,17 @@ struct TurnsRow {
   std::uint64_t scored = 0;
   std::vector<std::uint64_t> passed;  ///< episodes that passed and took at most t turns
   std::vector<std::uint64_t> open;    ///< episodes that took at least t turns
+  /// Of the pass rate within t turns, for other tasks of these levels; none with episodes outstanding.
+  std::vector<std::optional<double>> rates;
+  std::vector<std::optional<Interval>> intervals;
 };
+
+/// A cell's tasks with the turns in which their episodes passed.
+struct TaskTurns {
+  TaskCount count;                       ///< of scored episodes; passed is filled in for a turn
+  std::vector<std::uint32_t> passed_in;  ///< turns of the episodes that passed
+};
+using CellTurns = std::map<std::uint32_t, TaskTurns>;  ///< by task
 
 void count_turns(TurnsRow& row, std::uint32_t turns, bool passed) {
   if (turns == 0) return;
@@ -35,8 +47,35 @@ void cumulate(TurnsRow& row, std::size_t turns) {
   }
 }
 
+std::vector<TaskCount> passed_within(const CellTurns& tasks, std::size_t turn) {
+  std::vector<TaskCount> counts;
+  for (const auto& [task, turns] : tasks) {
+    auto count = turns.count;
+    count.passed = static_cast<std::uint32_t>(
+        std::count_if(turns.passed_in.begin(), turns.passed_in.end(), [&](auto in) { return in <= turn; }));
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+// One interval a turn, by the rule of rates: a curve within them is one that tasks of this kind would give.
+void add_rates(TurnsRow& row, const CellTurns& tasks, bool whole, double confidence) {
+  for (std::size_t turn = 1; turn <= row.passed.size(); ++turn) {
+    const auto counts = passed_within(tasks, turn);
+    const bool known = whole && !counts.empty();
+    row.rates.push_back(known ? std::optional(mean_score(counts)) : std::nullopt);
+    row.intervals.push_back(known ? std::optional(rate_interval(counts, confidence)) : std::nullopt);
+  }
+}
+
+bool is_whole(const CellScores& cell) {
+  return std::all_of(cell.tasks.begin(), cell.tasks.end(),
+                     [](const TaskScore& task) { return task.scored == task.planned; });
+}
+
 std::vector<TurnsRow> make_turns(const Evidence& evidence) {
   std::vector<TurnsRow> rows;
+  std::vector<CellTurns> tasks(evidence.scores.size());
   for (const auto& cell : evidence.scores) rows.emplace_back().cell = evidence.cell(cell).id;
   std::uint32_t most = 0;
   visit_counted(evidence, [&](const CountedEpisode& episode) {
@@ -44,8 +83,15 @@ std::vector<TurnsRow> make_turns(const Evidence& evidence) {
     ++row.scored;
     count_turns(row, episode.end.turns, passed(episode.end, evidence.options.rule));
     most = std::max(most, episode.end.turns);
+    auto& task =
+        tasks[episode.row].try_emplace(episode.planned.task, TaskTurns{{0, 0, episode.stratum}, {}}).first->second;
+    ++task.count.replicates;
+    if (passed(episode.end, evidence.options.rule)) task.passed_in.push_back(episode.end.turns);
   });
-  for (auto& row : rows) cumulate(row, most);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    cumulate(rows[i], most);
+    add_rates(rows[i], tasks[i], is_whole(evidence.scores[i]), evidence.options.confidence);
+  }
   return rows;
 }
 
@@ -73,11 +119,14 @@ Sheet display_turns(const Evidence& evidence) {
 }
 
 Sheet data_turns(const Evidence& evidence) {
-  Sheet sheet{.columns = data_columns({"cell", "#scored", "#turn", "#passed", "#open"})};
+  Sheet sheet{.columns = data_columns({"cell", "#scored", "#turn", "#passed", "#open", "#rate", "interval_method",
+                                       "#interval_low", "#interval_high"})};
   for (const auto& row : evidence.once(make_turns)) {
     for (std::size_t turn = 0; turn < row.passed.size(); ++turn) {
-      sheet.rows.push_back({row.cell, std::to_string(row.scored), std::to_string(turn + 1),
-                            std::to_string(row.passed[turn]), std::to_string(row.open[turn])});
+      auto& words = sheet.rows.emplace_back(Words{row.cell, std::to_string(row.scored), std::to_string(turn + 1),
+                                                  std::to_string(row.passed[turn]), std::to_string(row.open[turn]),
+                                                  fraction(row.rates[turn])});
+      push_interval(words, row.intervals[turn]);
     }
   }
   return sheet;

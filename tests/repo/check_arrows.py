@@ -19,6 +19,7 @@ OWNERS = {
     "hdf5.h": ["log"],
     "H5": ["log"],
     "zlib.h": ["log"],
+    "archive": ["exports"],
     "curl/": ["model"],
     "httplib.h": ["cli"],
     "CLI/": ["cli"],

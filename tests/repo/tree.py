@@ -21,7 +21,8 @@ LAYOUT = [
     ("runner", "runner", ["agent", "mpi"]),
     ("slurm", "slurm", ["jobs", "proc", "log"]),
     ("aggregate", "aggregate", ["jobs", "proc", "log"]),
-    ("cli", "cli", ["runner", "slurm", "aggregate"]),
+    ("exports", "exports", ["agent"]),
+    ("cli", "cli", ["runner", "slurm", "aggregate", "exports"]),
 ]
 ROOMS = {folder: room for folder, room, _ in LAYOUT}
 BELOW = {room: below for _, room, below in LAYOUT}

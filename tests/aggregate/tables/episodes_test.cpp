@@ -39,6 +39,20 @@ TEST(Turns, CountPassesUpToEachOfThem) {
   EXPECT_EQ(row["open"], (EpisodesJson{9, 8, 7, 6, 5, 4, 3, 2, 1}));
 }
 
+TEST(Turns, HaveTheIntervalOfTheirRate) {
+  const test::MadeEvidence whole =
+      made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
+        auto end = ended(number_of(id) < 3);
+        end.turns = static_cast<std::uint32_t>(1 + number_of(id));
+        return end;
+      });
+  // Wilson's interval of 3 of 10 by hand (z = 1.959964).
+  EXPECT_THAT(data_rows(whole, "turns")[2],
+              ElementsAre("m.ss.p", "10", "3", "3", "8", "0.3", "wilson", "0.107791", "0.603222"));
+  // One episode is outstanding: a rate would be of nine.
+  EXPECT_THAT(data_rows(ended_variously(), "turns")[2], ElementsAre("m.ss.p", "9", "3", "3", "7", "", "", "", ""));
+}
+
 TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
   const LoggedRun logged(test::usual_end);
   const auto turns = read_turn_facts(logged.run, logged.ledger);

@@ -1,0 +1,206 @@
+#include "cli/export_rows.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/findings.hpp"
+#include "cli/reward_columns.hpp"
+#include "runner/log/plan_index.hpp"
+#include "runner/log/reader.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+/// The columns that say which episode a row is of.
+void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpisode& episode) {
+  const auto& cell = plan.cells[episode.cell];
+  const auto& task = plan.tasks[episode.task];
+  rows.text("episode", to_string(plan.id_of(episode))).text("key", plan.key(episode.cell, episode.task));
+  rows.text("cell", cell.id).text("model", cell.model).text("mode", cell.mode).text("prompt", cell.prompt);
+  rows.text("task", task.id)
+      .text("level", task.level)
+      .text("category", task.category)
+      .count("replicate", episode.replicate);
+}
+
+/// An attempt's row, or the absence of one.
+void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
+  const auto word = [&](const char* name, std::string_view value) {
+    end != nullptr ? rows.text(name, value) : rows.absent(name);
+  };
+  const auto real = [&](const char* name, double value) {
+    end != nullptr ? rows.number(name, value) : rows.absent(name);
+  };
+  const auto count = [&](const char* name, std::uint64_t value) {
+    end != nullptr ? rows.count(name, value) : rows.absent(name);
+  };
+  const auto flag = [&](const char* name, int value) { rows.flag(name, end != nullptr ? value : -1); };
+  const log::End none;
+  const auto& e = end != nullptr ? *end : none;
+  count("attempt", e.id.attempt);
+  count("inherited_turns", e.inherited_turns);
+  word("outcome", to_string(e.outcome)), word("ended_by", to_string(e.ended_by));
+  flag("nudged", e.nudged), flag("passed", e.passed), flag("strict_passed", e.strict_passed);
+  flag("best_passed", e.best_passed), flag("best_strict_passed", e.best_strict_passed);
+  word("stage", to_string(e.stage)), word("code", to_string(e.code)), word("group", group_of(e.code));
+  count("line", e.line);
+  real("max_abs_err", e.max_abs_err), real("rel_l2", e.rel_l2);
+  count("turns", e.turns);
+  real("started", e.started), real("seconds", e.seconds);
+  count("tokens_in", e.tokens_in), count("tokens_out", e.tokens_out), count("tokens_cached", e.tokens_cached);
+  real("cost_usd", e.cost_usd);
+  count("api_retries", e.api_retries);
+  real("estimate_us", e.estimate_us);
+  word("node", e.node);
+  count("rank", e.rank);
+  flag("synthetic", e.synthetic);
+  count("trials", e.trials), count("trials_passed", e.trials_passed);
+  const auto findings = parse_findings(findings_json);
+  word("message", findings.message), word("hints", findings.hints);
+  word("first", findings.first), word("worst", findings.worst);
+}
+
+/// What the final checks of the counted attempts found, parallel to the plan's episodes.
+std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& ledger) {
+  std::vector<std::string> findings(run.plan.episodes.size());
+  const log::PlanIndex index(run.plan);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place != log::PlanIndex::kUnplanned && ledger.states[place].counted_attempt == end.id.attempt)
+      findings[place] = end.findings;
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
+  return findings;
+}
+
+}  // namespace
+
+void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const auto& plan = run.plan;
+  const auto findings = read_findings(run, ledger);
+  const RewardColumns rewards(run);
+  for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
+    const auto& state = ledger.states[i];
+    put_episode(rows, plan, plan.episodes[i]);
+    rows.flag("counted", state.is_scored()).count("attempts", state.attempts);
+    if (state.is_scored())
+      rows.absent("outstanding");
+    else
+      rows.text("outstanding", to_string(state.outstanding));
+    const auto* end = ledger.ends[i] ? &*ledger.ends[i] : nullptr;
+    put_end(rows, end, findings[i]);
+    rewards.put(rows, plan.episodes[i].task, end, findings[i]);
+    rows.end_row();
+  }
+}
+
+void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+  const log::PlanIndex index(run.plan);
+  const RewardColumns rewards(run);
+  log::LogVisitor visitor;
+  visitor.end = [&](const log::End& end) {
+    const auto place = index.find(end.id);
+    if (place == log::PlanIndex::kUnplanned) return;
+    put_episode(rows, run.plan, run.plan.episodes[place]);
+    rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
+    put_end(rows, &end, end.findings);
+    rewards.put(rows, run.plan.episodes[place].task, &end, end.findings);
+    rows.text("reason", end.reason).end_row();
+  };
+  log::read_log(log::log_of(run), log::Texts::load, visitor);
+}
+
+namespace {
+
+/// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
+/// log's files. Memory holds the replies that wait for their turn: in a segment none, in a journal one a lane.
+class TurnExport {
+ public:
+  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
+      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts), index_(plan) {}
+
+  void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
+
+  void add(const log::Turn& turn) {
+    const auto reply = replies_.find({turn.id, turn.turn});
+    put(reply != replies_.end() ? reply->second : log::Reply{.id = turn.id, .turn = turn.turn}, &turn);
+    if (reply != replies_.end()) replies_.erase(reply);
+  }
+
+  /// Replies whose tools never answered.
+  void finish() {
+    for (const auto& [key, reply] : replies_) put(reply, nullptr);
+  }
+
+ private:
+  void put(const log::Reply& reply, const log::Turn* turn) {
+    const auto place = index_.find(reply.id);
+    if (place == log::PlanIndex::kUnplanned) return;
+    put_episode(rows_, plan_, plan_.episodes[place]);
+    rows_.count("attempt", reply.id.attempt);
+    rows_.flag("counted", ledger_.states[place].counted_attempt == reply.id.attempt);
+    rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
+    put_checks(turn);
+    rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
+    rows_.count("tokens_in", reply.tokens_in)
+        .count("tokens_out", reply.tokens_out)
+        .count("tokens_cached", reply.tokens_cached);
+    rows_.count("api_retries", reply.api_retries).number("cost_usd", reply.cost_usd);
+    if (texts_) put_texts(reply, turn);
+    rows_.end_row();
+  }
+
+  void put_checks(const log::Turn* turn) {
+    const auto word = [&](const char* name, std::string_view value) {
+      turn != nullptr ? rows_.text(name, value) : rows_.absent(name);
+    };
+    const auto real = [&](const char* name, double value) {
+      turn != nullptr ? rows_.number(name, value) : rows_.absent(name);
+    };
+    const auto count = [&](const char* name, std::uint64_t value) {
+      turn != nullptr ? rows_.count(name, value) : rows_.absent(name);
+    };
+    const log::Turn none;
+    const auto& t = turn != nullptr ? *turn : none;
+    word("event", to_string(t.event));
+    rows_.flag("nudged", turn != nullptr ? t.nudged : -1);
+    word("flags", t.flags);
+    count("tool_calls", t.tool_calls);
+    rows_.flag("compile_ok", t.compile_ok).flag("verify_ok", t.verify_ok);
+    word("stage", to_string(t.stage)), word("code", to_string(t.code)), word("group", group_of(t.code));
+    count("line", t.line);
+    real("compile_s", t.compile_s), real("verify_s", t.verify_s);
+    real("max_abs_err", t.max_abs_err), real("rel_l2", t.rel_l2), real("estimate_us", t.estimate_us);
+  }
+
+  void put_texts(const log::Reply& reply, const log::Turn* turn) {
+    rows_.text("request", reply.request).text("reply", reply.reply);
+    if (turn != nullptr)
+      rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
+    else
+      rows_.absent("kernel").absent("tool_output");
+  }
+
+  RowWriter& rows_;
+  const jobs::Plan& plan_;
+  const log::Ledger& ledger_;
+  bool texts_;
+  log::PlanIndex index_;
+  std::map<std::pair<log::AttemptId, std::uint32_t>, log::Reply> replies_;
+};
+
+}  // namespace
+
+void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger, bool texts) {
+  TurnExport turns(rows, run.plan, ledger, texts);
+  log::LogVisitor visitor;
+  visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
+  visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };
+  log::read_log(log::log_of(run), texts ? log::Texts::load : log::Texts::skip, visitor);
+  turns.finish();
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregate/tables/document.hpp"
+#include "aggregate/tables/power_curve.hpp"
+#include "cli/python_tool.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/base/text.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Seconds kDrawTimeout{900};
+
+struct FiguresOptions {
+  std::vector<std::string> runs, names;
+  std::string counts, folder, subset, rule = "paper";
+  bool png = false, partial = false, quiet = false;
+};
+
+/// A figure, the tables that it is drawn from (figures/draw.py), and whether printed counts have them.
+struct Figure {
+  const char* name;
+  std::vector<const char*> tables;
+  bool of_counts;
+};
+
+const std::vector<Figure>& all_figures() {
+  static const std::vector<Figure> kFigures = {{"levels", {"levels", "cells"}, true},
+                                               {"ablation", {"ablation"}, true},
+                                               {"pairs", {"pairs"}, true},
+                                               {"turns", {"turns"}, false},
+                                               {"errors", {"errors"}, false},
+                                               {"transitions", {"transitions"}, false},
+                                               {"cost", {"cost", "cells"}, false},
+                                               {"power", {}, true},
+                                               {"estimates", {"estimates"}, false}};
+  return kFigures;
+}
+
+std::vector<const Figure*> wanted_figures(const FiguresOptions& options) {
+  std::vector<std::string> known;
+  std::vector<const Figure*> wanted;
+  const bool counts = !options.counts.empty();
+  for (const auto& figure : all_figures()) {
+    known.emplace_back(figure.name);
+    const bool named = std::find(options.names.begin(), options.names.end(), figure.name) != options.names.end();
+    if (named && counts && !figure.of_counts)
+      throw Error(ErrorCode::usage,
+                  fmt::format("figure '{}' needs a RUN (printed counts have no episodes)", figure.name));
+    if (named || (options.names.empty() && (figure.of_counts || !counts))) wanted.push_back(&figure);
+  }
+  for (const auto& name : options.names) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ErrorCode::usage,
+                  fmt::format("unknown figure '{}'{} ({})", name, did_you_mean(name, known), fmt::join(known, ", ")));
+  }
+  return wanted;
+}
+
+/// The data of the figures, as `tables --format csv` prints them.
+void write_data(const aggregate::Evidence& evidence, const std::vector<const Figure*>& figures,
+                const fs::path& folder) {
+  const auto from = evidence.from_counts() ? aggregate::From::counts : aggregate::From::runs;
+  for (const auto* figure : figures) {
+    for (const auto* table : figure->tables) {
+      const auto list = aggregate::parse_tables({table}, aggregate::Format::csv, from);
+      write_file_atomic(folder / fmt::format("{}.csv", table),
+                        aggregate::print_tables(evidence, list, aggregate::Format::csv));
+    }
+    if (std::string_view(figure->name) == "power")
+      write_file_atomic(folder / "power.csv", aggregate::sheet_as_csv(aggregate::power_curve(evidence)));
+  }
+}
+
+void draw(const FiguresOptions& options, const std::vector<const Figure*>& figures, const fs::path& data) {
+  make_directories(options.folder);
+  std::vector<std::string> arguments = {data, options.folder};
+  if (options.png) arguments.emplace_back("--png");
+  for (const auto* figure : figures) arguments.emplace_back(figure->name);
+  const auto told = run_python_tool("figures/draw.py", arguments, kDrawTimeout);
+  if (!options.quiet && !told.empty()) notice("{}", told.substr(0, told.size() - 1));
+}
+
+ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*>& figures) {
+  if (options.folder.empty()) options.folder = fs::path(options.runs.front()) / "figures";
+  std::vector<aggregate::ReadRun> sources;
+  for (const auto& folder : options.runs) {
+    auto run = jobs::load_run(folder);
+    auto ledger = log::read_ledger(run);
+    sources.push_back({std::move(run), std::move(ledger)});
+  }
+  const auto population = aggregate::merge_runs(sources);
+  const auto turns = aggregate::read_turn_facts(population, sources);
+  aggregate::TableOptions how;
+  how.rule = aggregate::parse_rule(options.rule);
+  how.partial = options.partial;
+  if (!options.subset.empty()) how.subset = options.subset;
+  const auto evidence = aggregate::evidence_of(population, how, &turns);
+  const TemporaryDirectory data("nkigrid-figures");
+  write_data(evidence, figures, data.path());
+  draw(options, figures, data.path());
+  if (evidence.outstanding == 0) return ExitCode::done;
+  notice("{} episodes are outstanding; rates of cells that have some are left out (--partial draws them)",
+         evidence.outstanding);
+  return ExitCode::incomplete;
+}
+
+ExitCode figures_of_counts(FiguresOptions options, const std::vector<const Figure*>& figures) {
+  if (options.folder.empty())
+    throw Error(ErrorCode::usage, "printed counts have no folder of their own; say with -o DIR where figures go");
+  auto counts = aggregate::read_counts(options.counts);
+  if (!options.subset.empty()) counts = aggregate::only_subset(std::move(counts), options.subset);
+  const auto evidence = aggregate::evidence_of(counts);
+  const TemporaryDirectory data("nkigrid-figures");
+  write_data(evidence, figures, data.path());
+  draw(options, figures, data.path());
+  return ExitCode::done;
+}
+
+ExitCode figures(const FiguresOptions& options) {
+  const auto wanted = wanted_figures(options);
+  if (options.runs.empty() == options.counts.empty())
+    throw Error(ErrorCode::usage, "figures wants a RUN or --counts FILE, and not both");
+  return options.counts.empty() ? figures_of_runs(options, wanted) : figures_of_counts(options, wanted);
+}
+
+}  // namespace
+
+Verb figures_verb() {
+  return {"figures", "draws the figures of one run, or of several put together: SVG, PDF, the data beside them",
+          [](CLI::App& app) -> Action {
+            auto options = std::make_shared<FiguresOptions>();
+            app.add_option("run", options->runs, "runs, put together as `tables` does")->type_name("RUN");
+            app.add_option("--counts", options->counts, "printed counts in place of a run (docs/formats/counts.md)")
+                ->type_name("FILE");
+            std::vector<std::string> names;
+            for (const auto& figure : all_figures()) names.emplace_back(figure.name);
+            app.add_option("--figure", options->names,
+                           fmt::format("{}; may be given several times; default: all", fmt::join(names, ", ")))
+                ->type_name("NAME")
+                ->allow_extra_args(false);
+            app.add_option("-o,--output", options->folder, "where they go; default: RUN/figures")->type_name("DIR");
+            app.add_option("--subset", options->subset, "only the tasks of this subset")->type_name("S");
+            app.add_option("--rule", options->rule, "which verdict counts: paper, strict, best")
+                ->type_name("RULE")
+                ->capture_default_str();
+            app.add_flag("--png", options->png, "PNG files too, 200 dots an inch");
+            app.add_flag("--partial", options->partial, "with episodes outstanding, rates over the scored ones");
+            app.add_flag("-q,--quiet", options->quiet, "no notices");
+            return [options] { return figures(*options); };
+          }};
+}
+
+}  // namespace nkigrid::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobs/base/clock.hpp"
+
+namespace nkigrid::cli {
+
+/// Runs a Python program of ours under libexec (figures/draw.py, report/build.py) to its end.
+/// @param script below libexec @returns what it printed
+/// @throws Error{external} with its last words; with what to install where it lacks matplotlib
+std::string run_python_tool(const std::string& script, const std::vector<std::string>& arguments, Seconds timeout);
+
+}  // namespace nkigrid::cli

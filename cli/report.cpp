@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/python_tool.hpp"
+#include "cli/verb.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/files.hpp"
+#include "jobs/base/notice.hpp"
+#include "jobs/run_directory.hpp"
+#include "runner/log/ledger.hpp"
+
+namespace nkigrid::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Seconds kBuildTimeout{3600};
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string output;
+  std::uint32_t watch_s = 0;  ///< 0: once
+  bool quiet = false;
+};
+
+std::uint64_t outstanding_in(const std::vector<std::string>& runs) {
+  std::uint64_t sum = 0;
+  for (const auto& folder : runs) sum += log::read_ledger(jobs::load_run(folder)).outstanding();
+  return sum;
+}
+
+ExitCode report(const ReportOptions& options) {
+  const auto outstanding = outstanding_in(options.runs);  // refuses what is no run before anything is written
+  const fs::path output =
+      options.output.empty() ? fs::path(options.runs.front()) / "report" / "index.html" : fs::path(options.output);
+  if (output.has_parent_path()) make_directories(output.parent_path());
+  std::vector<std::string> arguments = {fs::read_symlink("/proc/self/exe"), output};
+  arguments.insert(arguments.end(), options.runs.begin(), options.runs.end());
+  run_python_tool("report/build.py", arguments, kBuildTimeout);
+  if (!options.quiet) notice("{} ({:.1f} MB)", output.native(), static_cast<double>(fs::file_size(output)) / 1e6);
+  return outstanding == 0 ? ExitCode::done : ExitCode::incomplete;
+}
+
+/// Writes it anew until nothing is outstanding, or until it is interrupted.
+ExitCode watch(const ReportOptions& options) {
+  while (report(options) == ExitCode::incomplete) std::this_thread::sleep_for(std::chrono::seconds(options.watch_s));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Verb report_verb() {
+  return {
+      "report", "writes one HTML file of runs: tables, figures, every episode with its transcript",
+      [](CLI::App& app) -> Action {
+        auto options = std::make_shared<ReportOptions>();
+        app.add_option("run", options->runs, "runs, put together as `tables` does")->required()->type_name("RUN");
+        app.add_option("-o,--output", options->output, "the file; default: RUN/report/index.html")->type_name("FILE");
+        app.add_option("--watch", options->watch_s,
+                       "writes it anew every so many seconds until no episode is outstanding")
+            ->type_name("S");
+        app.add_flag("-q,--quiet", options->quiet, "no notices");
+        return [options] { return options->watch_s > 0 ? watch(*options) : report(*options); };
+      }};
+}
+
+}  // namespace nkigrid::cli

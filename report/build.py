@@ -1,0 +1,230 @@
+"""Makes one HTML file of runs: tables, figures, every episode with its transcript. A reader fetches nothing.
+
+Usage: build.py NKIGRID OUT RUN...
+
+Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page.html with page.css and page.js in
+it. Data lie in it as gzip in base64, a block a hundred episodes, unpacked when looked at: docs/formats/report.md.
+"""
+import argparse
+import base64
+import collections
+import gzip
+import hashlib
+import html
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+IN_BLOCK = 100  # episodes
+MOST = 200_000  # characters of a text that are kept: a reader of more wants the log
+EPISODE = ("outcome", "code", "group", "line", "turns", "passed", "strict_passed", "best_passed", "ended_by", "seconds")
+DETAIL = EPISODE + ("attempt", "stage", "max_abs_err", "rel_l2", "estimate_us", "trials", "trials_passed", "tokens_in",
+                    "tokens_out", "cost_usd", "synthetic", "message", "hints", "worst")  # fmt: skip
+TURN = ("turn", "event", "flags", "compile_ok", "verify_ok", "stage", "code", "line", "max_abs_err", "estimate_us",
+        "tokens_in", "tokens_out", "llm_s")  # fmt: skip
+
+
+def call(nkigrid, *words, codes=(0,)):
+    done = subprocess.run([nkigrid, *map(str, words)], capture_output=True, text=True)
+    if done.returncode not in codes:
+        raise SystemExit(done.stderr.strip())
+    return done.stdout
+
+
+def stream(nkigrid, *words):
+    """Lines of a long export, one at a time."""
+    with subprocess.Popen([nkigrid, *map(str, words)], stdout=subprocess.PIPE, text=True) as child:
+        yield from child.stdout
+    if child.returncode:
+        raise SystemExit(f"nkigrid {words[0]} ended with {child.returncode}")
+
+
+def packed(value):
+    """JSON as gzip in base64; the same value gives the same bytes."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
+
+
+def cut(text):
+    """Head and tail of what is too long to be read."""
+    if text is None or len(text) <= MOST:
+        return text
+    half = MOST // 2
+    return f"{text[:half]}\n... [{len(text) - 2 * half} characters left out] ...\n{text[-half:]}"
+
+
+class Texts:
+    """Texts of a block, each once: prompts and kernels repeat from turn to turn."""
+
+    def __init__(self):
+        self.places, self.list = {}, []
+
+    def add(self, text):
+        if not text:
+            return None
+        text = cut(text)
+        if text not in self.places:
+            self.places[text] = len(self.list)
+            self.list.append(text)
+        return self.places[text]
+
+
+def lines(text):
+    return [json.loads(line) for line in (text or "").splitlines()]
+
+
+def message(texts, said):
+    told = {"role": said["role"], "text": texts.add(said["content"])}
+    if said.get("tool_calls"):
+        told["calls"] = [{"name": c["name"], "arguments": texts.add(c["arguments"])} for c in said["tool_calls"]]
+    return told
+
+
+def turn_of(texts, row, first):
+    """A turn as the page shows it: what was asked (of the first alone), said and answered."""
+    turn = {key: row[key] for key in TURN if row.get(key) not in (None, "", 0)}
+    reply = json.loads(row["reply"])
+    turn["said"] = message(texts, reply["message"])
+    if reply.get("reasoning"):
+        turn["thought"] = texts.add(reply["reasoning"])
+    turn["answers"] = [message(texts, said) for said in lines(row["tool_output"])]
+    turn["kernel"] = texts.add(row["kernel"])
+    if first:
+        turn["asked"] = [message(texts, said) for said in lines(row["request"])]
+    return turn
+
+
+def counted_turns(episode, rows):
+    """Those that led to the verdict: the counted attempt's own, and the newest of what it inherited."""
+    attempt = episode["attempt"]
+    if attempt is None:
+        return []
+    inherited = episode["inherited_turns"]
+    chosen = {}
+    for row in rows:
+        own = row["attempt"] == attempt and row["turn"] > inherited
+        earlier = row["attempt"] < attempt and row["turn"] <= inherited
+        if (own or earlier) and row["attempt"] >= chosen.get(row["turn"], row)["attempt"]:
+            chosen[row["turn"]] = row
+    return [chosen[number] for number in sorted(chosen)]
+
+
+class Page:
+    """The data of the page: an index of all episodes, and blocks of transcripts on the disk until they are packed."""
+
+    def __init__(self, folder):
+        self.folder, self.episodes, self.blocks = folder, [], []
+        self.places = collections.defaultdict(dict)
+
+    def read(self, nkigrid, run, label):
+        first = len(self.episodes)
+        for line in stream(nkigrid, "export", run):
+            row = json.loads(line)
+            row["run"] = label
+            self.places[label][row["episode"]] = len(self.episodes)
+            self.episodes.append(row)
+        files = {}
+        for line in stream(nkigrid, "export", run, "--turns", "--texts"):
+            place = self.places[label][json.loads(line)["episode"]]
+            block = place // IN_BLOCK
+            if block not in files:
+                files[block] = open(self.folder / f"{block}.jsonl", "a", encoding="utf-8")
+            files[block].write(f"{place}\t{line}")
+        for file in files.values():
+            file.close()
+        return len(self.episodes) - first
+
+    def pack(self):
+        """Yields (number, packed transcripts) of each block of episodes."""
+        for block in range(-(-len(self.episodes) // IN_BLOCK)):
+            turns = collections.defaultdict(list)
+            path = self.folder / f"{block}.jsonl"
+            if path.exists():
+                with open(path, encoding="utf-8") as file:
+                    for line in file:
+                        place, row = line.split("\t", 1)
+                        turns[int(place)].append(json.loads(row))
+            texts, told = Texts(), []
+            for place in range(block * IN_BLOCK, min((block + 1) * IN_BLOCK, len(self.episodes))):
+                episode = self.episodes[place]
+                rows = counted_turns(episode, turns[place])
+                told.append(
+                    {key: cut(v) if isinstance(v := episode[key], str) else v for key in DETAIL}
+                    | {"turns_told": [turn_of(texts, row, i == 0) for i, row in enumerate(rows)]}
+                )
+            yield block, packed({"texts": texts.list, "episodes": told})
+
+    def index(self):
+        """Columns of all episodes; words once, numbered."""
+        columns = {}
+        for key in ("run", "cell", "task", "level", "category", "outcome", "code"):
+            words = list(dict.fromkeys(str(row[key] or "") for row in self.episodes))
+            if key == "outcome":
+                words = [word or "outstanding" for word in words]
+            places = {word: i for i, word in enumerate(words)}
+            columns[key] = {
+                "words": words,
+                "rows": [places[str(row[key] or ("outstanding" if key == "outcome" else ""))] for row in self.episodes],
+            }
+        for key in ("replicate", "turns", "passed", "line"):
+            columns[key] = [row[key] or 0 for row in self.episodes]
+        return columns
+
+
+def figures(nkigrid, runs, folder):
+    """SVG files as data; none where matplotlib is not."""
+    done = subprocess.run([nkigrid, "figures", "-q", "-o", folder, *runs], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        return []
+    order = ("levels", "turns", "pairs", "ablation", "errors", "transitions", "cost", "estimates", "power")
+    found = [folder / f"{name}-wide.svg" for name in order if (folder / f"{name}-wide.svg").exists()]
+    return [
+        {"name": path.stem.removesuffix("-wide"), "svg": base64.b64encode(path.read_bytes()).decode()} for path in found
+    ]
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def write(out, title, data, blocks):
+    """The page as it is made, block after block, and in its place only when it is whole."""
+    style, script = (HERE / "page.css").read_text(), (HERE / "page.js").read_text()
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'"
+    )
+    head, tail = (HERE / "page.html").read_text().split("@BLOCKS@")
+    head = head.replace("@POLICY@", policy).replace("@TITLE@", html.escape(title))
+    head = head.replace("@STYLE@", style).replace("@DATA@", data)
+    beside = out.with_name(f".{out.name}.part")
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(head)
+        for number, block in blocks:
+            file.write(f'<script type="application/x-nkigrid" id="block-{number}">{block}</script>\n')
+        file.write(tail.replace("@SCRIPT@", script))
+    os.replace(beside, out)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("nkigrid")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("runs", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nkigrid-report-") as box:
+        box = pathlib.Path(box)
+        page = Page(box)
+        for run in options.runs:
+            page.read(options.nkigrid, run, run.resolve().name)
+        tables = json.loads(call(options.nkigrid, "tables", *options.runs, "--json", "--table", "all", codes=(0, 1)))
+        synthetic = any(row["synthetic"] for row in page.episodes)
+        shown = {"tables": tables, "index": page.index(), "in_block": IN_BLOCK, "synthetic": synthetic}
+        shown["figures"] = figures(options.nkigrid, options.runs, box / "figures")
+        write(options.out, tables["run"], packed(shown), page.pack())
+
+
+if __name__ == "__main__":
+    main()

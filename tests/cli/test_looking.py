@@ -1,0 +1,167 @@
+"""Reading a run: figures, lists, single turns and kernels, what columns are, which runs there are."""
+import csv
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from harness import SMALL, SOURCE, nkigrid
+
+COUNTS = SOURCE / "configs/paper-counts.yaml"
+
+
+def exported(run, *options):
+    return [json.loads(line) for line in nkigrid("export", run, *options).stdout.splitlines()]
+
+
+class Looking(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-looking-"))
+        cls.addClassCleanup(shutil.rmtree, cls.box, ignore_errors=True)
+        cls.run_folder = cls.box / "run"
+        done = nkigrid("run", SMALL, "-o", cls.run_folder, "-q")
+        assert done.returncode == 0, done.stderr
+        cls.episodes = exported(cls.run_folder)
+
+    # lists and single turns
+
+    def test_filters_find_what_the_export_has(self):
+        wanted = [
+            row["episode"]
+            for row in self.episodes
+            if row["outcome"] == "compile_fail" and row["level"] == "L1" and ".agent." in row["cell"]
+        ] or [row["episode"] for row in self.episodes if row["outcome"] == "pass" and row["level"] == "L1"]
+        outcome = next(row["outcome"] for row in self.episodes if row["episode"] == wanted[0])
+        wanted = [r["episode"] for r in self.episodes if r["outcome"] == outcome and r["level"] == "L1"]
+        for command in (["show"], ["tables", "--rows"]):
+            done = nkigrid(*command, self.run_folder, "--outcome", outcome, "--level", "L1", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([row["episode"] for row in json.loads(done.stdout)["episodes"]], wanted)
+        done = nkigrid("show", self.run_folder, "--outcome", outcome, "--level", "L1", "--limit", "1", "--json")
+        self.assertEqual([row["episode"] for row in json.loads(done.stdout)["episodes"]], wanted[:1])
+
+    def test_an_unknown_value_is_refused_with_a_near_one(self):
+        done = nkigrid("show", self.run_folder, "--cell", "novice.agnt.rank-aware")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'novice.agent.rank-aware'", done.stderr)
+
+    def test_a_kernel_and_a_turn_alone(self):
+        turns = [row for row in exported(self.run_folder, "--turns", "--texts") if row["kernel"]]
+        several = next(row["episode"] for row in turns if row["turn"] == 2)
+        mine = {row["turn"]: row["kernel"] for row in turns if row["episode"] == several}
+        self.assertEqual(nkigrid("show", self.run_folder, several, "--kernel").stdout, mine[max(mine)])
+        self.assertEqual(nkigrid("show", self.run_folder, several, "--kernel", "--turn", "2").stdout, mine[2])
+        alone = nkigrid("show", self.run_folder, several, "--turn", "2").stdout
+        self.assertTrue(alone.startswith(several) and "Turn 2 " in alone)
+        self.assertNotIn("Turn 1 ", alone)
+        done = nkigrid("show", self.run_folder, several, "--turn", "99")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no turn 99", done.stderr)
+
+    def test_a_diff_has_the_lines_that_changed(self):
+        turns = [row for row in exported(self.run_folder, "--turns", "--texts") if row["kernel"]]
+        pairs = zip(turns, turns[1:])
+        before, after = next(
+            (a, b)
+            for a, b in pairs
+            if a["episode"] == b["episode"] and b["turn"] == a["turn"] + 1 and a["kernel"] != b["kernel"]
+        )
+        text = nkigrid("show", self.run_folder, after["episode"], "--diff", "--turn", str(after["turn"])).stdout
+        removed = set(before["kernel"].splitlines()) - set(after["kernel"].splitlines())
+        for line in removed:
+            self.assertRegex(text, re.compile(r"^ +- " + re.escape(line) + "$", re.M))
+
+    def test_a_pager_is_asked_on_a_terminal_alone(self):
+        episode = self.episodes[0]["episode"]
+        plain = nkigrid("show", self.run_folder, episode).stdout
+        self.assertIn("Turn 1", plain)
+        window = "stty rows 5 cols 80; PAGER='sed s/^/@/' TERM=xterm NO_COLOR=1"
+        command = f"{window} {nkigrid_words('show', self.run_folder, episode)}"
+        shown = subprocess.run(
+            ["script", "-qec", command, "/dev/null"],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        ).stdout
+        self.assertIn("@" + episode, shown)
+
+    def test_runs_are_listed_newest_first(self):
+        done = nkigrid("runs", self.box, "--json")
+        (only,) = json.loads(done.stdout)["runs"]
+        self.assertEqual((only["name"], only["episodes"], only["scored"]), ("small", 48, 48))
+        files = [path for path in self.run_folder.rglob("*") if path.is_file()]
+        self.assertEqual(only["bytes"], sum(path.stat().st_size for path in files))
+        self.assertIn("48/48", nkigrid("runs", self.box).stdout)
+        self.assertEqual(nkigrid("runs", self.box / "none").returncode, 2)
+
+    def test_every_column_of_every_table_is_explained(self):
+        for path in sorted((self.run_folder / "tables").glob("*.csv")):
+            text = nkigrid("tables", "--explain", "--table", path.stem).stdout
+            words = {name for line in re.findall(r"^  (.*?): ", text, re.M) for name in line.split(", ")}
+            with open(path, newline="") as file:
+                columns = next(csv.reader(file))
+            if path.stem in ("errors", "modes"):
+                continue  # a column an outcome, a group or a mode: the names are data
+            missing = [column for column in columns if column not in words and short(column) not in words]
+            self.assertEqual(missing, [], path.name)
+
+    # figures
+
+    def test_figures_are_drawn_twice_alike_with_their_data_beside(self):
+        first, second = self.box / "first", self.box / "second"
+        for folder in (first, second):
+            done = nkigrid("figures", self.run_folder, "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        names = {path.name for path in first.iterdir()}
+        for figure in ("levels", "ablation", "pairs", "turns", "errors", "transitions", "cost", "power"):
+            self.assertLessEqual({f"{figure}.csv", f"{figure}.svg", f"{figure}.pdf", f"{figure}-wide.pdf"}, names)
+        for path in first.iterdir():
+            self.assertEqual(path.read_bytes(), (second / path.name).read_bytes(), path.name)
+            if path.suffix == ".pdf":
+                self.assertNotIn(b"/Type3", path.read_bytes())
+
+    def test_the_data_of_a_figure_are_those_of_its_table(self):
+        folder = self.box / "levels"
+        nkigrid("figures", self.run_folder, "--figure", "levels", "-o", folder)
+        with open(folder / "levels.csv", newline="") as file:
+            drawn = {(r["model"], r["panel"], r["level"]): float(r["rate"]) for r in csv.DictReader(file)}
+        cells = json.loads(nkigrid("tables", self.run_folder, "--json").stdout)["cells"]
+        told = {
+            (cell["model"], cell["mode"], level): 100 * rate["rate"]
+            for cell in cells
+            for level, rate in cell["levels"].items()
+        }
+        self.assertEqual(set(drawn), set(told))
+        for key, rate in drawn.items():
+            self.assertAlmostEqual(rate, told[key], places=3)
+
+    def test_printed_counts_are_drawn_too(self):
+        folder = self.box / "paper"
+        done = nkigrid("figures", "--counts", COUNTS, "-o", folder, "--figure", "levels", "--figure", "pairs")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(folder / "levels.csv", newline="") as file:
+            panels = {row["panel"] for row in csv.DictReader(file)}
+        self.assertEqual(len(panels), 2)
+        done = nkigrid("figures", "--counts", COUNTS, "-o", folder, "--figure", "turns")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("needs a RUN", done.stderr)
+
+
+def short(column):
+    """ "interval_low" of "x_low": parts of a group are explained under the group's name."""
+    return re.sub(r"_(method|low|high)$", "", column)
+
+
+def nkigrid_words(*words):
+    from harness import NKIGRID
+
+    return " ".join([NKIGRID, *(f"'{word}'" for word in words)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,180 @@
+"""The report in a real Chromium, from file://: lists and permalinks against the export, hostile text, many episodes."""
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+from urllib.parse import quote
+
+from harness import BUILD, SMALL, nkigrid
+
+BUILDER = BUILD / "libexec/report/build.py"
+HOSTILE = "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
+
+
+class Browser:
+    """Chromium without a window: what a page has become, once it has settled."""
+
+    def __init__(self, box):
+        self.box = box
+
+    def dom(self, path, place=""):
+        command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000"]
+        done = subprocess.run(
+            [*command, f"--user-data-dir={self.box}/profile", "--dump-dom", f"file://{path}{place}"],
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        assert "data-shown" in done.stdout, done.stderr[-2000:]
+        return done.stdout
+
+    def words(self, path, place=""):
+        """The text of what is shown: main, without markup."""
+        main = re.search(r"<main.*?</main>", self.dom(path, place), re.S)[0]
+        return html.unescape(re.sub(r"<[^>]*>", " ", main))
+
+
+def made_nkigrid(folder, episodes, turns):
+    """A program that answers as nkigrid would for a run of our making."""
+    (folder / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in episodes))
+    (folder / "turns.jsonl").write_text("".join(json.dumps(row) + "\n" for row in turns))
+    (folder / "tables.json").write_text(json.dumps({"run": HOSTILE, "cells": [], "warnings": [HOSTILE]}))
+    program = folder / "made"
+    program.write_text(
+        f'#!/bin/sh\ncase "$1 $3" in "export --turns") cat {folder}/turns.jsonl;; '
+        f'"export "*) cat {folder}/episodes.jsonl;; '
+        f"tables*) cat {folder}/tables.json;; *) exit 2;; esac\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return program
+
+
+def made_episode(i, **more):
+    row = {
+        "episode": f"m.ss.p/L1/{i:05}#1",
+        "cell": "m.ss.p",
+        "task": f"L1/{i:05}",
+        "level": "L1",
+        "category": "c",
+        "replicate": 1,
+        "outcome": "mismatch",
+        "code": "NUMERIC_MISMATCH",
+        "group": "NUMERIC",
+        "stage": "verify",
+        "ended_by": "turns",
+    }
+    numbers = ("line", "turns", "passed", "strict_passed", "best_passed", "inherited_turns", "trials", "trials_passed")
+    numbers += ("tokens_in", "tokens_out", "cost_usd", "seconds")
+    absent = dict.fromkeys(("max_abs_err", "rel_l2", "estimate_us"))
+    words = {"message": "", "hints": "", "worst": "", "attempt": 1, "synthetic": 0}
+    return row | dict.fromkeys(numbers, 0) | absent | words | more
+
+
+def made_turn(episode, text):
+    message = {"role": "assistant", "content": text}
+    return {
+        "episode": episode,
+        "attempt": 1,
+        "turn": 1,
+        "event": "ok",
+        "request": json.dumps({"role": "system", "content": text}) + "\n",
+        "reply": json.dumps({"message": message, "finish": "stop"}),
+        "tool_output": "",
+        "kernel": text,
+        "line": 1,
+    }
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-report-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.box, ignore_errors=True)
+        cls.browser = Browser(cls.box)
+        cls.run_folder = cls.box / "run"
+        done = nkigrid("run", SMALL, "-o", cls.run_folder, "-q")
+        assert done.returncode == 0, done.stderr
+        done = nkigrid("report", cls.run_folder, "-q")
+        assert done.returncode == 0, done.stderr
+        cls.page = cls.run_folder / "report/index.html"
+        cls.episodes = [json.loads(line) for line in nkigrid("export", cls.run_folder).stdout.splitlines()]
+
+    def build(self, name, episodes, turns):
+        folder = self.box / name
+        folder.mkdir()
+        program = made_nkigrid(folder, episodes, turns)
+        out = folder / "page.html"
+        subprocess.run(["/usr/bin/python3", "-B", BUILDER, program, out, folder], check=True, timeout=240)
+        return out
+
+    def test_the_first_page_has_the_rates_of_tables(self):
+        words = self.browser.words(self.page)
+        for cell in json.loads(nkigrid("tables", self.run_folder, "--json").stdout)["cells"]:
+            self.assertIn(cell["cell"], words)
+            self.assertIn(f"{cell['passed']}/{cell['episodes']}", words)
+            self.assertIn(f"{100 * cell['interval']['low']:.1f}, {100 * cell['interval']['high']:.1f}", words)
+
+    def test_a_filter_finds_what_the_export_has(self):
+        wanted = [e for e in self.episodes if e["level"] == "L2" and e["cell"] == "novice.ss.rank-aware"]
+        words = self.browser.words(self.page, "#episodes?cell=novice.ss.rank-aware&level=L2")
+        self.assertIn(f"{len(wanted)} episodes, {sum(e['passed'] for e in wanted)} passed", words)
+        shown = re.findall(r"\S+/L\d/\S+#\d+", words)
+        self.assertEqual(shown, [e["episode"] for e in wanted])
+
+    def test_a_permalink_opens_an_episode_at_its_turn(self):
+        episode = next(e for e in self.episodes if e["turns"] > 1)
+        place = f"#episode={quote(episode['episode'], safe='')}&turn=2"
+        dom = self.browser.dom(self.page, place)
+        self.assertRegex(dom, r'class="turn here" id="turn-2"|id="turn-2" class="turn here"')
+        words = self.browser.words(self.page, place)
+        self.assertIn(episode["episode"], words)
+        turns = [json.loads(x) for x in nkigrid("export", self.run_folder, "--turns", "--texts").stdout.splitlines()]
+        kernels = [t["kernel"] for t in turns if t["episode"] == episode["episode"] and t["kernel"]]
+        for line in kernels[0].splitlines()[:20]:
+            self.assertIn(line.strip(), words)
+
+    def test_what_others_wrote_is_text(self):
+        name = "m.ss.p/L1/00000#1"
+        page = self.build("hostile", [made_episode(0, message=HOSTILE)], [made_turn(name, HOSTILE + "x" * 1_000_000)])
+        self.assertLess(page.stat().st_size, 300_000, "a line of a million characters is cut")
+        for place in ("", "#episode=" + quote(name, safe="")):
+            dom = self.browser.dom(page, place)
+            self.assertNotIn("data-owned", dom)
+            self.assertEqual(len(re.findall(r"<script(?! type=\"application/x-nkigrid\")", dom)), 1)
+            self.assertNotRegex(dom, "<img src=.?x")
+            self.assertNotIn("\u202e", re.search(r"<main.*?</main>", dom, re.S)[0])
+        words = self.browser.words(page, "#episode=" + quote(name, safe=""))
+        self.assertIn("\\u{202e}gnirts", words)
+        self.assertIn("characters left out", words)
+
+    def test_nothing_but_the_page_may_run_or_be_fetched(self):
+        text = self.page.read_text()
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+        self.assertTrue(policy.startswith("default-src 'none'; img-src data:; style-src 'sha256-"))
+        self.assertNotIn("unsafe", policy)
+        self.assertNotRegex(text, r"(src|href)=\"?https?:")
+
+    def test_the_same_run_gives_the_same_bytes(self):
+        again = self.box / "again.html"
+        self.assertEqual(nkigrid("report", self.run_folder, "-o", again, "-q").returncode, 0)
+        self.assertEqual(again.read_bytes(), self.page.read_bytes())
+
+    def test_thousands_of_episodes_are_listed_and_opened(self):
+        many = int(os.environ.get("NKIGRID_REPORT_EPISODES", "4000"))
+        names = [f"m.ss.p/L1/{i:05}#1" for i in range(many)]
+        page = self.build(
+            "many", [made_episode(i) for i in range(many)], [made_turn(n, f"kernel of {n}\n" * 40) for n in names]
+        )
+        self.assertIn(f"{many} episodes, 0 passed", self.browser.words(page, "#episodes"))
+        words = self.browser.words(page, "#episode=" + quote(names[-1], safe=""))
+        self.assertIn(f"kernel of {names[-1]}", words)
+
+
+if __name__ == "__main__":
+    unittest.main()
