@@ -113,6 +113,11 @@ double hbm_floor_us(const jobs::Task& task) {
   return bytes / kHbmBytesPerMicrosecond;
 }
 
+double roofline_us_of(const jobs::Benchmark& benchmark, const jobs::Task& task) {
+  const auto about = benchmark.about.find(task.id);
+  return about == benchmark.about.end() ? hbm_floor_us(task) : about->second.roofline_us;
+}
+
 std::vector<TaskProof> prove_against_torch(const jobs::Benchmark& benchmark,
                                            const std::vector<const jobs::Task*>& tasks, const jobs::CheckSpec& check,
                                            const std::filesystem::path& libexec) {
@@ -135,8 +140,7 @@ std::vector<TaskProof> prove_against_torch(const jobs::Benchmark& benchmark,
     auto& proof = found[task->id];
     if (proof.id.empty()) proof.faults.emplace_back("the proof of the index did not reach it");
     proof.id = task->id;
-    const auto about = benchmark.about.find(task->id);
-    proof.roofline_us = about == benchmark.about.end() ? hbm_floor_us(*task) : about->second.roofline_us;
+    proof.roofline_us = roofline_us_of(benchmark, *task);
     proofs.push_back(proof);
   }
   return proofs;

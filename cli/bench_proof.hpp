@@ -30,6 +30,9 @@ struct TaskProof {
 /// The least time [us] that a task's arguments and results take through HBM, each moved once.
 double hbm_floor_us(const jobs::Task& task);
 
+/// What the benchmark says of a task's roofline [us], else hbm_floor_us().
+double roofline_us_of(const jobs::Benchmark& benchmark, const jobs::Task& task);
+
 /// Proves tasks of a benchmark against torch, in one process of the helper: index, and that cheap answers fail.
 /// @returns one proof a task, in order @throws Error{external} when the helper fails @threads safe
 std::vector<TaskProof> prove_against_torch(const jobs::Benchmark& benchmark,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/findings.hpp"
+#include "cli/reward_columns.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 
@@ -80,6 +81,7 @@ std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& 
 void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
   const auto& plan = run.plan;
   const auto findings = read_findings(run, ledger);
+  const RewardColumns rewards(run);
   for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
@@ -88,13 +90,16 @@ void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
       rows.absent("outstanding");
     else
       rows.text("outstanding", to_string(state.outstanding));
-    put_end(rows, ledger.ends[i] ? &*ledger.ends[i] : nullptr, findings[i]);
+    const auto* end = ledger.ends[i] ? &*ledger.ends[i] : nullptr;
+    put_end(rows, end, findings[i]);
+    rewards.put(rows, plan.episodes[i].task, end, findings[i]);
     rows.end_row();
   }
 }
 
 void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
   const log::PlanIndex index(run.plan);
+  const RewardColumns rewards(run);
   log::LogVisitor visitor;
   visitor.end = [&](const log::End& end) {
     const auto place = index.find(end.id);
@@ -102,6 +107,7 @@ void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
     put_episode(rows, run.plan, run.plan.episodes[place]);
     rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
     put_end(rows, &end, end.findings);
+    rewards.put(rows, run.plan.episodes[place].task, &end, end.findings);
     rows.text("reason", end.reason).end_row();
   };
   log::read_log(log::log_of(run), log::Texts::load, visitor);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -39,17 +40,37 @@ struct PlanOptions {
   ScheduleOptions schedule;
 };
 
-jobs::CellForecast total_of(const std::vector<jobs::CellForecast>& cells) {
-  jobs::CellForecast total;
-  total.cell = "all";
-  for (const auto& cell : cells) {
-    total.episodes += cell.episodes;
-    total.requests += cell.requests;
-    total.tokens_in += cell.tokens_in;
-    total.tokens_out += cell.tokens_out;
-    if (cell.usd) total.usd = total.usd.value_or(0) + *cell.usd;
+void add(jobs::CellForecast& total, const jobs::CellForecast& cell) {
+  total.episodes += cell.episodes;
+  total.requests += cell.requests;
+  total.tokens_in += cell.tokens_in;
+  total.tokens_out += cell.tokens_out;
+  if (cell.usd) total.usd = total.usd.value_or(0) + *cell.usd;
+}
+
+void add(jobs::ExpectedCost& all, const jobs::ExpectedCost& cell) {
+  all.seconds += cell.seconds;
+  all.tokens_in += cell.tokens_in;
+  all.tokens_out += cell.tokens_out;
+  all.usd += cell.usd;
+}
+
+/// A model's cells, or the whole plan, taken together.
+struct Forecast {
+  jobs::CellForecast most;
+  jobs::ExpectedCost expected;
+};
+
+Forecast sum_of(const std::vector<jobs::CellForecast>& cells, const std::vector<jobs::ExpectedCost>& expected,
+                const jobs::Plan& plan, const std::string& model) {
+  Forecast sum;
+  sum.most.cell = model;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!model.empty() && plan.cells[i].model != model) continue;
+    add(sum.most, cells[i]);
+    add(sum.expected, expected[i]);
   }
-  return total;
+  return sum;
 }
 
 nlohmann::ordered_json to_json(const jobs::CellForecast& cell) {
@@ -70,19 +91,25 @@ nlohmann::ordered_json to_json(const jobs::CellForecast& most, const jobs::Expec
   return json;
 }
 
-jobs::ExpectedCost sum_of(const std::vector<jobs::ExpectedCost>& cells) {
-  jobs::ExpectedCost all;
-  for (const auto& cell : cells) {
-    all.seconds += cell.seconds;
-    all.tokens_in += cell.tokens_in;
-    all.tokens_out += cell.tokens_out;
-    all.usd += cell.usd;
+/// Of each model that has cells: what it costs, and by which price.
+nlohmann::ordered_json models_json(const jobs::Grid& grid, const jobs::Plan& plan,
+                                   const std::vector<jobs::CellForecast>& cells, const Schedule& schedule) {
+  auto models = nlohmann::ordered_json::array();
+  for (const auto& model : grid.models) {
+    const auto sum = sum_of(cells, schedule.cells, plan, model.name);
+    if (sum.most.episodes == 0) continue;
+    auto json = to_json(sum.most, sum.expected);
+    json["model"] = json["cell"];
+    json.erase("cell");
+    json["price_from"] =
+        model.price && !model.price->from.empty() ? nlohmann::ordered_json(model.price->from) : nullptr;
+    models.push_back(std::move(json));
   }
-  return all;
+  return models;
 }
 
-void print_json(const std::string& hash, const jobs::Plan& plan, const std::vector<jobs::CellForecast>& cells,
-                const Schedule& schedule, const std::string& power) {
+void print_json(const std::string& hash, const jobs::Grid& grid, const jobs::Plan& plan,
+                const std::vector<jobs::CellForecast>& cells, const Schedule& schedule, const std::string& power) {
   nlohmann::ordered_json out = {
       {"version", 1},
       {"grid_hash", hash},
@@ -91,10 +118,24 @@ void print_json(const std::string& hash, const jobs::Plan& plan, const std::vect
       {"learnt_from", {{"episodes", schedule.model.episodes}, {"runs", schedule.model.runs}}}};
   out["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < cells.size(); ++i) out["cells"].push_back(to_json(cells[i], schedule.cells[i]));
-  out["all"] = to_json(total_of(cells), sum_of(schedule.cells));
+  out["models"] = models_json(grid, plan, cells, schedule);
+  const auto all = sum_of(cells, schedule.cells, plan, "");
+  out["all"] = to_json(all.most, all.expected);
+  out["all"]["cell"] = "all";
   out["schedule"] = nlohmann::ordered_json::parse(schedule_as_json(schedule));
   out["power"] = nlohmann::ordered_json::parse(power);
   fmt::print("{}", json_text(out));
+}
+
+/// "claude 2026-07-01, opus of the grid": which price each priced model's USD are by.
+std::string prices_text(const jobs::Grid& grid) {
+  std::vector<std::string> words;
+  for (const auto& model : grid.models) {
+    if (!model.price) continue;
+    words.push_back(model.price->from.empty() ? model.name + " by the grid"
+                                              : fmt::format("{} from {}", model.name, model.price->from));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::vector<std::string> row_of(const jobs::CellForecast& cell, const jobs::ExpectedCost& expected) {
@@ -118,11 +159,19 @@ void print_table(const jobs::Grid& grid, const jobs::Plan& plan, const std::vect
   for (const auto* head : {"episodes", "requests", "Mtok in", "Mtok out", "USD", "lane hours", "exp. USD"})
     sheet.columns.push_back({head, aggregate::Align::right});
   for (std::size_t i = 0; i < cells.size(); ++i) sheet.rows.push_back(row_of(cells[i], schedule.cells[i]));
-  sheet.rows.push_back(row_of(total_of(cells), sum_of(schedule.cells)));
+  for (const auto& model : grid.models) {
+    auto sum = sum_of(cells, schedule.cells, plan, model.name);
+    sum.most.cell = "all of " + model.name;
+    if (sum.most.usd) sheet.rows.push_back(row_of(sum.most, sum.expected));
+  }
+  auto all = sum_of(cells, schedule.cells, plan, "");
+  all.most.cell = "all";
+  sheet.rows.push_back(row_of(all.most, all.expected));
   sheet.notes = {
       fmt::format("requests, Mtok and USD: at most, when every episode takes all its turns; lane hours and "
                   "exp. USD: {}",
                   basis_text(schedule.model))};
+  if (const auto prices = prices_text(grid); !prices.empty()) sheet.notes.push_back("prices: " + prices);
   say("{}", sheet_as_text(sheet, terminal_columns(STDOUT_FILENO)));
 }
 
@@ -161,7 +210,7 @@ ExitCode plan(const PlanOptions& options) {
   wanted.test = options.test == "exact" ? aggregate::PValue::exact : aggregate::PValue::mid;
   const auto power = aggregate::plan_power(grid, plan, pilot ? &*pilot : nullptr, wanted);
   if (options.json) {
-    print_json(jobs::grid_hash(plan), plan, cells, schedule, power_as_json(power, wanted));
+    print_json(jobs::grid_hash(plan), grid, plan, cells, schedule, power_as_json(power, wanted));
   } else {
     print_table(grid, plan, cells, schedule);
     print_schedule(schedule);

@@ -83,7 +83,7 @@ ExitCode show_prompt(const PromptRequest& wanted) {
   const jobs::Task& task = find_task(source.benchmark, names.task);
   const jobs::ModeSpec& mode = source.grid.mode(cell.mode);
   const auto messages = agent::first_messages(task, source.grid.prompt(cell.prompt), mode);
-  const auto& tools = agent::rules_of(mode.kind).tools;
+  const auto tools = agent::tools_of(mode);
   if (wanted.request) {
     const auto seed = sampling_seed(source.grid.seed, cell.id, task.id, 1);
     fmt::print("{}", request_text(source.grid.model(cell.model), {.messages = messages, .tools = tools, .seed = seed}));

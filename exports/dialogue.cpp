@@ -16,7 +16,7 @@ void say(Dialogue& dialogue, const std::string& lines, std::uint32_t turn) {
 Dialogue dialogue_of(const jobs::Run& run, const Story& story) {
   const auto& cell = run.plan.cells[run.plan.episodes[story.place].cell];
   Dialogue dialogue;
-  dialogue.tools = agent::rules_of(run.grid.mode(cell.mode).kind).tools;
+  dialogue.tools = agent::tools_of(run.grid.mode(cell.mode));
   const bool recovers = run.grid.model(cell.model).call_recovery;
   for (const auto& logged : story.turns) {
     const auto number = logged.reply.turn;

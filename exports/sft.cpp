@@ -19,9 +19,11 @@ using Json = nlohmann::ordered_json;
 
 Json arguments_json(const agent::DecodedCall& call) {
   Json json = Json::object();
-  if (call.tool == agent::Tool::compile) json["kernel_source"] = to_valid_utf8(call.source);
+  if (call.tool == jobs::Tool::compile) json["kernel_source"] = to_valid_utf8(call.source);
   if (call.trials) json["trials"] = *call.trials;
   if (call.entry) json["entry"] = to_valid_utf8(*call.entry);
+  if (call.file) json["file"] = to_valid_utf8(*call.file);
+  if (call.file && call.line > 1) json["line"] = call.line;
   return json;
 }
 

@@ -38,7 +38,7 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
                                {of("modes", mode.name, "stop_on_pass"), flag_text(mode.stop_on_pass)},
                                {of("modes", mode.name, "nudge"), mode.nudge},
                                {of("modes", mode.name, "context.on_full"), mode.trim_on_full ? "trim" : "stop"},
-                               {fmt::format("prompts.{}", prompt.name), sha256_hex(prompt.text)},
+                               {fmt::format("prompts.{}", prompt.name), hash_of(prompt)},
                                {"check.atol", fmt::format("{}", check.atol)},
                                {"check.rtol", fmt::format("{}", check.rtol)},
                                {"check.trials", std::to_string(check.trials)},
@@ -53,7 +53,15 @@ std::vector<KeyField> cell_key_fields(const Grid& grid, const CellSpec& cell) {
   // Only where they mean something: keys of simulator runs do not depend on what other backends know.
   if (!device.nki.strict.empty()) fields.push_back({"device.strict", device.nki.strict});
   for (auto& own : backend_key_fields(device.backend)) fields.push_back(std::move(own));
-  if (mode.diagnostics == Diagnostics::plain) fields.push_back({of("modes", mode.name, "tools.diagnostics"), "plain"});
+  if (mode.tools.diagnostics == Diagnostics::plain)
+    fields.push_back({of("modes", mode.name, "tools.diagnostics"), "plain"});
+  if (row_of(mode.kind).calls_tools && mode.tools.offer != usual_tools()) {
+    std::string offer;
+    for (const auto tool : mode.tools.offer) offer += fmt::format("{} ", name_of(tool));
+    fields.push_back({of("modes", mode.name, "tools.offer"), offer});
+  }
+  if (mode.tools.offers(Tool::read_docs))
+    fields.push_back({of("modes", mode.name, "tools.docs"), hash_of(mode.tools.pages)});
   return fields;
 }
 

@@ -28,12 +28,23 @@ using nlohmann::json;
 Benchmark planned_part(const Benchmark& benchmark, const Plan& plan) {
   Benchmark part;
   part.name = benchmark.name;
-  for (const auto& task : plan.tasks) part.tasks.push_back(*benchmark.find(task.id));
+  for (const auto& task : plan.tasks) {
+    part.tasks.push_back(*benchmark.find(task.id));
+    if (const auto said = benchmark.about.find(task.id); said != benchmark.about.end()) part.about.insert(*said);
+  }
   for (const auto& [name, ids] : benchmark.subsets) {
     const bool whole = std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return part.find(id) != nullptr; });
     if (whole) part.subsets.emplace(name, ids);
   }
   return part;
+}
+
+/// By their path in RUN/inputs.
+std::map<std::string, std::string> prompt_files(const PromptSpec& prompt) {
+  if (prompt.parts.empty()) return {{fmt::format("prompts/{}.md", prompt.name), prompt.text}};
+  std::map<std::string, std::string> files;
+  for (const auto& part : prompt.parts) files[fmt::format("prompts/{}/{}", prompt.name, part.name)] = part.text;
+  return files;
 }
 
 /// Bytes of a file, or nothing when there is none of that name.
@@ -74,13 +85,17 @@ json extent_json(const PlanExtent& extent) {
 
 std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   std::map<std::string, std::string> files;
-  for (auto& [name, bytes] : own_format_files(planned_part(benchmark, plan)))
-    files["benchmark/" + name] = std::move(bytes);
+  const auto part = planned_part(benchmark, plan);
+  for (auto& [name, bytes] : own_format_files(part)) files["benchmark/" + name] = std::move(bytes);
+  if (!part.about.empty()) files[kAboutInput] = about_text(part);
   const bool wants_kernels = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
     return needs_known_kernels(grid.model(cell.model).api);
   });
   // All of the grid's prompts and profiles: those that no cell uses yet are named in grid.yaml too.
-  for (const auto& prompt : grid.prompts) files[fmt::format("prompts/{}.md", prompt.name)] = prompt.text;
+  for (const auto& prompt : grid.prompts) files.merge(prompt_files(prompt));
+  for (const auto& mode : grid.modes) {
+    for (const auto& page : mode.tools.pages) files[fmt::format("docs/{}/{}", mode.name, page.name)] = page.text;
+  }
   for (const auto& model : grid.models) {
     for (const auto& [name, file] : api_input_files(model.api)) files[name] = read_file(file);
   }
@@ -94,13 +109,16 @@ std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark
 std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::map<std::string, std::string>& files) {
   std::set<std::string> used;
   for (const auto& cell : grid.cells) {
-    used.insert(fmt::format("prompts/{}.md", cell.prompt));
+    for (const auto& [name, text] : prompt_files(grid.prompt(cell.prompt))) used.insert(name);
+    for (const auto& page : grid.mode(cell.mode).tools.pages)
+      used.insert(fmt::format("docs/{}/{}", cell.mode, page.name));
     for (const auto& [name, file] : api_input_files(grid.model(cell.model).api)) used.insert(name);
   }
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {
-    const bool is_named = name.rfind("prompts/", 0) == 0 || name.rfind("profiles/", 0) == 0;
-    if (name != kIndexInput && (!is_named || used.count(name) != 0)) hashes[name] = sha256_hex(bytes);
+    const bool is_named = name.starts_with("prompts/") || name.starts_with("profiles/") || name.starts_with("docs/");
+    if (name != kIndexInput && name != kAboutInput && (!is_named || used.count(name) != 0))
+      hashes[name] = sha256_hex(bytes);
   }
   return hashes;
 }

@@ -11,7 +11,8 @@ double reply_tokens(const ModelSpec& model, const TurnPrior& prior) {
 Tokens most_tokens(const ModelSpec& model, const ModeSpec& mode, const PromptSpec& prompt, const Task& task,
                    const TurnPrior& prior) {
   const double first =
-      (static_cast<double>(prompt.text.size() + task.source.size()) + prior.task_text_bytes) / prior.bytes_per_token;
+      (static_cast<double>(text_for(prompt, task).size() + task.source.size()) + prior.task_text_bytes) /
+      prior.bytes_per_token;
   const double reply = reply_tokens(model, prior);
   const double turns = mode.turns;
   return {turns * first + (reply + prior.feedback_tokens) * turns * (turns - 1) / 2, turns * reply};

@@ -196,6 +196,13 @@ const Remote* remote_of(const ModelApi& api) {
       api);
 }
 
+std::vector<std::string> endpoint_api_names() {
+  std::vector<std::string> names;
+  for (const auto& api : all_apis())
+    if (has_endpoint(api)) names.emplace_back(name_of(api));
+  return names;
+}
+
 bool needs_known_kernels(const ModelApi& api) { return std::holds_alternative<Synthetic>(api); }
 
 std::map<std::string, fs::path> api_input_files(const ModelApi& api) {

@@ -88,6 +88,9 @@ std::map<std::string, std::filesystem::path> api_input_files(const ModelApi& api
 /// are not among them.
 std::vector<KeyField> api_key_fields(const ModelApi& api);
 
+/// Names of the apis with an endpoint.
+std::vector<std::string> endpoint_api_names();
+
 /// Where a model's secrets come from: its key and those of its headers.
 std::vector<KeySource> key_sources(const ModelApi& api);
 /// Reads models.NAME.api and the keys that belong to it. Makes all keys of an api that is not known known: one mistake,

@@ -12,17 +12,11 @@
 #include "jobs/grid/apis.hpp"
 #include "jobs/grid/device.hpp"
 #include "jobs/grid/modes.hpp"
+#include "jobs/grid/prices.hpp"
 #include "jobs/grid/problems.hpp"
+#include "jobs/grid/prompts.hpp"
 
 namespace nkigrid::jobs {
-
-/// USD per 1e6 tokens.
-struct Price {
-  double input_usd = 0;
-  double output_usd = 0;
-  std::optional<double> cache_read_usd = {};   ///< of input tokens read from a cache; none: as any input
-  std::optional<double> cache_write_usd = {};  ///< of input tokens written to one
-};
 
 struct Budget {
   std::optional<double> usd;
@@ -43,12 +37,6 @@ struct ModelSpec {
   std::optional<Price> price;
   std::optional<std::string> method;
   Budget budget;
-};
-
-struct PromptSpec {
-  std::string name;
-  std::filesystem::path file;
-  std::string text;  ///< the system message, verbatim
 };
 
 struct CheckSpec {
@@ -130,6 +118,7 @@ struct GridResult {
 struct GridReading {
   TaskPoser poser = {};                ///< as load_benchmark() has it
   std::vector<std::string> sets = {};  ///< what the command line sets, "models.qwen.temperature=0.2"
+  std::string day = {};                ///< whose prices hold, YYYY-MM-DD; "": today's
 };
 
 /// Reads and validates a grid file: unknown and duplicate keys, wrong types and units, names, missing files and tasks,

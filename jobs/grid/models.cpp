@@ -1,25 +1,12 @@
 #include "jobs/grid/models.hpp"
 
-#include <limits>
-
 #include <fmt/core.h>
 
+#include "jobs/grid/prices.hpp"
 #include "jobs/grid/sections.hpp"
 
 namespace nkigrid::jobs {
 namespace {
-
-Price read_price(const YamlNode& node, const std::string& path, Problems& problems) {
-  Fields fields(node, path, problems);
-  constexpr double kAny = std::numeric_limits<double>::infinity();
-  fields.require("input");
-  fields.require("output");
-  Price price{fields.number("input", 0, 0, kAny), fields.number("output", 0, 0, kAny)};
-  if (fields.find("cache_read") != nullptr) price.cache_read_usd = fields.number("cache_read", 0, 0, kAny);
-  if (fields.find("cache_write") != nullptr) price.cache_write_usd = fields.number("cache_write", 0, 0, kAny);
-  fields.finish();
-  return price;
-}
 
 /// The keys that every api has.
 void read_common(Fields& fields, ModelSpec& model) {

@@ -36,16 +36,7 @@ void refuse(Fields& fields, std::string_view key, const ModeKindRow& row) {
   }
 }
 
-void read_tools(Fields& fields, ModeSpec& mode) {
-  const auto* tools = fields.find("tools");
-  if (tools == nullptr) return;
-  Fields inner(*tools, fields.path_of("tools"), fields.problems());
-  static const std::vector<std::string> kDiagnostics = {"explained", "plain"};
-  if (inner.choice("diagnostics", "explained", kDiagnostics) == "plain") mode.diagnostics = Diagnostics::plain;
-  inner.finish();
-}
-
-void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
+void read_keys_of_kind(Fields& fields, const ModeKindRow& row, const Folders& folders, ModeSpec& mode) {
   mode.kind = row.kind;
   mode.turns = row.turns;
   if (row.most_turns > 1)
@@ -65,10 +56,11 @@ void read_keys_of_kind(Fields& fields, const ModeKindRow& row, ModeSpec& mode) {
     mode.stop_on_pass = fields.flag("stop_on_pass", true);
   else
     refuse(fields, "stop_on_pass", row);
-  if (row.takes_tools)
-    read_tools(fields, mode);
-  else
+  if (row.calls_tools) mode.tools.offer = usual_tools();
+  if (!row.takes_tools)
     refuse(fields, "tools", row);
+  else if (const auto* tools = fields.find("tools"))
+    mode.tools = read_mode_tools(*tools, fields.path_of("tools"), row, folders, fields.problems());
   if (!row.nudge.empty())
     mode.nudge = fields.text("nudge", std::string(row.nudge));
   else
@@ -87,19 +79,15 @@ void read_context(Fields& fields, ModeSpec& mode) {
   Fields inner(*context, fields.path_of("context"), fields.problems());
   static const std::vector<std::string> kOnFull = {"stop", "trim"};
   mode.trim_on_full = inner.choice("on_full", "stop", kOnFull) == "trim";
-  if (mode.trim_on_full) {
-    fields.problems().add(inner.find("on_full")->place,
-                          fmt::format("{} is not in this version; use stop", inner.path_of("on_full")));
-  }
   inner.finish();
 }
 
-ModeSpec read_mode(const YamlNode& node, Problems& problems) {
+ModeSpec read_mode(const YamlNode& node, const Folders& folders, Problems& problems) {
   ModeSpec mode;
   mode.name = node.key;
   Fields fields(node, fmt::format("modes.{}", node.key), problems);
   if (const auto* row = read_kind(fields))
-    read_keys_of_kind(fields, *row, mode);
+    read_keys_of_kind(fields, *row, folders, mode);
   else
     accept_any(fields, mode);
   read_context(fields, mode);
@@ -124,6 +112,7 @@ const std::vector<ModeKindRow>& mode_kinds() {
        .turns = 10,
        .takes_stop_on_pass = true,
        .takes_tools = true,
+       .calls_tools = true,
        .nudge = kNudgeForTools},
   };
   return kRows;
@@ -136,9 +125,9 @@ const ModeKindRow& row_of(ModeKind kind) {
   return *found;
 }
 
-std::vector<ModeSpec> read_modes(const YamlNode& node, Problems& problems) {
+std::vector<ModeSpec> read_modes(const YamlNode& node, const Folders& folders, Problems& problems) {
   std::vector<ModeSpec> modes;
-  for (const auto& item : node.items) modes.push_back(read_mode(item, problems));
+  for (const auto& item : node.items) modes.push_back(read_mode(item, folders, problems));
   return modes;
 }
 

@@ -10,6 +10,7 @@
 #include "jobs/grid/models.hpp"
 #include "jobs/grid/modes.hpp"
 #include "jobs/grid/overlay.hpp"
+#include "jobs/grid/prices.hpp"
 #include "jobs/grid/sections.hpp"
 #include "jobs/grid/tasks.hpp"
 
@@ -73,15 +74,62 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
     grid.lanes = fields.integer("lanes", 0, 1, 4096);
 }
 
+/// The table that `prices` names; nothing where none is named, or is not right.
+std::optional<std::vector<DatedPrice>> read_price_file(const YamlNode& node, const std::string& name,
+                                                       const Folders& folders, Problems& problems) {
+  const auto file = folders.find(name);
+  if (!file || !fs::is_regular_file(*file)) {
+    problems.add(node.place, fmt::format("no price table '{}'{}{}", name, folders.near(name), folders.looked_in()));
+    return std::nullopt;
+  }
+  Problems inside(file->native());
+  auto table = read_price_table(*file, inside);
+  for (const auto& problem : inside.sorted())
+    problems.add(node.place, fmt::format("in '{}', line {}: {}", file->native(), problem.line, problem.message));
+  return inside.empty() ? std::optional(std::move(table)) : std::nullopt;
+}
+
+/// Gives the models without a price of their own what holds on the day.
+void read_prices(Fields& fields, const Folders& folders, const std::string& day, Grid& grid) {
+  const auto* node = fields.find("prices");
+  const auto name = fields.text("prices", "");
+  if (node == nullptr || node->kind != YamlNode::Kind::scalar) return;
+  const auto table = read_price_file(*node, name, folders, fields.problems());
+  if (!table) return;
+  for (auto& model : grid.models) {
+    if (model.price || !has_endpoint(model.api)) continue;
+    if (const auto* price = price_on(*table, model.api, day))
+      model.price = *price;
+    else
+      fields.problems().add(node->place,
+                            fmt::format("models.{}: no price of '{}' (api {}) on {} in '{}'; add a row "
+                                        "(docs/formats/prices.md), or a price to the model",
+                                        model.name, remote_of(model.api)->model, name_of(model.api), day, name));
+  }
+}
+
+/// Only the simulator's programs can be looked into.
+void check_profiles(Fields& fields, const Grid& grid) {
+  if (std::holds_alternative<SimSpec>(grid.device.backend)) return;
+  for (const auto& mode : grid.modes) {
+    if (mode.tools.offers(Tool::profile))
+      fields.problems().add(fields.find("modes")->place,
+                            fmt::format("modes.{}.tools.offer names profile_kernel (backend {} estimates nothing); "
+                                        "leave it out, or take backend sim",
+                                        mode.name, name_of(grid.device.backend)));
+  }
+}
+
 void read_sections(Fields& fields, const Folders& folders, Grid& grid) {
   auto& problems = fields.problems();
   if (const auto* node = fields.find("device")) grid.device = read_device(*node, folders, problems);
   if (const auto* node = fields.find("check")) grid.check = read_check(*node, problems);
   if (const auto* node = require_names(fields, "models")) grid.models = read_models(*node, folders, problems);
-  if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, problems);
+  if (const auto* node = require_names(fields, "modes")) grid.modes = read_modes(*node, folders, problems);
   if (const auto* node = require_names(fields, "prompts", true)) grid.prompts = read_prompts(*node, folders, problems);
   if (const auto* node = fields.find("budget")) grid.budget = read_budget(*node, "budget", problems);
   if (const auto* node = fields.find("slurm")) grid.slurm = read_slurm(*node, problems);
+  check_profiles(fields, grid);
 }
 
 void check_size(const Grid& grid, const YamlNode& cells, Problems& problems) {
@@ -149,6 +197,7 @@ GridFile read_grid_file(const fs::path& named, const fs::path& configs, const Gr
       result.benchmark = read_benchmark(*node, folders, reading.poser, problems);
     if (result.benchmark) grid.benchmark = result.benchmark->place;
     read_sections(fields, folders, grid);
+    read_prices(fields, folders, reading.day.empty() ? today() : reading.day, grid);
     read_product(fields, result.benchmark ? &*result.benchmark : nullptr, grid);
     fields.finish();
     if (result.resolved) restore_subsets(*result.resolved, grid);

@@ -37,18 +37,23 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
   const auto path = read_text(node, fmt::format("prompts.{}", node.key), problems);
   if (!path) return prompt;
   const auto file = folders.find(*path);
-  if (!file || !fs::is_regular_file(*file)) {
+  if (!file || (!fs::is_regular_file(*file) && !fs::is_directory(*file))) {
     problems.add(node.place, fmt::format("no prompt file '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return prompt;
   }
   try {
-    prompt.file = *file;
-    prompt.text = read_file(*file);
+    if (fs::is_directory(*file)) {
+      prompt = read_prompt_folder(*file);
+      prompt.name = node.key;
+    } else {
+      prompt.file = *file;
+      prompt.text = read_file(*file);
+    }
     if (prompt.text.empty())
       problems.add(node.place, fmt::format("prompt file '{}' is empty; a system message needs words", *path));
     if (to_valid_utf8(prompt.text) != prompt.text)
       problems.add(node.place, fmt::format("prompt file '{}' is not UTF-8", *path));
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     problems.add(node.place, error.what());
   }
   return prompt;

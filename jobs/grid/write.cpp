@@ -16,14 +16,6 @@ FlowMap budget_map(const Budget& budget) {
   return map;
 }
 
-FlowMap price_map(const Price& price) {
-  FlowMap map;
-  map.number("input", price.input_usd).number("output", price.output_usd);
-  if (price.cache_read_usd) map.number("cache_read", *price.cache_read_usd);
-  if (price.cache_write_usd) map.number("cache_write", *price.cache_write_usd);
-  return map;
-}
-
 FlowMap model_map(const ModelSpec& model) {
   FlowMap map;
   write_api(model.api, map);
@@ -39,15 +31,15 @@ FlowMap model_map(const ModelSpec& model) {
   return map;
 }
 
-FlowMap mode_map(const ModeSpec& mode) {
+FlowMap mode_map(const ModeSpec& mode, bool frozen) {
   FlowMap map;
   const auto& row = row_of(mode.kind);
   map.text("kind", row.name).integer("turns", mode.turns);
   if (row.takes_feedback) map.text("feedback", mode.feedback_verify ? "verify" : "compile");
   if (row.takes_stop_on_pass) map.flag("stop_on_pass", mode.stop_on_pass);
   if (row.takes_tools) {
-    const bool plain = mode.diagnostics == Diagnostics::plain;
-    map.raw("tools", FlowMap().text("diagnostics", plain ? "plain" : "explained").str());
+    const auto docs = frozen ? "docs/" + mode.name : mode.tools.docs.native();
+    map.raw("tools", mode_tools_map(mode.tools, row, docs).str());
   }
   if (!row.nudge.empty()) map.text("nudge", mode.nudge);
   map.raw("context", FlowMap().text("on_full", mode.trim_on_full ? "trim" : "stop").str());
@@ -157,12 +149,12 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   for (const auto& model : grid.models)
     out += fmt::format("  {}: {}\n", yaml_scalar(model.name), model_map(model).str());
   out += "modes:\n";
-  for (const auto& mode : grid.modes) out += fmt::format("  {}: {}\n", yaml_scalar(mode.name), mode_map(mode).str());
+  for (const auto& mode : grid.modes)
+    out += fmt::format("  {}: {}\n", yaml_scalar(mode.name), mode_map(mode, frozen).str());
   out += "prompts:\n";
   for (const auto& prompt : grid.prompts) {
-    out += fmt::format(
-        "  {}: {}\n", yaml_scalar(prompt.name),
-        frozen ? yaml_scalar(fmt::format("prompts/{}.md", prompt.name)) : yaml_scalar(prompt.file.native()));
+    const auto input = fmt::format("prompts/{}{}", prompt.name, prompt.parts.empty() ? ".md" : "");
+    out += fmt::format("  {}: {}\n", yaml_scalar(prompt.name), yaml_scalar(frozen ? input : prompt.file.native()));
   }
   write_products(grid, frozen, out);
   write_contrasts(grid, out);

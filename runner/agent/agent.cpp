@@ -69,6 +69,7 @@ void replay(Session& session, log::Reply record) {
   const model::ChatReply reply = model::parse_reply(record.reply);
   record.id = session.job.id;
   session.append(record);
+  trim_to(session.talk, reply.trimmed);
   play_turn(session, hear(session.talk, session.job, reply));
 }
 
@@ -77,11 +78,13 @@ void next_turn(Session& session, std::stop_token drain) {
   const EpisodeId& episode = session.job.id.episode;
   model::ChatRequest request;
   request.messages = session.talk.messages;
-  request.tools = rules_of(session.job.mode.kind).tools;
+  request.tools = tools_of(session.job.mode);
   request.seed = sampling_seed(session.job.grid.seed, episode.cell, episode.task, episode.replicate);
   request.episode = episode;
   request.turn = session.talk.turns + 1;
   model::ChatReply reply = session.model.complete(request, drain);
+  trim_to(session.talk, reply.trimmed);  // of a run that is replayed
+  reply.trimmed = session.talk.trimmed;
   if (!reply.request.empty()) {
     reply.sent = model::sent_after(session.last_request, reply.request);
     session.last_request = std::move(reply.request);
@@ -103,6 +106,7 @@ bool play(Session& session, std::optional<log::Reply> unanswered, const std::sto
       session.usage.api_retries += error.api_retries;
       switch (error.failure) {
         case model::ChatFailure::context_full:
+          if (session.job.mode.trim_on_full && trim(session.talk)) break;  // asked again, with less
           session.talk.ended_by = EndedBy::context_full;
           session.full = error.what();
           break;
@@ -150,10 +154,6 @@ void append_end(const Session& session, log::End end, double seconds) {
 EpisodeExit run_episode(const EpisodeJob& job, model::ChatModel& model, device::Device& device,
                         const std::function<void(const log::Record&)>& append, const Clock& clock,
                         std::stop_token drain) {
-  if (job.mode.trim_on_full) {
-    throw Error(ErrorCode::config,
-                "modes." + job.mode.name + ".context.on_full 'trim' does not exist yet (legal: stop); use stop");
-  }
   Session session{.job = job, .model = model, .device = device, .append = append, .clock = clock};
   const double started = clock.unix_seconds();
   const Seconds begun = clock.monotonic();

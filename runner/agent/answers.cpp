@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,14 +20,6 @@ Json bounded_list(const std::vector<std::string>& texts, std::size_t most_each) 
   return list;
 }
 
-/// Builds the answer with less and less room for texts until it fits: escapes can make JSON longer than its text.
-std::string fit(const std::function<Json(std::size_t)>& build) {
-  for (std::size_t room = kMaxAnswerBytes * 3 / 4;; room /= 2) {
-    std::string answer = build(std::max<std::size_t>(room, 64)).dump();
-    if (answer.size() <= kMaxAnswerBytes || room < 64) return answer;
-  }
-}
-
 constexpr std::size_t kMostItems = 16;
 
 std::vector<std::string> first_items(const std::vector<std::string>& all) {
@@ -38,13 +29,21 @@ std::vector<std::string> first_items(const std::vector<std::string>& all) {
   return items;
 }
 
-void add_notes(Json& answer, const std::vector<std::string>& notes) {
-  if (!notes.empty()) answer["notes"] = first_items(notes);
-}
-
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
+
+/// Escapes can make JSON longer than its text.
+std::string fitted(const std::function<Json(std::size_t)>& build) {
+  for (std::size_t room = kMaxAnswerBytes * 3 / 4;; room /= 2) {
+    std::string answer = build(std::max<std::size_t>(room, 64)).dump();
+    if (answer.size() <= kMaxAnswerBytes || room < 64) return answer;
+  }
+}
+
+void add_notes(Json& answer, const std::vector<std::string>& notes) {
+  if (!notes.empty()) answer["notes"] = first_items(notes);
+}
 
 std::string bounded(std::string_view text, std::size_t most) {
   return elide_middle(to_valid_utf8(strip_terminal_codes(text)), most);
@@ -52,7 +51,7 @@ std::string bounded(std::string_view text, std::size_t most) {
 
 std::string compile_answer(const device::CompileResult& result, std::uint32_t number,
                            const std::vector<std::string>& notes) {
-  return fit([&](std::size_t room) {
+  return fitted([&](std::size_t room) {
     const Json warnings = bounded_list(first_items(result.warnings), std::max<std::size_t>(room / 32, 64));
     Json answer;
     answer["ok"] = result.ok();
@@ -71,7 +70,7 @@ std::string compile_answer(const device::CompileResult& result, std::uint32_t nu
 
 std::string verify_answer(const device::VerifyResult& result, std::uint32_t number,
                           const std::vector<std::string>& notes) {
-  return fit([&](std::size_t room) {
+  return fitted([&](std::size_t room) {
     Json answer;
     answer["ok"] = result.paper_ok;
     answer["kernel"] = fmt::format("k{}", number);
@@ -95,6 +94,13 @@ std::string verify_answer(const device::VerifyResult& result, std::uint32_t numb
     add_notes(answer, notes);
     return answer;
   });
+}
+
+std::string profile_answer(const std::string& profile, std::uint32_t number, const std::vector<std::string>& notes) {
+  Json answer = {{"ok", true}, {"kernel", fmt::format("k{}", number)}};
+  answer.update(Json::parse(profile));
+  add_notes(answer, notes);
+  return answer.dump();
 }
 
 std::string error_answer(const std::string& problem) {

@@ -25,7 +25,8 @@ struct Submission {
 
 /// What an episode has come to: grown turn by turn, or rebuilt from the log. Holds nothing of the machinery.
 struct Conversation {
-  std::vector<model::Message> messages;  ///< all of them
+  std::vector<model::Message> messages;  ///< all of them, but for those that were trimmed
+  std::uint32_t trimmed = 0;             ///< how many behind the first two are left out
   std::vector<model::Message> pending;   ///< those that no reply record holds yet
   std::uint32_t turns = 0;               ///< done, inherited ones included
   std::uint32_t submissions = 0;
@@ -39,6 +40,15 @@ struct Conversation {
 
 /// Notes a source as submitted. @returns true when it was before
 bool note_source(Conversation& talk, const std::string& source);
+
+/// Leaves out the oldest exchanges (a reply and what answered it) of a conversation that is too long: one, and more
+/// until what follows the first two messages has lost half of its bytes. Those two, the system message and the task,
+/// and the newest exchange stay.
+/// @returns false when nothing is left to leave out
+bool trim(Conversation& talk);
+
+/// Leaves out as much as a logged reply says that was.
+void trim_to(Conversation& talk, std::uint32_t trimmed);
 
 /// Reads a reply as the job's mode does, and marks the conversation when the synthetic model said it.
 Reading hear(Conversation& talk, const EpisodeJob& job, const model::ChatReply& reply);

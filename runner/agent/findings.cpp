@@ -31,6 +31,10 @@ Json element(const device::Mismatch& mismatch) {
 void add_verify(Json& findings, const device::VerifyResult& verify) {
   for (std::size_t i = 0; i < std::min(verify.hints.size(), kMostHints); ++i)
     findings["hints"].push_back(bounded(verify.hints[i], kMostHintBytes));
+  if (verify.elements > 0) {
+    findings["elements"] = verify.elements;
+    findings["mismatches"] = verify.mismatches;
+  }
   if (verify.first) findings["first"] = element(*verify.first);
   if (verify.worst) findings["worst"] = element(*verify.worst);
 }

@@ -15,6 +15,14 @@ constexpr std::string_view kAnswerWithTools =
     "answer, correct the kernel and call again until it verifies. The newest kernel that you submit is the one that "
     "counts.\n";
 
+constexpr std::string_view kAnswerWithCompiler =
+    "\nTools: call `compile_kernel` with the whole file in `kernel_source`. Read what it answers, correct the kernel "
+    "and call again\n"
+    "until it compiles and you are sure of it. The newest kernel that you submit is the one that counts.\n";
+
+constexpr std::string_view kProfileToo = "`profile_kernel` says where the current kernel's time would go.\n";
+constexpr std::string_view kDocsToo = "`read_docs` shows documentation; without arguments it lists the files.\n";
+
 constexpr std::string_view kAnswerWithText = "\nAnswer with the whole file in one Python code block.\n";
 
 EndedBy at_once(const jobs::ModeSpec&, const Reading&, const log::Turn&, bool) { return EndedBy::turns; }
@@ -41,13 +49,24 @@ EndedBy on_pass_or_silence(const jobs::ModeSpec& mode, const Reading& reading, c
 const ModeRules& rules_of(jobs::ModeKind kind) {
   using enum jobs::ModeKind;
   static const std::array kRules = {
-      ModeRules{single_shot, {}, kAnswerWithText, CodeAnswer::none, at_once},
-      ModeRules{multi_turn, {}, kAnswerWithText, CodeAnswer::feedback, on_good_code},
-      ModeRules{tool_agent, tool_specs(), kAnswerWithTools, CodeAnswer::as_calls, on_pass_or_silence},
+      ModeRules{single_shot, CodeAnswer::none, at_once},
+      ModeRules{multi_turn, CodeAnswer::feedback, on_good_code},
+      ModeRules{tool_agent, CodeAnswer::as_calls, on_pass_or_silence},
   };
   const auto found = std::find_if(kRules.begin(), kRules.end(), [&](const auto& rules) { return rules.kind == kind; });
   if (found == kRules.end()) throw Error(ErrorCode::internal, "a kind of mode has no rules");
   return *found;
+}
+
+std::vector<model::ToolSpec> tools_of(const jobs::ModeSpec& mode) { return tool_specs(mode.tools.offer); }
+
+std::string answer_text(const jobs::ModeSpec& mode) {
+  const auto& tools = mode.tools;
+  if (tools.offer.empty()) return std::string(kAnswerWithText);
+  std::string text(tools.offers(jobs::Tool::verify) ? kAnswerWithTools : kAnswerWithCompiler);
+  if (tools.offers(jobs::Tool::profile)) text += kProfileToo;
+  if (tools.offers(jobs::Tool::read_docs)) text += kDocsToo;
+  return text;
 }
 
 EndedBy ends_after(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "jobs/grid/grid.hpp"
@@ -21,8 +21,6 @@ enum class CodeAnswer {
 /// stands in jobs/grid/modes.cpp.
 struct ModeRules {
   jobs::ModeKind kind = jobs::ModeKind::single_shot;
-  std::vector<model::ToolSpec> tools;  ///< offered with every request; without any, a reply's calls are dropped
-  std::string_view task_text;          ///< ends the task message: how to answer
   CodeAnswer code_answer = CodeAnswer::none;
   /// How the loop ends after a turn, but for refusals and the limit of turns; `none` when it goes on. Pure.
   EndedBy (*ends)(const jobs::ModeSpec& mode, const Reading& reading, const log::Turn& turn, bool nudged_before);
@@ -30,6 +28,12 @@ struct ModeRules {
 
 /// @throws Error{internal} for a kind without a row
 const ModeRules& rules_of(jobs::ModeKind kind);
+
+/// What is offered with every request; without any, a reply's calls are dropped.
+std::vector<model::ToolSpec> tools_of(const jobs::ModeSpec& mode);
+
+/// Ends the task message: how to answer.
+std::string answer_text(const jobs::ModeSpec& mode);
 
 /// How the loop ends after a turn; `none` when it goes on. Pure, so that a taken-over episode ends where it would have.
 /// @param nudged_before an earlier turn was answered with the nudge

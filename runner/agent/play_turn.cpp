@@ -27,12 +27,12 @@ std::string compile_text(const device::Diagnostic& diagnostic) {
 /// verify_kernel of a submission that compiles, as the model is told of it.
 device::VerifyResult verify(Session& session, const Submission& submission, log::Turn& turn) {
   return told(verify_submission(session, submission, session.job.grid.check.tool_trials, turn),
-              session.job.mode.diagnostics);
+              session.job.mode.tools.diagnostics);
 }
 
 /// What the compiler says of a submission; with `feedback: verify` the tool stream decides where it says nothing.
 std::string feedback_text(Session& session, const Submission& submission, log::Turn& turn) {
-  const auto compiled = told(*submission.compiled, session.job.mode.diagnostics);
+  const auto compiled = told(*submission.compiled, session.job.mode.tools.diagnostics);
   if (!compiled.ok()) return bounded(compile_text(compiled.diagnostic));
   if (!session.job.mode.feedback_verify) return "";
   const auto result = verify(session, submission, turn);
@@ -43,9 +43,9 @@ std::string feedback_text(Session& session, const Submission& submission, log::T
 
 /// What the tools answer, in words of one message: there is no call that a tool message could answer.
 std::string calls_text(Session& session, const Submission& submission, log::Turn& turn) {
-  const auto compiled = told(*submission.compiled, session.job.mode.diagnostics);
+  const auto compiled = told(*submission.compiled, session.job.mode.tools.diagnostics);
   std::string text = fmt::format("{}\ncompile_kernel: {}", kSubmitted, compile_answer(compiled, submission.number, {}));
-  if (compiled.ok()) {
+  if (compiled.ok() && session.job.mode.tools.offers(jobs::Tool::verify)) {
     const auto result = verify(session, submission, turn);
     text += fmt::format("\nverify_kernel: {}", verify_answer(result, submission.number, {}));
   }

@@ -15,6 +15,7 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
   reading.refused = reply.finish == model::Finish::refused;
   if (reply.mended != 0) reading.flags.push_back(fmt::format("mended={}", reply.mended));
   if (reply.usage.estimated) reading.flags.emplace_back("usage=missing");
+  if (reply.trimmed != 0) reading.flags.emplace_back("trimmed=1");
   if (!reply.left_out.empty()) reading.flags.push_back(fmt::format("left_out={}", reply.left_out));
   if (tools.empty()) {
     reading.message.tool_calls.clear();

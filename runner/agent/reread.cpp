@@ -58,7 +58,7 @@ model::ChatReply reply_again(const log::Reply& logged, const jobs::ModelSpec& mo
 }  // namespace
 
 RereadReply reread(const log::LoggedTurn& turn, const jobs::ModelSpec& model, const jobs::ModeSpec& mode) {
-  const auto& tools = rules_of(mode.kind).tools;
+  const auto tools = tools_of(mode);
   const Reading reading = read_reply(reply_again(turn.reply, model), tools, model.call_recovery);
   const std::string now = effect_now(reading, tools, turn.turn ? turn.turn->kernel : "").words();
   return {turn.turn ? effect_then(*turn.turn).words() : now, now, !turn.reply.raw.empty()};

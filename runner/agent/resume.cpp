@@ -11,16 +11,17 @@ namespace nkigrid::agent {
 namespace {
 
 /// Enters what one answered call did.
-void absorb_call(Conversation& talk, const ModeRules& rules, const model::ToolCall& call, const std::string& answer) {
+void absorb_call(Conversation& talk, const std::vector<model::ToolSpec>& tools, const model::ToolCall& call,
+                 const std::string& answer) {
   const std::optional<bool> ok = answered_ok(answer);
   if (!ok) return;  // not run, or arguments that did not fit
-  DecodedCall decoded = decode_call(call, rules.tools);
-  if (decoded.tool == Tool::compile) {
+  DecodedCall decoded = decode_call(call, tools);
+  if (decoded.tool == jobs::Tool::compile) {
     note_source(talk, decoded.source);
     talk.newest = Submission{std::move(decoded.source), std::move(decoded.entry), ++talk.submissions, std::nullopt};
     talk.current.reset();
     if (*ok) talk.current = talk.newest;
-  } else if (decoded.tool == Tool::verify && *ok) {
+  } else if (decoded.tool == jobs::Tool::verify && *ok) {
     talk.best = talk.current;
   }
 }
@@ -36,12 +37,15 @@ void absorb_code(Conversation& talk, const std::string& code, const log::Turn& t
 /// Enters a finished turn of an earlier attempt.
 void absorb_turn(Conversation& talk, const EpisodeJob& job, const log::LoggedTurn& logged) {
   const log::Turn& turn = *logged.turn;
-  const Reading reading = hear(talk, job, model::parse_reply(logged.reply.reply));
+  const model::ChatReply reply = model::parse_reply(logged.reply.reply);
+  trim_to(talk, reply.trimmed);
+  const Reading reading = hear(talk, job, reply);
   std::vector<model::Message> answers = parse_lines(turn.tool_output);
+  const auto tools = tools_of(job.mode);
   for (const model::ToolCall& call : reading.message.tool_calls) {
     const auto answer = std::find_if(answers.begin(), answers.end(),
                                      [&](const model::Message& message) { return message.tool_call_id == call.id; });
-    if (answer != answers.end()) absorb_call(talk, rules_of(job.mode.kind), call, answer->content);
+    if (answer != answers.end()) absorb_call(talk, tools, call, answer->content);
   }
   if (reading.code) absorb_code(talk, *reading.code, turn);
   talk.ended_by = ends_after(job.mode, reading, turn, talk.nudged);

@@ -55,8 +55,9 @@ std::vector<model::Message> first_messages(const jobs::Task& task, const jobs::P
   if (!source.ends_with('\n')) source += '\n';
   std::string text = fmt::format("Task: {}\n\nPyTorch module:\n```python\n{}```\n\n{}\n{}{}", task.id, source,
                                  inputs_text(task), constants_text(task), kEntryRule);
-  text += rules_of(mode.kind).task_text;
-  return {{model::Role::system, prompt.text, {}, "", false}, {model::Role::user, std::move(text), {}, "", false}};
+  text += answer_text(mode);
+  return {{model::Role::system, text_for(prompt, task), {}, "", false},
+          {model::Role::user, std::move(text), {}, "", false}};
 }
 
 }  // namespace nkigrid::agent

@@ -1,19 +1,21 @@
 #include "runner/agent/tools.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
-constexpr std::int64_t kMostTrials = 5;
+constexpr std::int64_t kMostTrials = 5, kMostLine = 1'000'000'000;
 
 /// The arguments as an object; null when they are none.
 nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
@@ -38,7 +40,7 @@ nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
 void read_text(const nlohmann::json& arguments, const char* key, bool required, std::optional<std::string>& value,
                DecodedCall& decoded) {
   const auto it = arguments.find(key);
-  if (it == arguments.end()) {
+  if (it == arguments.end() || (!required && it->is_null())) {
     if (required) decoded.problem = fmt::format("'{}' is missing (required: the whole Python file as a string)", key);
   } else if (it->is_string()) {
     value = it->get<std::string>();
@@ -47,17 +49,16 @@ void read_text(const nlohmann::json& arguments, const char* key, bool required, 
   }
 }
 
-void read_trials(const nlohmann::json& arguments, DecodedCall& decoded) {
-  const auto it = arguments.find("trials");
-  if (it == arguments.end()) return;
+std::optional<std::uint32_t> read_count(const nlohmann::json& arguments, const char* key, std::int64_t most,
+                                        DecodedCall& decoded) {
+  const auto it = arguments.find(key);
+  if (it == arguments.end()) return std::nullopt;
   const bool integral =
       it->is_number_integer() || (it->is_number_float() && std::floor(it->get<double>()) == it->get<double>());
   const double value = it->is_number() ? it->get<double>() : 0;
-  if (!integral || value < 1 || value > kMostTrials) {
-    decoded.problem = fmt::format("'trials' is {} (legal: an integer from 1 to {})", it->dump(), kMostTrials);
-  } else {
-    decoded.trials = static_cast<std::uint32_t>(value);
-  }
+  if (integral && value >= 1 && value <= static_cast<double>(most)) return static_cast<std::uint32_t>(value);
+  decoded.problem = fmt::format("'{}' is {} (legal: an integer from 1 to {})", key, it->dump(), most);
+  return std::nullopt;
 }
 
 void note_unknown(const nlohmann::json& arguments, std::initializer_list<std::string_view> known,
@@ -68,41 +69,84 @@ void note_unknown(const nlohmann::json& arguments, std::initializer_list<std::st
   }
 }
 
-constexpr std::string_view kCompile = "compile_kernel", kVerify = "verify_kernel";
-
 std::vector<std::string_view> names_of(const std::vector<model::ToolSpec>& tools) {
   std::vector<std::string_view> names;
   for (const auto& tool : tools) names.push_back(tool.name);
   return names;
 }
 
-Tool tool_of(std::string_view name, const std::vector<model::ToolSpec>& offered) {
+constexpr std::array kTools = {jobs::Tool::compile, jobs::Tool::verify, jobs::Tool::profile, jobs::Tool::read_docs};
+
+std::optional<jobs::Tool> tool_of(std::string_view name, const std::vector<model::ToolSpec>& offered) {
   const bool is_offered =
       std::any_of(offered.begin(), offered.end(), [&](const auto& tool) { return tool.name == name; });
-  if (!is_offered) return Tool::unknown;
-  return name == kCompile ? Tool::compile : name == kVerify ? Tool::verify : Tool::unknown;
+  const auto at = std::find_if(kTools.begin(), kTools.end(), [&](auto tool) { return name_of(tool) == name; });
+  return is_offered && at != kTools.end() ? std::optional(*at) : std::nullopt;
+}
+
+model::ToolSpec spec_of(jobs::Tool tool) {
+  const std::string name(name_of(tool));
+  switch (tool) {
+    case jobs::Tool::compile:
+      return {name, "Compiles a kernel file. The kernel that compiles is the current one.",
+              R"({"type":"object","required":["kernel_source"],"properties":{)"
+              R"("kernel_source":{"type":"string","description":"the whole Python file"},)"
+              R"("entry":{"type":"string","description":"kernel function, if the file has several"}}})"};
+    case jobs::Tool::verify:
+      return {name, "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
+              R"({"type":"object","required":[],"properties":{)"
+              R"("trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},)"
+              R"("entry":{"type":"string","description":"must be the compiled entry"}}})"};
+    case jobs::Tool::profile:
+      return {
+          name,
+          "Estimates where the current kernel's time goes on one NeuronCore: what binds it, each engine's busy time, "
+          "bytes moved, the lines that take longest and the begin of the timeline. Correctness is not looked at.",
+          R"({"type":"object","required":[],"properties":{)"
+          R"("entry":{"type":"string","description":"must be the compiled entry"}}})"};
+    case jobs::Tool::read_docs:
+      return {name, "Reads the documentation: without a file the list of files, else a file's text from a line on.",
+              R"({"type":"object","required":[],"properties":{)"
+              R"("file":{"type":"string","description":"as the list names it"},)"
+              R"("line":{"type":"integer","minimum":1,"description":"the first line, default 1"}}})"};
+  }
+  throw Error(ErrorCode::internal, "a tool has no schema");
+}
+
+/// What a tool takes beside what all know. Whether it is missing or of a wrong kind is the call's problem.
+void read_arguments(const nlohmann::json& arguments, DecodedCall& decoded) {
+  if (decoded.tool != jobs::Tool::read_docs) read_text(arguments, "entry", false, decoded.entry, decoded);
+  switch (*decoded.tool) {
+    case jobs::Tool::compile: {
+      std::optional<std::string> source;
+      read_text(arguments, "kernel_source", true, source, decoded);
+      decoded.source = source.value_or("");
+      return note_unknown(arguments, {"kernel_source", "entry"}, decoded);
+    }
+    case jobs::Tool::verify:
+      decoded.trials = read_count(arguments, "trials", kMostTrials, decoded);
+      return note_unknown(arguments, {"trials", "entry"}, decoded);
+    case jobs::Tool::profile:
+      return note_unknown(arguments, {"entry"}, decoded);
+    case jobs::Tool::read_docs:
+      read_text(arguments, "file", false, decoded.file, decoded);
+      decoded.line = read_count(arguments, "line", kMostLine, decoded).value_or(1);
+      return note_unknown(arguments, {"file", "line"}, decoded);
+  }
 }
 
 }  // namespace
 
-std::vector<model::ToolSpec> tool_specs() {
-  return {
-      {std::string(kCompile), "Compiles a kernel file. The kernel that compiles is the current one.",
-       R"({"type":"object","required":["kernel_source"],"properties":{)"
-       R"("kernel_source":{"type":"string","description":"the whole Python file"},)"
-       R"("entry":{"type":"string","description":"kernel function, if the file has several"}}})"},
-      {std::string(kVerify),
-       "Runs the current kernel on random inputs and compares its outputs with the PyTorch reference.",
-       R"({"type":"object","required":[],"properties":{)"
-       R"("trials":{"type":"integer","minimum":1,"maximum":5,"description":"default 3"},)"
-       R"("entry":{"type":"string","description":"must be the compiled entry"}}})"},
-  };
+std::vector<model::ToolSpec> tool_specs(const std::vector<jobs::Tool>& offer) {
+  std::vector<model::ToolSpec> specs;
+  for (const auto tool : offer) specs.push_back(spec_of(tool));
+  return specs;
 }
 
 DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::ToolSpec>& offered) {
   DecodedCall decoded;
   decoded.tool = tool_of(call.name, offered);
-  if (decoded.tool == Tool::unknown) {
+  if (!decoded.tool) {
     decoded.problem = fmt::format("unknown tool '{}' (there are: {})", elide_middle(to_valid_utf8(call.name), 64),
                                   fmt::join(names_of(offered), ", "));
     return decoded;
@@ -112,16 +156,7 @@ DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::To
     decoded.problem = "the arguments are no JSON object";
     return decoded;
   }
-  read_text(arguments, "entry", false, decoded.entry, decoded);
-  if (decoded.tool == Tool::compile) {
-    std::optional<std::string> source;
-    read_text(arguments, "kernel_source", true, source, decoded);
-    decoded.source = source.value_or("");
-    note_unknown(arguments, {"kernel_source", "entry"}, decoded);
-  } else {
-    read_trials(arguments, decoded);
-    note_unknown(arguments, {"trials", "entry"}, decoded);
-  }
+  read_arguments(arguments, decoded);
   return decoded;
 }
 

@@ -5,21 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "jobs/grid/mode_tools.hpp"
 #include "runner/model/chat.hpp"
 
 namespace nkigrid::agent {
 
-enum class Tool { compile, verify, unknown };
-
-/// compile_kernel and verify_kernel as the kernel interface defines them.
-std::vector<model::ToolSpec> tool_specs();
+/// The tools as models are told of them: compile_kernel and verify_kernel as the kernel interface defines them.
+std::vector<model::ToolSpec> tool_specs(const std::vector<jobs::Tool>& offer);
 
 /// A call's arguments after decoding and the schema check.
 struct DecodedCall {
-  Tool tool = Tool::unknown;
-  std::string source;  ///< compile
+  std::optional<jobs::Tool> tool;  ///< none: what is called is not offered
+  std::string source;              ///< compile
   std::optional<std::string> entry;
   std::optional<std::uint32_t> trials;  ///< verify
+  std::optional<std::string> file;      ///< read_docs; none: which there are
+  std::uint32_t line = 1;               ///< of it, the first to be shown
   std::string problem;                  ///< why the arguments are bad; "" when they are good
   std::vector<std::string> notes;       ///< unknown arguments that were ignored
   bool peeled = false;                  ///< the object came wrapped in one string

@@ -100,6 +100,9 @@ class Backend {
   /// opened
   virtual std::unique_ptr<Session> open(const jobs::Task& task, const Artifact& artifact) = 0;
 
+  /// As Device::profile(). @pre `artifact` is of this backend
+  virtual std::optional<std::string> profile(const Artifact&) { return std::nullopt; }
+
   /// True where a kernel's late end or an output of nothing but zeros may be the device's doing: the canary then has to
   /// pass before it is believed.
   virtual bool may_be_at_fault() const { return false; }

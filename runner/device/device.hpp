@@ -32,6 +32,10 @@ class Device {
     return {};
   }
 
+  /// Where the time of a compiled kernel would go: a JSON object of at most 12 KiB (docs/decisions/estimate.md).
+  /// Nothing where the backend does not estimate.
+  virtual std::optional<std::string> profile(const Artifact&) { return std::nullopt; }
+
   /// True where something beside this machine's processors executes: a machinery that fails a run is then that device.
   virtual bool is_hardware() const { return false; }
 

@@ -75,9 +75,10 @@ struct VerifyResult {
   bool strict_ok = false;  ///< only the final check decides it; false elsewhere
   Diagnostic diagnostic;   ///< code none when paper_ok; INFRA when the machinery failed
   std::uint32_t trials = 0, trials_passed = 0;
-  double max_abs_err = 0, rel_l2 = 0;  ///< worst trial; NaN when nothing ran
-  std::optional<Mismatch> first;       ///< of the first failing trial, as `worst`
-  std::optional<Mismatch> worst;       ///< the mismatch with the largest absolute error
+  double max_abs_err = 0, rel_l2 = 0;          ///< worst trial; NaN when nothing ran
+  std::uint64_t elements = 0, mismatches = 0;  ///< of the first failing trial's outputs; 0: none was compared
+  std::optional<Mismatch> first;               ///< of the first failing trial, as `worst`
+  std::optional<Mismatch> worst;               ///< the mismatch with the largest absolute error
   std::vector<std::string> hints;
   double seconds = 0;
 };

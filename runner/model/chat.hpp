@@ -67,6 +67,7 @@ struct ChatReply {
   std::optional<Sent> sent;        ///< that, as the log keeps it
   std::string raw;                 ///< response body as received; "" where there is no wire
   std::string left_out;            ///< parameters of the grid that the server refuses and was not sent: "temperature"
+  std::uint32_t trimmed = 0;       ///< messages behind the first two that were left out of its request (on_full: trim)
   std::uint32_t mended = 0;        ///< characters that were no Unicode (lone surrogates) and became U+FFFD
   std::uint32_t api_retries = 0;
   std::optional<double> recorded_cost;  ///< USD that it cost when it was bought: an answer out of a log

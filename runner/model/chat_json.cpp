@@ -79,6 +79,7 @@ std::string to_json(const ChatReply& reply) {
   if (reply.usage.cache_written != 0) json["usage"]["cache_written"] = reply.usage.cache_written;
   if (reply.usage.estimated) json["usage"]["estimated"] = true;
   if (!reply.left_out.empty()) json["left_out"] = reply.left_out;
+  if (reply.trimmed != 0) json["trimmed"] = reply.trimmed;
   if (reply.sent)
     json["sent"] = {
         {"front", reply.sent->front}, {"back", reply.sent->back}, {"text", to_valid_utf8(reply.sent->text)}};
@@ -101,6 +102,7 @@ ChatReply parse_reply(std::string_view text) {
                         sent->at("text").get<std::string>()};
     }
     reply.left_out = json.value("left_out", "");
+    reply.trimmed = json.value("trimmed", 0U);
     reply.reasoning = json.value("reasoning", "");
     reply.system_fingerprint = json.value("system_fingerprint", "");
     reply.mended = json.value("mended", 0U);

@@ -7,6 +7,7 @@
 #include "runner/agent/kernel_steps.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/task_message.hpp"
+#include "runner/model/chat_json.hpp"
 #include "runner/model/wire/openai_reply.hpp"
 #include "tests/agent/fakes.hpp"
 
@@ -91,7 +92,8 @@ TEST(SingleShot, WhyTheFinalKernelFailedIsInTheEnd) {
   const std::vector<std::tuple<std::string, std::string, std::uint32_t>> cases = {
       {"def a(): 1  # compile: DTYPE", R"({"message":"kernel.py:2: DTYPE"})", 0},
       {"def a(): 1  # final: NUMERIC_MISMATCH",
-       R"({"message":"wrong","hints":["look at the tail"],"first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
+       R"({"message":"wrong","hints":["look at the tail"],"elements":32,"mismatches":3,)"
+       R"("first":{"output":0,"index":[1,2],"got":"nan","want":0.5}})",
        5},
       {"def a(): 1", "", 5}};
   for (const auto& [source, findings, trials] : cases) {
@@ -372,6 +374,67 @@ TEST(AnyMode, AFullContextIsAModelOutcomeAndKeepsTheNewestKernel) {
   EXPECT_EQ(late.end().ended_by, EndedBy::context_full);
 }
 
+/// What a request holds behind its first two messages: the kernels' names.
+std::string names_in(const model::ChatRequest& request) {
+  std::string names;
+  for (const auto& message : request.messages)
+    for (const auto& call : message.tool_calls) names += call.arguments.substr(call.arguments.find("def ") + 4, 1);
+  return names;
+}
+
+struct Trimming : Episode {
+  Trimming() : Episode(ModeKind::tool_agent, 6) { mode.trim_on_full = true; }
+  static std::vector<ScriptedModel::Step> script() {
+    const auto bad = [](const std::string& name) {
+      return calls({compile("def " + name + "(): 1  # compile: OOB " + std::string(1000, 'x'))});
+    };
+    return {bad("a"),
+            bad("b"),
+            bad("c"),
+            bad("d"),
+            model::ChatFailure::context_full,
+            calls({compile("def e(): 1")}),
+            model::ChatFailure::context_full,
+            model::ChatFailure::context_full};
+  }
+};
+
+TEST(AnyMode, AFullContextThatIsTrimmedLosesItsOldestHalf) {
+  Trimming episode;
+  ScriptedModel model(Trimming::script());
+  episode.run(model);
+  ASSERT_EQ(model.requests.size(), 8u);
+  EXPECT_EQ(names_in(model.requests[4]), "abcd");
+  EXPECT_EQ(names_in(model.requests[5]), "cd") << "half of the bytes, in whole exchanges";
+  EXPECT_EQ(names_in(model.requests[6]), "cde");
+  EXPECT_EQ(names_in(model.requests[7]), "e") << "the newest always stays";
+  for (const auto& request : model.requests) {
+    EXPECT_EQ(to_lines({request.messages[0], request.messages[1]}),
+              to_lines({model.requests[0].messages[0], model.requests[0].messages[1]}));
+    if (request.messages.size() > 2) EXPECT_EQ(request.messages[2].role, model::Role::assistant);
+  }
+  EXPECT_EQ(episode.turn(3).flags, "");
+  EXPECT_EQ(episode.turn(4).flags, "trimmed=1");
+  EXPECT_EQ(model::parse_reply(episode.all<log::Reply>().at(4).reply).trimmed, 4u) << "two replies, two answers";
+  EXPECT_EQ(episode.end().ended_by, EndedBy::context_full) << "nothing more can go";
+  EXPECT_EQ(episode.end().outcome, Outcome::pass) << "the newest kernel counts";
+}
+
+TEST(AnyMode, WhatWasTrimmedStaysOutAfterATakeover) {
+  Trimming whole;
+  ScriptedModel model(Trimming::script());
+  whole.run(model);
+  for (const std::size_t records : {10u, 11u}) {  // its reply alone, or its turn as well
+    Trimming again;
+    again.attempt = 2;
+    again.history = whole.durable(records);
+    ScriptedModel rest({model::ChatFailure::context_full, model::ChatFailure::context_full});
+    again.run(rest);
+    EXPECT_EQ(names_in(rest.requests.at(0)), "cde") << records;
+    EXPECT_EQ(again.end().outcome, Outcome::pass);
+  }
+}
+
 TEST(AnyMode, AMachinesFaultIsNeverTheModels) {
   Episode episode(ModeKind::tool_agent, 5);
   ScriptedModel model({calls({compile("def a(): 1")}), model::ChatFailure::transient});
@@ -422,14 +485,6 @@ TEST(AnyMode, TheSyntheticModelIsMarked) {
   ScriptedModel model({reply});
   episode.run(model);
   EXPECT_TRUE(episode.end().synthetic);
-}
-
-TEST(AnyMode, TrimIsRefusedUntilItExists) {
-  Episode episode(ModeKind::tool_agent, 5);
-  episode.mode.trim_on_full = true;
-  ScriptedModel model({});
-  EXPECT_THROW(episode.run(model), Error);
-  EXPECT_TRUE(episode.records.empty());
 }
 
 }  // namespace

@@ -71,11 +71,17 @@ class FakeDevice final : public device::Device {
     return result;
   }
 
+  std::optional<std::string> profile(const device::Artifact& artifact) override {
+    profiled.push_back(artifact.bytes);
+    return profiles ? std::optional<std::string>(R"({"estimate_us":7.5,"bound":"dma"})") : std::nullopt;
+  }
+
   bool is_hardware() const override { return hardware; }
   std::string backend() const override { return "sim"; }
   std::string compiler() const override { return "fake"; }
 
-  bool hardware = false;
+  bool hardware = false, profiles = true;
+  std::vector<std::string> profiled;
   int compiles = 0, verifies = 0;
   std::function<void()> on_verify;  ///< what time a verify takes
   std::uint32_t last_trials = 0;
@@ -93,6 +99,8 @@ class FakeDevice final : public device::Device {
     result.diagnostic = {code, code == Code::infra ? Stage::infra : Stage::verify, 0, "wrong"};
     result.trials = trials;
     result.max_abs_err = 0.5;
+    result.elements = 32;
+    result.mismatches = 3;
     result.first = device::Mismatch{0, {1, 2}, std::numeric_limits<double>::quiet_NaN(), 0.5};
     result.hints = {"look at the tail"};
     return result;
@@ -150,6 +158,7 @@ struct Episode {
     mode.name = "mode";
     mode.kind = kind;
     mode.turns = turns;
+    if (kind == jobs::ModeKind::tool_agent) mode.tools.offer = jobs::usual_tools();
     mode.nudge = "NUDGE";
     model_spec.price = jobs::Price{5, 25};
     task.id = "L1/001_add";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobs/base/files.hpp"
+#include "jobs/grid/grid.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -41,6 +42,27 @@ TEST(Prompts, DifferByWhatThePaperSaysOnly) {
   EXPECT_EQ(aware.find("PSUM with"), std::string::npos);
   EXPECT_EQ(aware.find("warning"), std::string::npos);
   EXPECT_TRUE(prompt("rank-aware-plus").starts_with(aware));
+}
+
+TEST(Prompts, ABlockOfRanksSaysWhatRankAwareSaysOfThatRank) {
+  const auto block = jobs::read_prompt_folder(std::string(NKIGRID_SOURCE_DIR) + "/configs/prompts/rank-block");
+  const std::string aware = prompt("rank-aware");
+  for (const std::size_t rank : {1, 2, 3, 4, 5}) {
+    jobs::Task task;
+    task.inputs = {{"x", std::vector<std::int64_t>(rank, 4), "float32", "input"}};
+    const auto text = text_for(block, task);
+    std::string templates;
+    for (const auto& line : lines_of(text)) {
+      if (line.size() > 5 && line.substr(1, 4) == "-D, ") templates += line[0];
+    }
+    EXPECT_EQ(templates, rank < 2 || rank > 4 ? "234" : std::to_string(rank));
+    EXPECT_TRUE(text.ends_with("Every element of the output must be written by an `nl.store`.\n"));
+    std::vector<std::string> others;
+    for (const auto& line : lines_of(text)) {
+      if (aware.find(line) == std::string::npos) others.push_back(line);
+    }
+    EXPECT_EQ(others, std::vector<std::string>{"a loop."}) << "where there is nothing to choose";
+  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Diagnostics, PlainOnesOfTheVerifierHaveNoHints) {
     for (const auto diagnostics : {jobs::Diagnostics::explained, jobs::Diagnostics::plain}) {
       Episode episode(kind, 2);
       episode.mode.feedback_verify = kind == ModeKind::multi_turn;
-      episode.mode.diagnostics = diagnostics;
+      episode.mode.tools.diagnostics = diagnostics;
       ScriptedModel model({says(fence("def a(): 1  # verify: NUMERIC_MISMATCH")), says(fence("def b(): 2"))});
       episode.run(model);
       const auto& told = model.requests[1].messages.back().content;

@@ -13,12 +13,12 @@ namespace {
 using Json = nlohmann::json;
 
 DecodedCall decode(const std::string& name, const std::string& arguments) {
-  return decode_call({"c1", name, arguments}, tool_specs());
+  return decode_call({"c1", name, arguments}, tool_specs(jobs::usual_tools()));
 }
 
 TEST(DecodeCall, SlipsThatLeaveNoDoubtAreMended) {
   const auto decoded = [](const std::string& arguments) {
-    return decode_call({"c", "compile_kernel", arguments}, tool_specs());
+    return decode_call({"c", "compile_kernel", arguments}, tool_specs(jobs::usual_tools()));
   };
   const auto raw = decoded("{\"kernel_source\": \"a = 1\nb = 2\n\"}");
   EXPECT_EQ(raw.problem, "");
@@ -27,11 +27,11 @@ TEST(DecodeCall, SlipsThatLeaveNoDoubtAreMended) {
   EXPECT_EQ(decoded("{'kernel_source': 'a = 1', }").source, "a = 1");
   EXPECT_FALSE(decoded(R"({"kernel_source":"a = 1"})").mended);
   EXPECT_EQ(decoded("{\"kernel_source\": \"a = 1").problem, "the arguments are no JSON object");
-  EXPECT_EQ(decode_call({"c", "verify_kernel", "null"}, tool_specs()).problem, "");
+  EXPECT_EQ(decode_call({"c", "verify_kernel", "null"}, tool_specs(jobs::usual_tools())).problem, "");
 }
 
 TEST(Tools, SchemasAreTheKernelInterfaces) {
-  const auto specs = tool_specs();
+  const auto specs = tool_specs(jobs::usual_tools());
   ASSERT_EQ(specs.size(), 2u);
   EXPECT_EQ(Json::parse(specs[0].parameters)["required"], Json::parse(R"(["kernel_source"])"));
   EXPECT_EQ(Json::parse(specs[1].parameters)["properties"]["trials"]["maximum"], 5);

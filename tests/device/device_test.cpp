@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
 #include "runner/device/sim/fork_servers.hpp"
@@ -63,11 +64,28 @@ TEST(SimDevice, MismatchSaysWhereAndWhat) {
   const auto compiled = test.compile(data_file("half_stored.py"));
   ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
   const auto result = test.device->verify(small_task(), *compiled.artifact, Stream::tool, 1);
+  EXPECT_EQ(result.elements, 128u * 64u);
+  EXPECT_EQ(result.mismatches, 64u * 64u) << "the lower half";
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->index, (std::vector<std::int64_t>{64, 0}));
   EXPECT_TRUE(std::isnan(result.first->got));
   EXPECT_THAT(result.hints, Contains(HasSubstr("[64:128, :] of [128, 64]")));
   EXPECT_EQ(result.trials_passed, 0U);
+}
+
+TEST(SimDevice, AProfileIsOfTheSameEstimateAndNamesTheKernelsLines) {
+  TestDevice test;
+  const auto compiled = test.compile(data_file("good.py"));
+  ASSERT_TRUE(compiled.ok()) << compiled.diagnostic.message;
+  const auto text = test.device->profile(*compiled.artifact);
+  ASSERT_TRUE(text);
+  EXPECT_LE(text->size(), 12u << 10);
+  const auto profile = nlohmann::json::parse(*text);
+  EXPECT_EQ(profile["estimate_us"], compiled.estimate_us);
+  EXPECT_TRUE(profile["engines"].contains(profile["bound"]));
+  ASSERT_FALSE(profile["longest_lines"].empty());
+  EXPECT_GT(profile["longest_lines"][0]["line"], 0);
+  EXPECT_EQ(profile["first_operations"][0]["operation"], "load");
 }
 
 TEST(SimDevice, InventedNameIsACompileFailureWithItsLine) {

@@ -34,6 +34,7 @@ inline model::Message answer(std::string id, std::string content) {
 inline jobs::Run agent_run() {
   auto run = made_run({"m.agent.p"}, made_tasks("L1", 1), 1, [](const auto&) { return ended(true); }).run;
   run.grid.modes.front().kind = jobs::ModeKind::tool_agent;
+  run.grid.modes.front().tools.offer = jobs::usual_tools();
   return run;
 }
 

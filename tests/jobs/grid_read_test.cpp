@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <functional>
 
 #include "fixture.hpp"
 #include "jobs/base/error.hpp"
@@ -144,6 +147,69 @@ TEST(Grid, DiagnosticsBelongToModesThatTellAModelAnything) {
   EXPECT_THAT(lines_of(other.read_edited("turns: 4", "tools: {diagnostics: terse, speed: 1}")),
               ElementsAre("12:50 modes.agent.tools.diagnostics is 'terse' (one of explained, plain is wanted)",
                           "12:57 unknown key 'speed' in modes.agent.tools"));
+}
+
+/// What a mode says of its tools, read.
+GridResult with_tools(const Sandbox& box, const std::string& tools) {
+  box.write("pages/b.md", "two\n");
+  box.write("pages/a/one.md", "one\nmore\n");
+  box.write("pages/.hidden", "no\n");
+  return box.read_edited("turns: 4", "turns: 4, tools: " + tools);
+}
+
+TEST(Grid, ToolsAreThePapersTwoUnlessAGridSaysWhich) {
+  const Sandbox usual;
+  EXPECT_EQ(load_grid(usual.grid(), {}).mode("agent").tools.offer, usual_tools());
+  EXPECT_TRUE(load_grid(usual.grid(), {}).mode("ss").tools.offer.empty());
+  const Sandbox box;
+  const auto result =
+      with_tools(box, "{offer: [read_docs, compile_kernel, profile_kernel, verify_kernel], docs: pages}");
+  ASSERT_TRUE(result.grid) << to_text(result.problems);
+  const auto& tools = result.grid->mode("agent").tools;
+  EXPECT_THAT(tools.offer, ElementsAre(Tool::compile, Tool::verify, Tool::profile, Tool::read_docs));
+  ASSERT_EQ(tools.pages.size(), 2u);
+  EXPECT_EQ(tools.pages[0].name, "a/one.md");
+  EXPECT_EQ(tools.pages[1].text, "two\n");
+}
+
+TEST(Grid, WhatIsWrongWithToolsIsTold) {
+  const auto problems = [](const std::string& tools) {
+    const Sandbox box;
+    return to_text(with_tools(box, tools).problems);
+  };
+  EXPECT_THAT(problems("{offer: [compile_kernel, profile]}"), HasSubstr("unknown tool 'profile'"));
+  EXPECT_THAT(problems("{offer: [verify_kernel]}"), HasSubstr("lacks compile_kernel"));
+  EXPECT_THAT(problems("{offer: [compile_kernel, compile_kernel]}"), HasSubstr("twice"));
+  EXPECT_THAT(problems("{offer: [compile_kernel, read_docs]}"), HasSubstr("tools.docs is missing"));
+  EXPECT_THAT(problems("{docs: pages}"), HasSubstr("not offered"));
+  EXPECT_THAT(problems("{offer: [compile_kernel, read_docs], docs: page}"), HasSubstr("no folder 'page'"));
+  EXPECT_THAT(problems("{offer: [compile_kernel, read_docs], docs: grid.yaml}"), HasSubstr("no folder 'grid.yaml'"));
+}
+
+TEST(Grid, DocsAreRegularFilesOfTheirFolder) {
+  const auto problems = [](const std::function<void(const std::filesystem::path&)>& spoil) {
+    const Sandbox box;
+    std::filesystem::create_directories(box.path() / "pages");
+    spoil(box.path() / "pages");
+    return to_text(with_tools(box, "{offer: [compile_kernel, read_docs], docs: pages}").problems);
+  };
+  EXPECT_EQ(problems([](const auto&) {}), "");
+  EXPECT_THAT(problems([](const auto& pages) { std::filesystem::create_symlink("/etc/hostname", pages / "x"); }),
+              HasSubstr("symbolic link"));
+  EXPECT_THAT(problems([](const auto& pages) { std::filesystem::create_directory_symlink("/etc", pages / "etc"); }),
+              HasSubstr("symbolic link"));
+  EXPECT_THAT(problems([](const auto& pages) { ASSERT_EQ(::mkfifo((pages / "x").c_str(), 0600), 0); }),
+              HasSubstr("a pipe, socket or device"));
+  EXPECT_THAT(problems([](const auto& pages) { std::ofstream(pages / "x") << "\xff"; }), HasSubstr("is not UTF-8"));
+  EXPECT_THAT(problems([](const auto& pages) { std::ofstream(pages / "x") << std::string((1 << 20) + 1, 'x'); }),
+              HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Grid, ProfilesAreTheSimulators) {
+  const Sandbox box;
+  box.edit("grid.yaml", "models:", "device: {backend: neuron}\nmodels:");
+  EXPECT_THAT(to_text(with_tools(box, "{offer: [compile_kernel, profile_kernel]}").problems),
+              HasSubstr("backend neuron estimates nothing"));
 }
 
 TEST(Grid, LoadThrowsAllProblemsWithFileLineAndColumn) {

@@ -31,8 +31,8 @@ TEST(GridWriter, ReadsBackToTheSameText) {
   box.write("again.yaml", text);
   const auto again = load_grid(box.path() / "again.yaml", {});
   EXPECT_EQ(to_yaml(again), text);
-  EXPECT_EQ(again.mode("agent").diagnostics, Diagnostics::plain);
-  EXPECT_EQ(again.mode("ss").diagnostics, Diagnostics::explained);
+  EXPECT_EQ(again.mode("agent").tools.diagnostics, Diagnostics::plain);
+  EXPECT_EQ(again.mode("ss").tools.diagnostics, Diagnostics::explained);
   EXPECT_EQ(again.mode("agent").nudge, "say \"it\"\nagain: \t\\ #x");
   EXPECT_EQ(remote_of(again.model("strong").api)->model, "Org/M: 7B");
   EXPECT_EQ(again.model("strong").method, "yes");

@@ -76,6 +76,25 @@ TEST(Keys, DoNotDependOnSeedReplicatesEndpointConcurrencyOrPrice) {
   EXPECT_EQ(key_after("slurm:", "check: {compile_timeout: 2 min}\nslurm:"), key) << "120 s in other words";
 }
 
+TEST(Keys, ToolsAndDocsAreParameters) {
+  const auto key_of_tools = [](const std::string& tools, const std::string& page) {
+    const Sandbox box;
+    box.write("docs/a.md", page);
+    box.edit("grid.yaml", "turns: 4", "turns: 4, tools: " + tools);
+    const auto grid = load_grid(box.grid(), {});
+    const auto benchmark = load_benchmark(grid.benchmark);
+    const auto plan = make_plan(grid, benchmark);
+    return plan.key(1, 0);
+  };
+  const auto usual = key_of_tools("{}", "x");
+  EXPECT_EQ(key_of_tools("{offer: [verify_kernel, compile_kernel]}", "x"), usual) << "said or not";
+  const auto profile = key_of_tools("{offer: [compile_kernel, verify_kernel, profile_kernel]}", "x");
+  EXPECT_NE(profile, usual);
+  const std::string docs = "{offer: [compile_kernel, verify_kernel, read_docs], docs: docs}";
+  EXPECT_NE(key_of_tools(docs, "x"), key_of_tools(docs, "y"));
+  EXPECT_NE(key_of_tools(docs, "x"), profile);
+}
+
 TEST(Keys, ASyntheticModelsProfileAndKnownKernelAreParameters) {
   const auto key = synthetic_key_after("seed: 11", "seed: 12", "grid.yaml");
   EXPECT_NE(synthetic_key_after("0.9", "0.8", "profiles/strong.yaml"), key);

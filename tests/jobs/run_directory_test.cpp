@@ -51,6 +51,36 @@ TEST(RunDirectory, IsWholeWithoutTheBenchmark) {
   EXPECT_EQ(again.grid.prompt("plain").text, "Write an NKI kernel.\n");
 }
 
+TEST(RunDirectory, KeepsTheDocsOfAModeAndSeesWhenTheyChange) {
+  const Sandbox box;
+  box.write("docs/deep/a.md", "loads\n");
+  box.edit("grid.yaml", "turns: 4", "turns: 4, tools: {offer: [compile_kernel, read_docs], docs: docs}");
+  const auto run = freeze(box);
+  std::filesystem::remove_all(box.path() / "docs");
+  const auto again = load_run(box.path() / "RUN");
+  EXPECT_EQ(again.grid_hash, run.grid_hash);
+  const auto& tools = again.grid.mode("agent").tools;
+  EXPECT_EQ(tools.offer, (std::vector{Tool::compile, Tool::read_docs}));
+  ASSERT_EQ(tools.pages.size(), 1u);
+  EXPECT_EQ(tools.pages[0].name, "deep/a.md");
+  EXPECT_EQ(tools.pages[0].text, "loads\n");
+  box.write("RUN/inputs/docs/agent/deep/a.md", "stores\n");
+  const auto [code, text] = error_of([&] { load_run(box.path() / "RUN"); });
+  EXPECT_EQ(code, ErrorCode::corrupt);
+  EXPECT_THAT(text, HasSubstr("docs/agent/deep/a.md"));
+}
+
+TEST(RunDirectory, KeepsWhatIsSaidOfItsTasks) {
+  const Sandbox box;
+  box.write("bench/about.json", R"({"L1/001_add": {"title": "t", "roofline_us": 2.5}, "L9/none": {"title": "x"}})");
+  freeze(box);
+  const auto run = load_run(box.path() / "RUN");
+  ASSERT_EQ(run.benchmark.about.size(), 1u);
+  EXPECT_EQ(run.benchmark.about.at("L1/001_add").roofline_us, 2.5);
+  std::filesystem::remove(box.path() / "RUN/inputs/benchmark/about.json");
+  EXPECT_TRUE(load_run(box.path() / "RUN").benchmark.about.empty()) << "as in runs of earlier versions";
+}
+
 TEST(RunDirectory, HasASecretOfItsOwnThatOnlyItsOwnerReads) {
   const Sandbox box;
   const auto run = freeze(box), other = freeze(box, "OTHER");

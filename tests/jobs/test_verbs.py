@@ -84,6 +84,30 @@ class Verbs(unittest.TestCase):
             priced["usd_at_most"], (5 * priced["tokens_in_at_most"] + 25 * priced["tokens_out_at_most"]) / 1e6
         )
 
+    def test_plan_says_what_each_model_costs_and_since_when(self):
+        (self.box / "prices.yaml").write_text(
+            "prices:\n  - {model: m, from: 2020-01-01, input: 5, output: 25}\n"
+            "  - {model: m, from: 2999-01-01, input: 1, output: 1}\n"
+        )
+        self.edit("strong: {api: synthetic, profile: strong}", 'strong: {api: openai, endpoint: "http://h", model: m}')
+        self.edit("models:", "prices: prices.yaml\nmodels:")
+        answer = json.loads(run("plan", self.grid, "--json").stdout)
+        models = {model["model"]: model for model in answer["models"]}
+        cells = [cell for cell in answer["cells"] if cell["cell"].startswith("strong.")]
+        self.assertEqual(sorted(models), ["strong", "weak"])
+        strong = models["strong"]
+        self.assertEqual((strong["price_from"], models["weak"]["price_from"]), ("2020-01-01", None))
+        self.assertIsNone(models["weak"]["usd_at_most"])
+        for name in ("tokens_in_at_most", "tokens_out_at_most"):
+            self.assertAlmostEqual(strong[name], sum(cell[name] for cell in cells))
+        self.assertAlmostEqual(
+            strong["usd_at_most"], (5 * strong["tokens_in_at_most"] + 25 * strong["tokens_out_at_most"]) / 1e6
+        )
+        self.assertAlmostEqual(strong["expected"]["usd"], sum(cell["expected"]["usd"] for cell in cells))
+        printed = run("plan", self.grid).stdout
+        self.assertRegex(printed, rf"(?m)^all of strong +16 .* {strong['usd_at_most']:.2f} ")
+        self.assertIn("prices: strong from 2020-01-01", printed)
+
     def test_plan_lists_cells_and_what_differences_they_can_show(self):
         done = run("plan", self.grid)
         self.assertEqual(done.returncode, 0)

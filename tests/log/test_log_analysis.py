@@ -65,6 +65,22 @@ class Analysis(Case):
         first = [row for row in self.rows("--attempts") if row["episode"] in overtaken and row["attempt"] == 1]
         self.assertEqual([row["counted"] for row in first], [0] * 8)
 
+    def test_rewards_are_of_scored_attempts_and_follow_from_their_row(self):
+        rows = self.rows("--attempts")
+        self.assertEqual({row["reward_binary"] for row in rows}, {1.0, -0.5, None})
+        for row in rows:
+            scored = row["outcome"] not in ("api_error", "verifier_error", "device_error", "killed")
+            binary = (1.0 if row["passed"] else -0.5) if scored else None
+            self.assertEqual(row["reward_binary"], binary, row["outcome"])
+            parts = [row["reward_" + part] for part in ("stages", "elements", "speed")]
+            if None in parts:
+                self.assertIsNone(row["reward_graded"])
+                continue
+            stages, elements, speed = parts
+            graded = -0.5 + 1.5 * (stages / 2 + elements / 4 + speed / 4)
+            self.assertAlmostEqual(row["reward_graded"], graded)
+            self.assertEqual(stages == elements == 1, bool(row["passed"]))
+
 
 if __name__ == "__main__":
     unittest.main()

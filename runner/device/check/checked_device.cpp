@@ -67,6 +67,8 @@ class CheckedDevice final : public Device {
     return inspect_artifact({*backend_, references_, canary_, check_}, task, artifact, shuffle_seed);
   }
 
+  std::optional<std::string> profile(const Artifact& artifact) override { return backend_->profile(artifact); }
+
   bool is_hardware() const override { return backend_->is_hardware(); }
   std::string backend() const override { return backend_->name(); }
   std::string compiler() const override { return backend_->compiler(); }

@@ -147,6 +147,8 @@ void Pass::add_trial(const Session& session, std::size_t slot, std::size_t trial
   silent_zeros_ = silent_zeros_ || all_zero(outputs);
   if (failed_) return;  // the first failing trial speaks
   failed_ = trial;
+  result_.elements = verdict.elements;
+  result_.mismatches = verdict.mismatches;
   result_.first = verdict.first;
   result_.worst = verdict.worst;
   result_.diagnostic = diagnostic_of(trial, verdict, unwritten || verdict.non_finite);

@@ -9,6 +9,7 @@
 #include "runner/device/shared/output_fault.hpp"
 #include "runner/device/sim/compiler.hpp"
 #include "runner/device/sim/fork_servers.hpp"
+#include "runner/device/sim/kernel_profile.hpp"
 #include "runner/device/sim/session.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
@@ -54,6 +55,10 @@ class SimBackend final : public Backend {
     if (auto fault = output_fault(outputs_of(nkisim::parse_program(artifact.bytes)), task); !fault.empty())
       return std::make_unique<MisfitSession>(std::move(fault));
     return std::make_unique<SimSession>(*servers_, pool_, task, artifact.bytes);
+  }
+
+  std::optional<std::string> profile(const Artifact& artifact) override {
+    return profile_text(profile_kernel(artifact.bytes));
   }
 
   /// Somebody may have stopped a server, or starved it.

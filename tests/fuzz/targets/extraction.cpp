@@ -1,4 +1,4 @@
-#include "runner/agent/modes.hpp"
+#include "runner/agent/tools.hpp"
 #include "runner/agent/reading.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -11,7 +11,7 @@ void extraction(std::string_view bytes) {
     reply.finish = finish;
     const auto code = agent::read_reply(reply, {}, true);
     if (code.has_calls()) __builtin_trap();  // there are no tools
-    const auto& tools = agent::rules_of(jobs::ModeKind::tool_agent).tools;
+    const auto tools = agent::tool_specs(jobs::usual_tools());
     agent::read_reply(reply, tools, true);
     reply.message.tool_calls = {{"c1", tools.front().name, std::string(bytes)}};
     agent::read_reply(reply, tools, true);
