@@ -15,7 +15,7 @@ std::map<std::string, KindCounts> kinds_of(const jobs::Benchmark& benchmark, con
     auto& counts = levels[task->level];
     ++counts.tasks;
     counts.known_kernels += proof.known_kernel ? 1 : 0;
-    ++counts.ranks[rank_of(*task)];
+    ++counts.ranks[jobs::rank_of(*task)];
     counts.ragged += has_tag(benchmark, *task, "ragged") ? 1 : 0;
     counts.bfloat16 += has_dtype(*task, "bfloat16") ? 1 : 0;
     counts.integers += proof.integer_values >= kManyValues ? 1 : 0;

@@ -40,7 +40,7 @@ ordered_json task_json(const jobs::Benchmark& benchmark, const jobs::Task& task)
   for (const auto& constant : task.constants)
     out["constants"].push_back({{"name", constant.name}, {"value", constant.value}});
   out["known_kernel"] = !benchmark.known_kernel(task.id).empty();
-  out["rank"] = rank_of(task);
+  out["rank"] = jobs::rank_of(task);
   if (const auto at = benchmark.about.find(task.id); at != benchmark.about.end()) out["about"] = about_json(at->second);
   return out;
 }

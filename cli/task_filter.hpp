@@ -19,9 +19,6 @@ struct TaskFilter {
 
 void add_filter(CLI::App& app, TaskFilter& filter);
 
-/// "rank-3": how many axes the first input has.
-std::size_t rank_of(const jobs::Task& task);
-
 /// Some input or output is of this type.
 bool has_dtype(const jobs::Task& task, const std::string& dtype);
 

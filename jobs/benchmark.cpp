@@ -13,6 +13,8 @@
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 
+std::size_t rank_of(const Task& task) noexcept { return task.inputs.empty() ? 0 : task.inputs.front().shape.size(); }
+
 const Task* Benchmark::find(std::string_view id) const noexcept {
   const auto at = std::lower_bound(tasks.begin(), tasks.end(), id,
                                    [](const Task& task, std::string_view wanted) { return task.id < wanted; });

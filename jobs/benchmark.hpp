@@ -40,6 +40,9 @@ struct Task {
   std::string index_entry;          ///< our own format's JSON object for this task, canonical text
 };
 
+/// How many axes the first input has: what the tag `rank-N` says.
+std::size_t rank_of(const Task& task) noexcept;
+
 /// What people choose tasks by (about.json): no part of a task's hash, and a benchmark may have none.
 struct TaskAbout {
   std::string title;

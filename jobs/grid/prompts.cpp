@@ -50,13 +50,9 @@ PromptSpec read_prompt_folder(const std::filesystem::path& folder) {
   return prompt;
 }
 
-std::uint32_t rank_of(const Task& task) {
-  return task.inputs.empty() ? 0 : static_cast<std::uint32_t>(task.inputs.front().shape.size());
-}
-
 std::string text_for(const PromptSpec& prompt, const Task& task) {
   if (prompt.parts.empty()) return prompt.text;
-  const auto rank = rank_of(task);
+  const std::size_t rank = rank_of(task);
   const auto has_own = [&](std::string_view stem) {
     return std::any_of(prompt.parts.begin(), prompt.parts.end(), [&](const auto& part) {
       const auto name = part_name(part.name);

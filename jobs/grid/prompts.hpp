@@ -22,9 +22,6 @@ struct PromptSpec {
 /// Reads the parts of a folder. @throws Error{config} naming what is no part; Error, filesystem_error as read_pages()
 PromptSpec read_prompt_folder(const std::filesystem::path& folder);
 
-/// How many dimensions a task's first input has: what its tag `rank-N` says.
-std::uint32_t rank_of(const Task& task);
-
 /// The system message of a task. Of parts with one NAME the one of the task's rank stands there, else the one without a
 /// rank, else none.
 std::string text_for(const PromptSpec& prompt, const Task& task);
