@@ -274,10 +274,7 @@ class LogVerbs(Case):
         self.assertIn('a, "b"\nc', {cells["reply"] for cells in table})
 
     def test_what_is_not_there_is_refused(self):
-        self.check_refused(
-            nkigrid("export", self.run_folder, "--format", "sft"), 2, "sft", "not in this version", "--turns --texts"
-        )
-        self.check_refused(nkigrid("export", self.run_folder, "--format", "inspect"), 2, "not in this version")
+        self.check_refused(nkigrid("export", self.run_folder, "--format", "sft"), 2, "'sft'", "sft-openai, sft-trl")
         self.check_refused(nkigrid("export", self.run_folder, "--format", "json"), 2, "did you mean 'jsonl'")
         self.check_refused(nkigrid("export", self.run_folder, "--texts"), 2, "--turns")
         for verb in (["seal"], ["log", "check"], ["export"]):
