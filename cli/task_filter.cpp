@@ -58,7 +58,7 @@ bool passes(const jobs::Benchmark& benchmark, const jobs::Task& task, const Task
          (filter.category.empty() || task.category == filter.category) &&
          (filter.dtype.empty() || has_dtype(task, filter.dtype)) &&
          (filter.tag.empty() || has_tag(benchmark, task, filter.tag)) &&
-         (filter.rank == 0 || rank_of(task) == static_cast<std::size_t>(filter.rank));
+         (filter.rank == 0 || rank_of(task) == static_cast<std::uint32_t>(filter.rank));
 }
 
 }  // namespace
@@ -72,8 +72,6 @@ void add_filter(CLI::App& app, TaskFilter& filter) {
   app.add_option("--dtype", filter.dtype, "only tasks with a tensor of this type, e.g. bfloat16")->type_name("DTYPE");
   app.add_option("--tag", filter.tag, "only tasks with this tag, e.g. ragged, weights, decompose")->type_name("TAG");
 }
-
-std::size_t rank_of(const jobs::Task& task) { return task.inputs.empty() ? 0 : task.inputs.front().shape.size(); }
 
 std::vector<const jobs::Task*> filtered(const jobs::Benchmark& benchmark, const TaskFilter& filter) {
   std::set<std::string> levels, categories;

@@ -19,9 +19,6 @@ struct TaskFilter {
 
 void add_filter(CLI::App& app, TaskFilter& filter);
 
-/// "rank-3": how many axes the first input has.
-std::size_t rank_of(const jobs::Task& task);
-
 /// @throws Error{usage} for an unknown subset, level or category with what there is, and when no task is left
 std::vector<const jobs::Task*> filtered(const jobs::Benchmark& benchmark, const TaskFilter& filter);
 
