@@ -7,6 +7,7 @@
 #include "cli/json_text.hpp"
 #include "cli/task_filter.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/grid/prompts.hpp"
 
 namespace nkigrid::cli {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/grid/prompts.hpp"
 
 namespace nkigrid::cli {
 namespace {
