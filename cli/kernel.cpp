@@ -53,7 +53,7 @@ struct Verdict {
   std::optional<device::VerifyResult> verify;
   device::Inspection inspection;
   Outcome outcome = Outcome::pass;
-  std::optional<device::KernelProfile> profile;
+  std::optional<nkisim::KernelProfile> profile;
 };
 
 Outcome outcome_of(const Verdict& verdict) {
@@ -98,7 +98,7 @@ ordered_json to_json(const Verdict& verdict) {
   out["notes"] = verdict.inspection.notes;
   out["orders"] = verdict.inspection.orders ? ordered_json(*verdict.inspection.orders) : ordered_json(nullptr);
   out["estimate_us"] = compile.ok() ? ordered_json(compile.estimate_us) : ordered_json(nullptr);
-  if (verdict.profile) out["profile"] = device::to_json(*verdict.profile);
+  if (verdict.profile) out["profile"] = nkisim::to_json(*verdict.profile);
   out["outcome"] = to_string(verdict.outcome);
   return out;
 }
@@ -180,8 +180,8 @@ ExitCode check_kernel(const KernelOptions& options) {
   verdict.outcome = outcome_of(verdict);
   if (verdict.compile.ok() && is_scored(verdict.outcome)) look_inside(*device, task, options, verdict);
   if (!options.profile.empty() && verdict.compile.ok()) {
-    verdict.profile = device::profile_kernel(verdict.compile.artifact->bytes);
-    write_file_atomic(options.profile, device::trace_events(*verdict.profile));
+    verdict.profile = nkisim::profile_kernel(verdict.compile.artifact->bytes);
+    write_file_atomic(options.profile, nkisim::trace_events(*verdict.profile));
   }
   if (options.json) {
     fmt::print("{}", json_text(to_json(verdict)));

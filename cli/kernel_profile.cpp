@@ -18,16 +18,16 @@ std::string bytes_text(double bytes) {
 
 }  // namespace
 
-void print_profile(const device::KernelProfile& profile) {
+void print_profile(const nkisim::KernelProfile& profile) {
   const nkisim::Profile& sums = profile.sums;
   const nkisim::Traffic& moved = sums.traffic;
   say("profile: an estimate of one NeuronCore of Trn1, no measurement\n");
-  say("  bound by {}; roofline share {:.0f} % ({:.1f} of {:.1f} us)\n", device::kLaneNames[device::bound_of(profile)],
+  say("  bound by {}; roofline share {:.0f} % ({:.1f} of {:.1f} us)\n", nkisim::kLaneNames[nkisim::bound_of(profile)],
       100 * share(sums.roofline_us, sums.us), sums.roofline_us, sums.us);
   say("  {:8} {:>12} {:>8} {:>9}\n", "", "busy us", "of it", "played");
   for (std::size_t lane = 0; lane < nkisim::kLaneCount; ++lane) {
-    say("  {:8} {:12.1f} {:6.0f} % {:7.0f} %\n", device::kLaneNames[lane], sums.busy_us[lane],
-        100 * share(sums.busy_us[lane], sums.us), 100 * device::played_share(profile, lane));
+    say("  {:8} {:12.1f} {:6.0f} % {:7.0f} %\n", nkisim::kLaneNames[lane], sums.busy_us[lane],
+        100 * share(sums.busy_us[lane], sums.us), 100 * nkisim::played_share(profile, lane));
   }
   say("  hbm   read {:>10}  written {:>10}  spilled {}\n", bytes_text(moved.hbm_read), bytes_text(moved.hbm_written),
       bytes_text(sums.spilled_bytes));

@@ -24,7 +24,7 @@ log::LoggedTurn logged(const std::string& text, const model::ChatReply& kept, Tu
 }
 
 const jobs::ModelSpec kServer = {.name = "m", .api = jobs::OpenAi{}};
-const jobs::ModeSpec kAgent = {.kind = jobs::ModeKind::tool_agent};
+const jobs::ModeSpec kAgent = {.kind = jobs::ModeKind::tool_agent, .tools = {.offer = jobs::usual_tools()}};
 const std::string kCall =
     R"(<tool_call>
 {"name": "compile_kernel", "arguments": {"kernel_source": "import x"}}

@@ -99,6 +99,7 @@ double rate(const std::string& profile, ModeKind kind, std::uint32_t turns, cons
   jobs::ModelSpec spec;
   jobs::ModeSpec mode;
   mode.kind = kind;
+  if (kind == ModeKind::tool_agent) mode.tools.offer = jobs::usual_tools();
   mode.turns = turns;
   mode.nudge = "NUDGE";
   const jobs::PromptSpec prompt{"p", "", "prompt"};

@@ -9,8 +9,8 @@
 #include "runner/device/shared/output_fault.hpp"
 #include "runner/device/sim/compiler.hpp"
 #include "runner/device/sim/fork_servers.hpp"
-#include "runner/device/sim/kernel_profile.hpp"
 #include "runner/device/sim/session.hpp"
+#include "runner/nkisim/estimate/kernel_profile.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/program.hpp"
 
@@ -58,7 +58,7 @@ class SimBackend final : public Backend {
   }
 
   std::optional<std::string> profile(const Artifact& artifact) override {
-    return profile_text(profile_kernel(artifact.bytes));
+    return nkisim::profile_text(nkisim::profile_kernel(artifact.bytes));
   }
 
   /// Somebody may have stopped a server, or starved it.

@@ -12,14 +12,13 @@
 
 /// Where a kernel's estimated time goes: what `kernel --profile` prints and profile_kernel answers.
 /// docs/decisions/estimate.md
-namespace nkigrid::device {
+namespace nkigrid::nkisim {
 
-inline constexpr std::array<std::string_view, nkisim::kLaneCount> kLaneNames{"dma", "tensor", "scalar", "vector",
-                                                                             "gpsimd"};
+inline constexpr std::array<std::string_view, kLaneCount> kLaneNames{"dma", "tensor", "scalar", "vector", "gpsimd"};
 
 struct KernelProfile {
-  nkisim::Profile sums;
-  nkisim::Timeline timeline;
+  Profile sums;
+  Timeline timeline;
 };
 
 /// @param program bytes of the sim backend's artifact @throws Error{corrupt}
@@ -34,4 +33,4 @@ std::string profile_text(const KernelProfile& profile);
 /// The timeline in the trace event format that chrome://tracing and ui.perfetto.dev open.
 std::string trace_events(const KernelProfile& profile);
 
-}  // namespace nkigrid::device
+}  // namespace nkigrid::nkisim

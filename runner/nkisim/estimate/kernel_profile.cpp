@@ -1,4 +1,4 @@
-#include "runner/device/sim/kernel_profile.hpp"
+#include "runner/nkisim/estimate/kernel_profile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/validate.hpp"
 
-namespace nkigrid::device {
+namespace nkigrid::nkisim {
 namespace {
 
 using nlohmann::ordered_json;
@@ -24,14 +24,14 @@ constexpr std::size_t kMostLines = 16, kMostShown = 32;  ///< of a text: under 1
 double rounded(double us) { return std::round(us * 1e3) / 1e3; }
 
 /// What each line of the kernel takes on each lane, the longest first.
-ordered_json longest_lines(const nkisim::Timeline& timeline) {
+ordered_json longest_lines(const Timeline& timeline) {
   struct Sum {
     double us = 0;
     std::size_t operations = 0;
   };
   std::map<std::pair<std::uint32_t, std::size_t>, Sum> sums;
   for (const auto& event : timeline.events) {
-    auto& sum = sums[{event.line, nkisim::index_of(event.lane)}];
+    auto& sum = sums[{event.line, index_of(event.lane)}];
     sum.us += event.end_us - event.begin_us;
     ++sum.operations;
   }
@@ -47,13 +47,13 @@ ordered_json longest_lines(const nkisim::Timeline& timeline) {
   return lines;
 }
 
-ordered_json first_operations(const nkisim::Timeline& timeline) {
+ordered_json first_operations(const Timeline& timeline) {
   auto shown = ordered_json::array();
   for (std::size_t i = 0; i < std::min(timeline.events.size(), kMostShown); ++i) {
     const auto& event = timeline.events[i];
     shown.push_back({{"begin_us", rounded(event.begin_us)},
                      {"end_us", rounded(event.end_us)},
-                     {"engine", kLaneNames[nkisim::index_of(event.lane)]},
+                     {"engine", kLaneNames[index_of(event.lane)]},
                      {"operation", to_string(event.instr)},
                      {"line", event.line}});
   }
@@ -63,9 +63,9 @@ ordered_json first_operations(const nkisim::Timeline& timeline) {
 }  // namespace
 
 KernelProfile profile_kernel(const std::string& program) {
-  const nkisim::Program parsed = nkisim::parse_program(program);
-  nkisim::validate(parsed);
-  return {nkisim::profile_of(parsed), nkisim::timeline_of(parsed, kMostEvents)};
+  const Program parsed = parse_program(program);
+  validate(parsed);
+  return {profile_of(parsed), timeline_of(parsed, kMostEvents)};
 }
 
 std::size_t bound_of(const KernelProfile& profile) {
@@ -76,19 +76,19 @@ std::size_t bound_of(const KernelProfile& profile) {
 double played_share(const KernelProfile& profile, std::size_t lane) {
   double us = 0;
   for (const auto& event : profile.timeline.events) {
-    if (nkisim::index_of(event.lane) == lane) us += event.end_us - event.begin_us;
+    if (index_of(event.lane) == lane) us += event.end_us - event.begin_us;
   }
   return profile.timeline.us > 0 ? us / profile.timeline.us : 0;
 }
 
 ordered_json to_json(const KernelProfile& profile) {
-  const nkisim::Profile& sums = profile.sums;
+  const Profile& sums = profile.sums;
   ordered_json lanes = ordered_json::object();
-  for (std::size_t lane = 0; lane < nkisim::kLaneCount; ++lane) {
+  for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     lanes[std::string(kLaneNames[lane])] = {{"busy_us", sums.busy_us[lane]},
                                             {"played_share", played_share(profile, lane)}};
   }
-  const nkisim::Traffic& moved = sums.traffic;
+  const Traffic& moved = sums.traffic;
   return {{"estimate_us", sums.us},
           {"bound", kLaneNames[bound_of(profile)]},
           {"roofline_us", sums.roofline_us},
@@ -115,19 +115,19 @@ std::string profile_text(const KernelProfile& profile) {
 std::string trace_events(const KernelProfile& profile) {
   std::string out =
       "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"note\":\"estimated, not measured\"},\"traceEvents\":[\n";
-  for (std::size_t lane = 0; lane < nkisim::kLaneCount; ++lane) {
+  for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     out += fmt::format(R"({{"name":"thread_name","ph":"M","pid":0,"tid":{},"args":{{"name":"{}"}}}})", lane,
                        kLaneNames[lane]);
     out += ",\n";
   }
   for (const auto& event : profile.timeline.events) {
     out += fmt::format(R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{:.4f},"dur":{:.4f},"args":{{"line":{}}}}})",
-                       to_string(event.instr), nkisim::index_of(event.lane), event.begin_us,
-                       event.end_us - event.begin_us, event.line);
+                       to_string(event.instr), index_of(event.lane), event.begin_us, event.end_us - event.begin_us,
+                       event.line);
     out += ",\n";
   }
   out += R"({"name":"process_name","ph":"M","pid":0,"args":{"name":"NeuronCore, estimated"}})";
   return out + "\n]}\n";
 }
 
-}  // namespace nkigrid::device
+}  // namespace nkigrid::nkisim
