@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -138,6 +139,9 @@ ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const st
     print_kernel(transcript, options.turn);
   } else if (options.wire) {
     fmt::print("{}", wire_lines(transcript));
+    const auto is_bare = [](const auto& turn) { return turn.reply.raw.empty(); };
+    if (!options.quiet && std::all_of(transcript.turns.begin(), transcript.turns.end(), is_bare))
+      notice("no bytes of a server are logged here: a model without an endpoint sends nothing");
   } else if (options.json) {
     fmt::print("{}", render_json(transcript));
   } else {
