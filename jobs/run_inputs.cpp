@@ -28,7 +28,10 @@ using nlohmann::json;
 Benchmark planned_part(const Benchmark& benchmark, const Plan& plan) {
   Benchmark part;
   part.name = benchmark.name;
-  for (const auto& task : plan.tasks) part.tasks.push_back(*benchmark.find(task.id));
+  for (const auto& task : plan.tasks) {
+    part.tasks.push_back(*benchmark.find(task.id));
+    if (const auto about = benchmark.about.find(task.id); about != benchmark.about.end()) part.about.insert(*about);
+  }
   for (const auto& [name, ids] : benchmark.subsets) {
     const bool whole = std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return part.find(id) != nullptr; });
     if (whole) part.subsets.emplace(name, ids);
@@ -74,8 +77,9 @@ json extent_json(const PlanExtent& extent) {
 
 std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan) {
   std::map<std::string, std::string> files;
-  for (auto& [name, bytes] : own_format_files(planned_part(benchmark, plan)))
-    files["benchmark/" + name] = std::move(bytes);
+  const auto part = planned_part(benchmark, plan);
+  for (auto& [name, bytes] : own_format_files(part)) files["benchmark/" + name] = std::move(bytes);
+  if (!part.about.empty()) files[kAboutInput] = about_text(part);
   const bool wants_kernels = std::any_of(grid.cells.begin(), grid.cells.end(), [&](const CellSpec& cell) {
     return needs_known_kernels(grid.model(cell.model).api);
   });
@@ -100,7 +104,8 @@ std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::ma
   std::map<std::string, std::string> hashes;
   for (const auto& [name, bytes] : files) {
     const bool is_named = name.rfind("prompts/", 0) == 0 || name.rfind("profiles/", 0) == 0;
-    if (name != kIndexInput && (!is_named || used.count(name) != 0)) hashes[name] = sha256_hex(bytes);
+    const bool is_list = name == kIndexInput || name == kAboutInput;
+    if (!is_list && (!is_named || used.count(name) != 0)) hashes[name] = sha256_hex(bytes);
   }
   return hashes;
 }

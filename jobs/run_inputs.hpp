@@ -15,10 +15,11 @@ namespace nkigrid::jobs {
 std::map<std::string, std::string> input_files(const Grid& grid, const Benchmark& benchmark, const Plan& plan);
 
 inline constexpr const char* kIndexInput = "benchmark/index.json";
+inline constexpr const char* kAboutInput = "benchmark/about.json";
 
 /// SHA-256 (hex) of those files that a key depends on. A grown run changes none of them, so a crash in
-/// mid-growth leaves the old run whole. The index may grow; each of its entries is part of a key. Prompts and
-/// profiles that no cell uses may change.
+/// mid-growth leaves the old run whole. The index may grow; each of its entries is part of a key. What is said of
+/// tasks for people (about.json), and prompts and profiles that no cell uses, may change.
 std::map<std::string, std::string> frozen_hashes(const Grid& grid, const std::map<std::string, std::string>& files);
 
 /// Writes files that differ from what stands there, each whole or not at all, then makes all durable.
