@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "aggregate/tables/document.hpp"
+#include "aggregate/tables/estimates.hpp"
 #include "aggregate/tables/power_curve.hpp"
 #include "cli/python_tool.hpp"
 #include "cli/verb.hpp"
@@ -47,7 +48,7 @@ const std::vector<Figure>& all_figures() {
                                                {"transitions", {"transitions"}, false},
                                                {"cost", {"cost", "cells"}, false},
                                                {"power", {}, true},
-                                               {"estimates", {"estimates"}, false}};
+                                               {"estimates", {}, false}};
   return kFigures;
 }
 
@@ -81,8 +82,11 @@ void write_data(const aggregate::Evidence& evidence, const std::vector<const Fig
       write_file_atomic(folder / fmt::format("{}.csv", table),
                         aggregate::print_tables(evidence, list, aggregate::Format::csv));
     }
-    if (std::string_view(figure->name) == "power")
+    const std::string_view name = figure->name;
+    if (name == "power")
       write_file_atomic(folder / "power.csv", aggregate::sheet_as_csv(aggregate::power_curve(evidence)));
+    if (name == "estimates")
+      write_file_atomic(folder / "rooflines.csv", aggregate::sheet_as_csv(aggregate::rooflines(evidence)));
   }
 }
 

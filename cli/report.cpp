@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/python_tool.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
@@ -26,8 +27,8 @@ constexpr Seconds kBuildTimeout{3600};
 struct ReportOptions {
   std::vector<std::string> runs;
   std::string output;
-  std::uint32_t watch_s = 0;  ///< 0: once
-  bool quiet = false;
+  std::uint32_t every_s = 30;  ///< of a report that is watched
+  bool watch = false, timelines = false, quiet = false;
 };
 
 std::uint64_t outstanding_in(const std::vector<std::string>& runs) {
@@ -42,15 +43,19 @@ ExitCode report(const ReportOptions& options) {
       options.output.empty() ? fs::path(options.runs.front()) / "report" / "index.html" : fs::path(options.output);
   if (output.has_parent_path()) make_directories(output.parent_path());
   std::vector<std::string> arguments = {fs::read_symlink("/proc/self/exe"), output};
+  if (options.timelines) arguments.emplace_back("--timelines");
   arguments.insert(arguments.end(), options.runs.begin(), options.runs.end());
-  run_python_tool("report/build.py", arguments, kBuildTimeout);
-  if (!options.quiet) notice("{} ({:.1f} MB)", output.native(), static_cast<double>(fs::file_size(output)) / 1e6);
+  const auto told = run_python_tool("report/build.py", arguments, kBuildTimeout);
+  if (!options.quiet) {
+    notice("{} ({:.1f} MB)", output.native(), static_cast<double>(fs::file_size(output)) / 1e6);
+    if (!told.empty()) notice("{}", told.substr(0, told.size() - 1));
+  }
   return outstanding == 0 ? ExitCode::done : ExitCode::incomplete;
 }
 
 /// Writes it anew until nothing is outstanding, or until it is interrupted.
 ExitCode watch(const ReportOptions& options) {
-  while (report(options) == ExitCode::incomplete) std::this_thread::sleep_for(std::chrono::seconds(options.watch_s));
+  while (report(options) == ExitCode::incomplete) std::this_thread::sleep_for(std::chrono::seconds(options.every_s));
   return ExitCode::done;
 }
 
@@ -63,11 +68,15 @@ Verb report_verb() {
         auto options = std::make_shared<ReportOptions>();
         app.add_option("run", options->runs, "runs, put together as `tables` does")->required()->type_name("RUN");
         app.add_option("-o,--output", options->output, "the file; default: RUN/report/index.html")->type_name("FILE");
-        app.add_option("--watch", options->watch_s,
-                       "writes it anew every so many seconds until no episode is outstanding")
-            ->type_name("S");
+        app.add_flag("--watch", options->watch, "writes it anew until no episode is outstanding");
+        want_whole(app.add_option("--every", options->every_s, "seconds between two reports of --watch")
+                       ->capture_default_str(),
+                   1, 86400);
+        app.add_flag("--timelines", options->timelines,
+                     "with the simulator's timeline of every final kernel that passes; compiles each again, about a "
+                     "second a kernel");
         app.add_flag("-q,--quiet", options->quiet, "no notices");
-        return [options] { return options->watch_s > 0 ? watch(*options) : report(*options); };
+        return [options] { return options->watch ? watch(*options) : report(*options); };
       }};
 }
 

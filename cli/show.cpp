@@ -18,6 +18,7 @@
 #include "cli/show_prompt.hpp"
 #include "cli/terminal.hpp"
 #include "cli/transcript.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "cli/wire_lines.hpp"
 #include "jobs/base/error.hpp"
@@ -33,6 +34,8 @@ namespace nkigrid::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMany = 1'000'000'000;
 
 struct ShowOptions {
   std::string source, episode;
@@ -228,8 +231,9 @@ Verb show_verb() {
                          "with --prompt: the first request's body, as replicate 1 sends it");
             add_set_option(app, options->prompt.sets);
             add_chosen_options(app, options->chosen);
-            app.add_option("--limit", options->limit, "at most so many lines of a list")->type_name("N");
-            app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel")->type_name("T");
+            want_whole(app.add_option("--limit", options->limit, "at most so many lines of a list"), 1, kMany);
+            want_whole(app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel"), 1,
+                       kMany);
             app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
             app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
             app.add_flag("--wire", options->wire,

@@ -25,7 +25,7 @@ FIGURES = {
     "transitions": (("transitions",), stacks.transition_rows, stacks.paint_transitions),
     "cost": (("cost", "cells"), points.cost_rows, points.paint_cost),
     "power": (("power",), turns.power_rows, turns.paint_power),
-    "estimates": (("estimates",), points.estimate_rows, points.paint_estimates),
+    "estimates": (("rooflines",), points.estimate_rows, points.paint_estimates),
 }
 
 

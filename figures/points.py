@@ -123,32 +123,34 @@ def paint_cost(rows, width):
 
 
 def estimate_rows(table):
+    """A cell's median estimate of a task's passing kernels, and what the hardware allows."""
     return [
-        {key: row[key] for key in ("cell", "scope", "passed", "estimated", "median_us", "median_to_fastest")}
+        {key: row[key] for key in ("cell", "level", "task", "kernels")}
+        | {"roofline_us": float(row["roofline_us"]), "median_us": float(row["median_us"])}
         for row in table
-        if row["median_to_fastest"]
     ]
 
 
 def paint_estimates(rows, width):
     cells = list(dict.fromkeys(row["cell"] for row in rows))
-    scopes = list(dict.fromkeys(row["scope"] for row in rows))
-    figure, axes = plt.subplots(figsize=(width, 1.0 + 0.3 * len(cells)))
-    for i, scope in enumerate(scopes):
-        mine = [row for row in rows if row["scope"] == scope]
-        looks = style.line(i)
-        looks["linestyle"] = "none"
-        axes.plot(
-            [float(row["median_to_fastest"]) for row in mine],
-            [cells.index(row["cell"]) + (i - (len(scopes) - 1) / 2) * 0.16 for row in mine],
-            label=scope,
-            **looks,
-        )
-    axes.set_yticks(range(len(cells)), cells)
-    axes.set_ylim(len(cells) - 0.5, -0.5)
-    axes.axvline(1, color="#222222", linewidth=0.6, linestyle=":")
-    most = max(float(row["median_to_fastest"]) for row in rows)
-    axes.set_xlim(0.98, max(1.1, 1.02 * most))
-    axes.set_xlabel(style.wrapped("median estimate of passing kernels over the fastest of its task", width * 0.62))
-    style.legend_below(figure, axes.get_legend_handles_labels()[0], scopes, style.columns_for(scopes, width))
+    figure, axes = plt.subplots(figsize=(width, 2.5 + 0.1 * len(cells)))
+    for i, cell in enumerate(cells):
+        mine = [row for row in rows if row["cell"] == cell]
+        looks = style.line(i) | {"linestyle": "none", "markersize": 3, "alpha": 0.8}
+        axes.plot([row["roofline_us"] for row in mine], [row["median_us"] for row in mine], label=cell, **looks)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.6g}"))
+        axis.set_minor_formatter(ticker.NullFormatter())
+    low, high = (f(f(row["roofline_us"], row["median_us"]) for row in rows) for f in (min, max))
+    spread = [low / 1.3, high * 1.3]
+    for times, words in ((1, "the roofline"), (10, "10 x")):
+        axes.plot(spread, [times * value for value in spread], color="#222222", linewidth=0.6, linestyle=":")
+        axes.annotate(words, (spread[0], times * spread[0]), (2, 3), textcoords="offset points", fontsize=5.5)
+    axes.set_xlim(spread[0], 1.3 * max(row["roofline_us"] for row in rows))
+    axes.set_ylim(*spread)
+    axes.set_xlabel("roofline of the task (us)")
+    axes.set_ylabel("estimate, median of passing kernels (us)")
+    style.legend_below(figure, axes.get_legend_handles_labels()[0], cells, style.columns_for(cells, width))
     return figure

@@ -71,11 +71,10 @@ def paint_levels(rows, width):
 
 
 def ablation_rows(table):
+    table = [row for row in table if row["rate"] and not row["context"].startswith("mean of")]
     several = len({row["subset"] for row in table}) > 1
     rows = []
     for row in table:
-        if row["context"].startswith("mean of") or not row["rate"]:
-            continue
         rows.append(
             {
                 "factor": row["factor"],
@@ -91,11 +90,11 @@ def ablation_rows(table):
 
 
 def paint_ablation(rows, width):
-    """Horizontal bars: names of contexts are long."""
+    """Horizontal bars, for names are long: a group a context, under its name."""
     factors = list(dict.fromkeys(row["factor"] for row in rows))
     groups = {f: list(dict.fromkeys(row["context"] for row in rows if row["factor"] == f)) for f in factors}
     bars = {f: [row for row in rows if row["factor"] == f] for f in factors}
-    heights = [len(bars[f]) + 0.6 * len(groups[f]) + 1.2 for f in factors]
+    heights = [len(bars[f]) + 1.5 * len(groups[f]) + 1 for f in factors]
     figure, grid = plt.subplots(
         len(factors),
         1,
@@ -108,17 +107,19 @@ def paint_ablation(rows, width):
         values = list(dict.fromkeys(row["value"] for row in bars[factor]))
         y, ticks, names = 0, [], []
         for context in groups[factor]:
+            axes.text(0.8, y, context, va="center", fontsize=6.5)
+            y += 1
             for row in (row for row in bars[factor] if row["context"] == context):
                 i = values.index(row["value"])
                 errors = [[max(0, row["rate"] - row["low"])], [max(0, row["high"] - row["rate"])]]
                 axes.barh(y, row["rate"], 0.9, **style.fill(i))
                 axes.errorbar(row["rate"], y, xerr=errors, fmt="none", ecolor="#222222", elinewidth=0.7, capsize=1.5)
                 ticks.append(y)
-                names.append(f"{context}: {row['value']}, n={row['tasks']}")
+                names.append(f"{row['value']}, n={row['tasks']}")
                 y += 1
-            y += 0.6
+            y += 0.5
         axes.set_yticks(ticks, names)
-        axes.invert_yaxis()
+        axes.set_ylim(y - 0.6, -0.7)
         axes.set_title(f"by {factor}", loc="left")
         axes.set_xlim(0, 100)
     grid.flat[-1].set_xlabel("pass rate (%), n tasks")

@@ -1,9 +1,9 @@
 """Makes one HTML file of runs: tables, figures, every episode with its transcript. A reader fetches nothing.
 
-Usage: build.py NKIGRID OUT RUN...
+Usage: build.py NKIGRID OUT [--timelines] RUN...
 
-Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page.html with page.css and page.js in
-it. Data lie in it as gzip in base64, a block a hundred episodes, unpacked when looked at: docs/formats/report.md.
+Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page/page.html with the style and
+scripts beside it. Data lie in it as gzip in base64, a block a hundred episodes: docs/formats/report.md.
 """
 import argparse
 import base64
@@ -17,7 +17,10 @@ import pathlib
 import subprocess
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+import timelines
+
+HERE = pathlib.Path(__file__).resolve().parent / "page"
+SCRIPTS = ("base.js", "tables.js", "episodes.js", "episode.js", "main.js")  # in the order in which they stand
 IN_BLOCK = 100  # episodes
 MOST = 200_000  # characters of a text that are kept: a reader of more wants the log
 EPISODE = ("outcome", "code", "group", "line", "turns", "passed", "strict_passed", "best_passed", "ended_by", "seconds")
@@ -118,9 +121,10 @@ class Page:
     def __init__(self, folder):
         self.folder, self.episodes, self.blocks = folder, [], []
         self.places = collections.defaultdict(dict)
+        self.folders = {}  # a run's label -> its folder
 
     def read(self, nkigrid, run, label):
-        first = len(self.episodes)
+        self.folders[label] = run
         for line in stream(nkigrid, "export", run):
             row = json.loads(line)
             row["run"] = label
@@ -135,10 +139,9 @@ class Page:
             files[block].write(f"{place}\t{line}")
         for file in files.values():
             file.close()
-        return len(self.episodes) - first
 
-    def pack(self):
-        """Yields (number, packed transcripts) of each block of episodes."""
+    def pack(self, times):
+        """Yields (number, packed transcripts) of each block of episodes. times: Timelines, or None"""
         for block in range(-(-len(self.episodes) // IN_BLOCK)):
             turns = collections.defaultdict(list)
             path = self.folder / f"{block}.jsonl"
@@ -151,16 +154,18 @@ class Page:
             for place in range(block * IN_BLOCK, min((block + 1) * IN_BLOCK, len(self.episodes))):
                 episode = self.episodes[place]
                 rows = counted_turns(episode, turns[place])
-                told.append(
-                    {key: cut(v) if isinstance(v := episode[key], str) else v for key in DETAIL}
-                    | {"turns_told": [turn_of(texts, row, i == 0) for i, row in enumerate(rows)]}
-                )
+                detail = {key: cut(v) if isinstance(v := episode[key], str) else v for key in DETAIL}
+                detail["turns_told"] = [turn_of(texts, row, i == 0) for i, row in enumerate(rows)]
+                final = next((row["kernel"] for row in reversed(rows) if row["kernel"]), None)
+                if times and episode["passed"] and final:
+                    detail["timeline"] = times.of(self.folders[episode["run"]], episode["task"], final)
+                told.append(detail)
             yield block, packed({"texts": texts.list, "episodes": told})
 
     def index(self):
         """Columns of all episodes; words once, numbered."""
         columns = {}
-        for key in ("run", "cell", "task", "level", "category", "outcome", "code"):
+        for key in ("run", "cell", "task", "level", "category", "outcome", "group", "code"):
             words = list(dict.fromkeys(str(row[key] or "") for row in self.episodes))
             if key == "outcome":
                 words = [word or "outstanding" for word in words]
@@ -175,9 +180,10 @@ class Page:
 
 
 def figures(nkigrid, runs, folder):
-    """SVG files as data; none where matplotlib is not."""
+    """SVG files as data; none, and a word of it, where they cannot be drawn."""
     done = subprocess.run([nkigrid, "figures", "-q", "-o", folder, *runs], capture_output=True, text=True)
     if done.returncode not in (0, 1):
+        print("without figures: " + done.stderr.strip().split("\n")[0].removeprefix("nkigrid: "))
         return []
     order = ("levels", "turns", "pairs", "ablation", "errors", "transitions", "cost", "estimates", "power")
     found = [folder / f"{name}-wide.svg" for name in order if (folder / f"{name}-wide.svg").exists()]
@@ -192,7 +198,7 @@ def digest(text):
 
 def write(out, title, data, blocks):
     """The page as it is made, block after block, and in its place only when it is whole."""
-    style, script = (HERE / "page.css").read_text(), (HERE / "page.js").read_text()
+    style, script = (HERE / "page.css").read_text(), "".join((HERE / name).read_text() for name in SCRIPTS)
     policy = (
         f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'"
     )
@@ -200,18 +206,22 @@ def write(out, title, data, blocks):
     head = head.replace("@POLICY@", policy).replace("@TITLE@", html.escape(title))
     head = head.replace("@STYLE@", style).replace("@DATA@", data)
     beside = out.with_name(f".{out.name}.part")
-    with open(beside, "w", encoding="utf-8") as file:
-        file.write(head)
-        for number, block in blocks:
-            file.write(f'<script type="application/x-nkigrid" id="block-{number}">{block}</script>\n')
-        file.write(tail.replace("@SCRIPT@", script))
-    os.replace(beside, out)
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(head)
+            for number, block in blocks:
+                file.write(f'<script type="application/x-nkigrid" id="block-{number}">{block}</script>\n')
+            file.write(tail.replace("@SCRIPT@", script))
+        os.replace(beside, out)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("nkigrid")
     parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--timelines", action="store_true")
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nkigrid-report-") as box:
@@ -223,7 +233,8 @@ def main():
         synthetic = any(row["synthetic"] for row in page.episodes)
         shown = {"tables": tables, "index": page.index(), "in_block": IN_BLOCK, "synthetic": synthetic}
         shown["figures"] = figures(options.nkigrid, options.runs, box / "figures")
-        write(options.out, tables["run"], packed(shown), page.pack())
+        times = timelines.Timelines(options.nkigrid, box) if options.timelines else None
+        write(options.out, tables["run"], packed(shown), page.pack(times))
 
 
 if __name__ == "__main__":

@@ -160,6 +160,7 @@ class Merger {
     unite(grid.prompts, run.grid.prompts);
     unite(grid.contrasts, run.grid.contrasts);
     if (grid.factors.empty()) grid.factors = run.grid.factors;
+    population_.run.benchmark.about.insert(run.benchmark.about.begin(), run.benchmark.about.end());
     for (const auto& [name, ids] : run.benchmark.subsets) {
       const auto known = population_.run.benchmark.subsets.emplace(name, ids).first;
       if (known->second != ids)

@@ -1,8 +1,11 @@
+#include "aggregate/tables/estimates.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "aggregate/evidence/counted_episodes.hpp"
 #include "aggregate/statistics/median.hpp"
@@ -124,7 +127,33 @@ Sheet data_estimates(const Evidence& evidence) {
   return sheet;
 }
 
+/// 0: unknown.
+double roofline_us(const Evidence& evidence, const std::string& task) {
+  const auto& about = evidence.run->benchmark.about;
+  const auto found = about.find(task);
+  return found == about.end() ? 0 : found->second.roofline_us;
+}
+
 }  // namespace
+
+Sheet rooflines(const Evidence& evidence) {
+  Sheet sheet{.columns = data_columns({"cell", "level", "task", "#roofline_us", "#kernels", "#median_us"})};
+  const auto found = passing_kernels(evidence);
+  for (std::size_t cell = 0; cell < evidence.scores.size(); ++cell) {
+    std::map<std::uint32_t, std::vector<double>> times;  // of a task
+    for (const auto& kernel : found.cells[cell])
+      if (std::isfinite(kernel.us)) times[kernel.task].push_back(kernel.us);
+    for (auto& [place, us] : times) {
+      const auto& task = evidence.run->plan.tasks[place];
+      const double bound = roofline_us(evidence, task.id);
+      if (bound <= 0) continue;
+      const auto kernels = std::to_string(us.size());
+      sheet.rows.push_back({evidence.cell(evidence.scores[cell]).id, task.level, task.id, fraction(bound), kernels,
+                            fraction(median(std::move(us)))});
+    }
+  }
+  return sheet;
+}
 
 Table estimates_table() { return {.name = "estimates", .display = display_estimates, .data = data_estimates}; }
 

@@ -1,9 +1,11 @@
 """Reading a run: figures, lists, single turns and kernels, what columns are, which runs there are."""
+import collections
 import csv
 import json
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -118,7 +120,7 @@ class Looking(unittest.TestCase):
             done = nkigrid("figures", self.run_folder, "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
         names = {path.name for path in first.iterdir()}
-        for figure in ("levels", "ablation", "pairs", "turns", "errors", "transitions", "cost", "power"):
+        for figure in ("levels", "ablation", "pairs", "turns", "errors", "transitions", "cost", "power", "estimates"):
             self.assertLessEqual({f"{figure}.csv", f"{figure}.svg", f"{figure}.pdf", f"{figure}-wide.pdf"}, names)
         for path in first.iterdir():
             self.assertEqual(path.read_bytes(), (second / path.name).read_bytes(), path.name)
@@ -139,6 +141,22 @@ class Looking(unittest.TestCase):
         self.assertEqual(set(drawn), set(told))
         for key, rate in drawn.items():
             self.assertAlmostEqual(rate, told[key], places=3)
+
+    def test_estimates_stand_against_the_rooflines_of_their_tasks(self):
+        folder = self.box / "estimates"
+        nkigrid("figures", self.run_folder, "--figure", "estimates", "-o", folder)
+        about = json.loads((SOURCE / "configs/nkigen-bench/about.json").read_text())
+        estimates = collections.defaultdict(list)
+        for row in self.episodes:
+            if row["passed"]:
+                estimates[row["cell"], row["task"]].append(row["estimate_us"])
+        with open(folder / "estimates.csv", newline="") as file:
+            drawn = list(csv.DictReader(file))
+        self.assertEqual({(row["cell"], row["task"]) for row in drawn}, set(estimates))
+        for row in drawn:
+            self.assertAlmostEqual(float(row["roofline_us"]), about[row["task"]]["roofline_us"], places=5)
+            median = statistics.median(estimates[row["cell"], row["task"]])
+            self.assertAlmostEqual(float(row["median_us"]), median, places=5)
 
     def test_printed_counts_are_drawn_too(self):
         folder = self.box / "paper"

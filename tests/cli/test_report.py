@@ -1,5 +1,4 @@
 """The report in a real Chromium, from file://: lists and permalinks against the export, hostile text, many episodes."""
-import html
 import json
 import os
 import pathlib
@@ -11,33 +10,11 @@ import tempfile
 import unittest
 from urllib.parse import quote
 
+from browser import Browser
 from harness import BUILD, SMALL, nkigrid
 
 BUILDER = BUILD / "libexec/report/build.py"
 HOSTILE = "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
-
-
-class Browser:
-    """Chromium without a window: what a page has become, once it has settled."""
-
-    def __init__(self, box):
-        self.box = box
-
-    def dom(self, path, place=""):
-        command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000"]
-        done = subprocess.run(
-            [*command, f"--user-data-dir={self.box}/profile", "--dump-dom", f"file://{path}{place}"],
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-        assert "data-shown" in done.stdout, done.stderr[-2000:]
-        return done.stdout
-
-    def words(self, path, place=""):
-        """The text of what is shown: main, without markup."""
-        main = re.search(r"<main.*?</main>", self.dom(path, place), re.S)[0]
-        return html.unescape(re.sub(r"<[^>]*>", " ", main))
 
 
 def made_nkigrid(folder, episodes, turns):
@@ -96,7 +73,7 @@ class Report(unittest.TestCase):
     def setUpClass(cls):
         cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-report-test-"))
         cls.addClassCleanup(shutil.rmtree, cls.box, ignore_errors=True)
-        cls.browser = Browser(cls.box)
+        cls.browser = cls.enterClassContext(Browser(cls.box / "profile"))
         cls.run_folder = cls.box / "run"
         done = nkigrid("run", SMALL, "-o", cls.run_folder, "-q")
         assert done.returncode == 0, done.stderr
@@ -113,27 +90,59 @@ class Report(unittest.TestCase):
         subprocess.run(["/usr/bin/python3", "-B", BUILDER, program, out, folder], check=True, timeout=240)
         return out
 
+    def words(self, page, place=""):
+        self.browser.open(page, place)
+        return self.browser.words()
+
     def test_the_first_page_has_the_rates_of_tables(self):
-        words = self.browser.words(self.page)
+        words = self.words(self.page)
         for cell in json.loads(nkigrid("tables", self.run_folder, "--json").stdout)["cells"]:
             self.assertIn(cell["cell"], words)
             self.assertIn(f"{cell['passed']}/{cell['episodes']}", words)
             self.assertIn(f"{100 * cell['interval']['low']:.1f}, {100 * cell['interval']['high']:.1f}", words)
 
+    def listed(self):
+        return self.browser.value("[...document.querySelectorAll('tbody td:first-child')].map((td) => td.textContent)")
+
     def test_a_filter_finds_what_the_export_has(self):
         wanted = [e for e in self.episodes if e["level"] == "L2" and e["cell"] == "novice.ss.rank-aware"]
-        words = self.browser.words(self.page, "#episodes?cell=novice.ss.rank-aware&level=L2")
+        words = self.words(self.page, "#episodes?cell=novice.ss.rank-aware&level=L2")
         self.assertIn(f"{len(wanted)} episodes, {sum(e['passed'] for e in wanted)} passed", words)
-        shown = re.findall(r"\S+/L\d/\S+#\d+", words)
-        self.assertEqual(shown, [e["episode"] for e in wanted])
+        self.assertEqual(self.listed(), [e["episode"] for e in wanted])
 
-    def test_a_permalink_opens_an_episode_at_its_turn(self):
+    def test_a_click_on_a_rate_lists_its_episodes_and_one_on_an_episode_opens_it(self):
+        self.browser.open(self.page)
+        self.browser.click("tbody td.n a")
+        cell = self.episodes[0]["cell"]
+        self.assertEqual(self.listed(), [e["episode"] for e in self.episodes if e["cell"] == cell])
+        self.browser.click("tbody a")
+        self.assertIn(self.episodes[0]["episode"], self.browser.words())
+        self.browser.press("j")
+        self.browser.until(f"document.body.dataset.shown.includes('{quote(self.episodes[1]['episode'], safe='')}')")
+        self.browser.press("Escape")
+        self.browser.until("document.body.dataset.shown.startsWith('episodes')")
+
+    def test_every_number_of_errors_leads_to_as_many_episodes(self):
+        """Outcomes, groups and codes of the table of errors."""
+        self.browser.open(self.page)
+        self.browser.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        self.browser.until("document.querySelectorAll('details:not([data-made])').length === 0")
+        links = self.browser.value(
+            "[...document.querySelectorAll('details a')].filter((a) => /(outcome|group|code)=/.test(a.hash))"
+            ".map((a) => [a.textContent, a.hash])"
+        )
+        self.assertGreater(len(links), 10)
+        for number, place in links[:: max(1, len(links) // 12)]:
+            self.assertIn(f"{number} episodes, ", self.words(self.page, place))
+
+    def test_a_permalink_opens_an_episode_at_its_turn_and_again_after_a_reload(self):
         episode = next(e for e in self.episodes if e["turns"] > 1)
         place = f"#episode={quote(episode['episode'], safe='')}&turn=2"
-        dom = self.browser.dom(self.page, place)
-        self.assertRegex(dom, r'class="turn here" id="turn-2"|id="turn-2" class="turn here"')
-        words = self.browser.words(self.page, place)
-        self.assertIn(episode["episode"], words)
+        for _ in range(2):
+            words = self.words(self.page, place)
+            self.assertIn(episode["episode"], words)
+            self.assertEqual(self.browser.value("document.querySelector('.turn.here').id"), "turn-2")
+            self.browser.call("Page.reload")
         turns = [json.loads(x) for x in nkigrid("export", self.run_folder, "--turns", "--texts").stdout.splitlines()]
         kernels = [t["kernel"] for t in turns if t["episode"] == episode["episode"] and t["kernel"]]
         for line in kernels[0].splitlines()[:20]:
@@ -144,12 +153,11 @@ class Report(unittest.TestCase):
         page = self.build("hostile", [made_episode(0, message=HOSTILE)], [made_turn(name, HOSTILE + "x" * 1_000_000)])
         self.assertLess(page.stat().st_size, 300_000, "a line of a million characters is cut")
         for place in ("", "#episode=" + quote(name, safe="")):
-            dom = self.browser.dom(page, place)
-            self.assertNotIn("data-owned", dom)
-            self.assertEqual(len(re.findall(r"<script(?! type=\"application/x-nkigrid\")", dom)), 1)
-            self.assertNotRegex(dom, "<img src=.?x")
-            self.assertNotIn("\u202e", re.search(r"<main.*?</main>", dom, re.S)[0])
-        words = self.browser.words(page, "#episode=" + quote(name, safe=""))
+            words = self.words(page, place)
+            self.assertIsNone(self.browser.value("document.body.dataset.owned ?? null"))
+            self.assertEqual(self.browser.value("document.querySelectorAll('script:not([type])').length"), 1)
+            self.assertEqual(self.browser.value("document.querySelectorAll('main img, main script').length"), 0)
+            self.assertNotIn("\u202e", words)
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
 
@@ -171,9 +179,11 @@ class Report(unittest.TestCase):
         page = self.build(
             "many", [made_episode(i) for i in range(many)], [made_turn(n, f"kernel of {n}\n" * 40) for n in names]
         )
-        self.assertIn(f"{many} episodes, 0 passed", self.browser.words(page, "#episodes"))
-        words = self.browser.words(page, "#episode=" + quote(names[-1], safe=""))
+        self.assertIn(f"{many} episodes, 0 passed", self.words(page, "#episodes"))
+        words = self.words(page, "#episode=" + quote(names[-1], safe=""))
         self.assertIn(f"kernel of {names[-1]}", words)
+        paint = self.browser.value("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        self.assertLess(paint, 2000, "ms until the first paint")
 
 
 if __name__ == "__main__":
