@@ -45,6 +45,7 @@ Verb show_verb();
 Verb export_verb();
 Verb seal_verb();
 Verb reread_verb();
+Verb reverify_verb(ProgramArguments arguments);
 Verb log_verb();
 Verb kernel_verb();
 Verb audit_verb();

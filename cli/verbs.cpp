@@ -33,6 +33,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       export_verb(),
       seal_verb(),
       reread_verb(),
+      reverify_verb(arguments),
       serve_verb(),
       show_verb(),
       log_verb(),
@@ -41,8 +42,6 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       completion_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
       absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),
-      absent_verb("reverify", "checks a run's kernels anew on another device",
-                  "`kernel FILE --task ID` checks one kernel"),
   };
 }
 

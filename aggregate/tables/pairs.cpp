@@ -19,11 +19,6 @@
 namespace nkigrid::aggregate {
 namespace {
 
-const char* test_name(bool one_replicate, PValue kind) {
-  if (kind == PValue::exact) return one_replicate ? "mcnemar-exact" : "sign-flip";
-  return one_replicate ? "mcnemar-mid-p" : "sign-flip-mid-p";
-}
-
 /// Collects the rows of a run.
 class Pairs {
  public:
@@ -44,15 +39,20 @@ class Pairs {
   }
 
  private:
+  // What --by asks for beside the scopes of the contrasts.
+  std::set<std::string> scopes_by() const {
+    std::set<std::string> scopes;
+    for (const auto& task : evidence_.run->plan.tasks) {
+      if (options_.by == ScopesBy::level) scopes.insert(task.level);
+      if (options_.by == ScopesBy::category) scopes.insert(std::string(kCategoryScope) + task.category);
+    }
+    return scopes;
+  }
+
   // The contrast's own, and those that were asked for.
   std::vector<std::string> scopes_of(const jobs::Contrast& contrast) const {
     auto scopes = contrast.scope;
-    std::set<std::string> more;
-    for (const auto& task : evidence_.run->plan.tasks) {
-      if (options_.by == ScopesBy::level) more.insert(task.level);
-      if (options_.by == ScopesBy::category) more.insert(std::string(kCategoryScope) + task.category);
-    }
-    for (const auto& scope : more) {
+    for (const auto& scope : scopes_by()) {
       if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
     }
     return scopes;
@@ -61,8 +61,9 @@ class Pairs {
   // What is only looked at must not weaken what was declared.
   std::string family_of(const jobs::Contrast& contrast, const std::string& scope) const {
     const bool declared = std::find(contrast.scope.begin(), contrast.scope.end(), scope) != contrast.scope.end();
-    return declared ? "contrasts" : options_.by == ScopesBy::level ? "by-level" : "by-category";
+    return declared ? "contrasts" : family_by();
   }
+  std::string family_by() const { return options_.by == ScopesBy::level ? "by-level" : "by-category"; }
 
   void adjust() {
     std::map<std::string, std::vector<PairRow*>> families;
@@ -76,7 +77,9 @@ class Pairs {
       const auto& id = evidence_.cell(a).id;
       if (run_of(id).empty()) continue;
       for (const auto& b : evidence_.scores) {
-        if (evidence_.cell(b).id == plain_cell(id)) add(a, b, "runs", "all", "contrasts");
+        if (evidence_.cell(b).id != plain_cell(id)) continue;
+        add(a, b, "runs", "all", "contrasts");
+        for (const auto& scope : scopes_by()) add(a, b, "runs", scope, family_by());
       }
     }
   }
