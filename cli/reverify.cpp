@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,6 +30,12 @@ struct ReverifyOptions {
   bool freeze_only = false, json = false, quiet = false;
 };
 
+/// "RUN/" is RUN: its name has more to it here.
+std::filesystem::path folder_of(const std::string& name) {
+  const auto path = std::filesystem::path(name).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
 /// What the two runs differ in. Nothing of it is kept: `tables RUN RUN2` prints it again.
 void print_changes(const ReverifyOptions& options, const std::string& after) {
   std::vector<aggregate::ReadRun> sources;
@@ -51,7 +58,8 @@ ExitCode reverify(const ReverifyOptions& options, ProgramArguments arguments) {
                 "run RUN2` judges the kernels");
   const auto run = jobs::load_run(options.run);
   const auto device = open_grid(options.device, options.sets);
-  const auto after = options.output.empty() ? options.run + "-" + device.name : options.output;
+  const auto after =
+      folder_of(options.output.empty() ? folder_of(options.run).native() + "-" + device.name : options.output).native();
   make_reverified_run(run, log::read_ledger(run), device, options.turns, after);
   if (options.freeze_only) {
     notice("{} is made; `nkigrid resume {}` submits it, `nkigrid run {}` runs it here", after, after, after);

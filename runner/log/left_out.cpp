@@ -28,7 +28,8 @@ constexpr const char* kSetAsideLost = "`nkigrid seal RUN` sets it aside; what it
 /// what a forged one does.
 enum class Says : std::uint8_t { nothing, this_run, another };
 
-/// Whether each of some words stands anywhere in a file. No more of it is looked at: it may be made to harm a reader.
+/// Whether each of some words stands anywhere in a file (of a gigabyte at most: no segment is as long). No more of it
+/// is looked at: it may be made to harm a reader.
 class WordsIn {
  public:
   WordsIn(const fs::path& file, const std::vector<std::string>& words) {
@@ -36,7 +37,7 @@ class WordsIn {
     if (!fd) throw_errno(errno, "open", file.native());
     std::string window;
     std::vector<char> piece(kPiece);
-    for (;;) {
+    for (std::size_t looked_at = 0; looked_at < kMost; looked_at += kPiece) {
       const auto got = ::read(fd.get(), piece.data(), piece.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw_errno(errno, "read", file.native());
@@ -51,7 +52,8 @@ class WordsIn {
   bool has(const std::string& word) const { return found_.contains(word); }
 
  private:
-  static constexpr std::size_t kPiece = std::size_t{1} << 20, kOverlap = 255;  // of a name at most
+  static constexpr std::size_t kMost = std::size_t{1} << 30, kPiece = std::size_t{1} << 20;
+  static constexpr std::size_t kOverlap = 255;  // of a name at most
   std::set<std::string> found_;
 };
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from harness import BUILD, SMALL, SOURCE, Case, environment, nkigrid
+from harness import BUILD, MPI_ENVIRONMENT, SMALL, SOURCE, Case, environment, mpirun, nkigrid
 from scipy.stats import permutation_test
 
 TIGHT = """
@@ -23,7 +23,6 @@ prompts: {rank-aware: prompts/rank-aware.md}
 cells:
   - {model: any, mode: ss, prompt: rank-aware}
 """
-
 
 
 def rows(run):
@@ -73,7 +72,7 @@ class Reverify(Case):
 
     @classmethod
     def reverify(cls, name, *more, run=None, grid=None, env=None):
-        words = ("--device", grid or cls.box / "tight.yaml", "-o", cls.box / name, "-q", *more)
+        words = ("--device", grid or cls.box / "tight.yaml", "-o", f"{cls.box}/{name}", "-q", *more)
         return nkigrid("reverify", run or cls.run_folder, *words, env=env)
 
     def differences(self, was, cell, scope):
@@ -141,15 +140,22 @@ class Reverify(Case):
         self.assertRegex(self.done.stdout, r"expert\.agent\.rank-aware@tight: \d+ of 12 episodes ended alike")
         self.assertIn("ways to end that episodes came to and left", self.done.stdout)
 
-    def test_a_frozen_one_runs_like_any_run_once_its_run_folder_is_moved_too(self):
-        done = self.reverify("frozen", "--freeze-only")
+    def test_a_frozen_one_runs_like_any_run_on_several_ranks_and_in_another_folder(self):
+        done = self.reverify("frozen/", "--freeze-only")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(nkigrid("status", self.box / "frozen", "--json").stdout)["scored"], 0)
         moved = self.folder / "moved"
         shutil.move(self.box / "frozen", moved)
-        self.assertEqual(nkigrid("run", moved, "-q").returncode, 0)
+        done = nkigrid("run", moved, "-q", prefix=mpirun(2), env=environment(**MPI_ENVIRONMENT))
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(tables(moved)["cells"], tables(self.tight)["cells"])
         self.assertEqual(nkigrid("log", "check", moved).returncode, 0)
+
+    def test_it_is_read_where_the_run_that_it_judged_is_gone(self):
+        before = tables(self.tight)
+        away = self.run_folder.rename(self.box / "away")
+        self.addCleanup(away.rename, self.run_folder)
+        self.assertEqual(tables(self.tight), before)
 
     def test_kernels_of_an_earlier_turn(self):
         done = self.reverify("first", "--turns", "1", "--set", "check.atol=1e-3", "--set", "check.rtol=1e-3")
