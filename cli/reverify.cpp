@@ -47,7 +47,7 @@ void print_changes(const ReverifyOptions& options, const std::string& after) {
   const auto population = aggregate::merge_runs(sources);
   const auto format = options.json ? aggregate::Format::json : aggregate::Format::text;
   const auto evidence = aggregate::evidence_of(population, {.by = aggregate::ScopesBy::level});
-  const auto tables = aggregate::parse_tables({"pairs", "changes", "change-tests"}, format, aggregate::From::runs);
+  const auto tables = aggregate::parse_tables({"changes", "change-tests"}, format, aggregate::From::runs);
   fmt::print("{}", aggregate::print_tables(evidence, tables, format));
 }
 

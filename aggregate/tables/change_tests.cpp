@@ -54,6 +54,16 @@ ChangeTestRow test_ending(const Evidence& evidence, const std::vector<const Endi
   return row;
 }
 
+/// All levels together are one family, and what is looked at by level another, as in `pairs`. A row that nothing came
+/// to or left is in none: whatever the truth, its p would be 1.
+/// @source Tarone 1990, Biometrics 46:515
+void adjust(std::vector<ChangeTestRow>& rows, const TableOptions& options) {
+  std::vector<ChangeTestRow*> all, by_level;
+  for (auto& row : rows)
+    if (row.came + row.left > 0) (row.scope == "all" ? all : by_level).push_back(&row);
+  for (const auto& family : {all, by_level}) adjust_rows(family, options, {"more", "fewer"});
+}
+
 /// In the order of cells, scopes (all, then each level) and endings.
 std::vector<ChangeTestRow> make_change_tests(const Evidence& evidence) {
   std::map<std::pair<std::size_t, std::string>, std::vector<const EndingPair*>> scopes;
@@ -63,16 +73,17 @@ std::vector<ChangeTestRow> make_change_tests(const Evidence& evidence) {
   }
   std::vector<ChangeTestRow> rows;
   for (const auto& [scope, pairs] : scopes) {
-    std::set<std::string> endings;
-    for (const auto* pair : pairs) endings.insert({pair->before, pair->after});
-    for (const auto& ending : endings) {
+    std::set<std::pair<bool, std::string>> endings;  // a pass first
+    for (const auto* pair : pairs)
+      for (const auto& word : {pair->before, pair->after}) endings.emplace(word != "pass", word);
+    for (const auto& [other, ending] : endings) {
       auto& row = rows.emplace_back(test_ending(evidence, pairs, ending));
       const auto& id = evidence.cell(evidence.scores[scope.first]).id;
       row.cell = plain_cell(id), row.run = run_of(id);
       row.scope = scope.second.empty() ? "all" : scope.second;
     }
   }
-  adjust_family(rows, evidence.options, {"more", "fewer"});
+  adjust(rows, evidence.options);
   return rows;
 }
 
@@ -114,7 +125,7 @@ Sheet display_change_tests(const Evidence& evidence) {
                           {"p", Align::right},
                           {adjusted_head(evidence), Align::right},
                           {"verdict"}},
-              .notes = {"p values are adjusted over all rows of the table, those without a change too"}};
+              .notes = {"p values are adjusted over the rows of all levels, and apart from them over those by level"}};
   for (const auto& row : evidence.once(make_change_tests)) {
     if (row.came + row.left == 0) continue;
     sheet.rows.push_back({row.cell, row.run, row.scope, row.ending, std::to_string(row.before),

@@ -40,10 +40,21 @@ def tables(*words):
 
 
 def exact_p(differences):
-    """Over all ways to flip the signs of tasks' differences, two-sided, by scipy."""
-    if not np.any(differences):
+    """Over all ways to flip the signs of tasks' differences (a 0 has none), two-sided, by scipy."""
+    moved = differences[differences != 0]
+    if len(moved) < 2:
         return 1.0
-    return permutation_test((differences,), lambda d, axis: d.mean(axis=axis), permutation_type="samples").pvalue
+    return permutation_test(
+        (moved,), lambda d, axis: d.sum(axis=axis), permutation_type="samples", n_resamples=np.inf
+    ).pvalue
+
+
+def holm(p_values):
+    """Holm's step-down p, in the order given."""
+    order, adjusted = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
+    steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
 
 
 def mid_p(differences):
@@ -110,7 +121,8 @@ class Reverify(Case):
         for words, p_of in (((), mid_p), (("--test", "exact"), exact_p)):
             pairs = tables(self.run_folder, self.tight, "--table", "pairs", *words)["pairs"]
             pairs = [pair for pair in pairs if pair["contrast"] == "runs"]
-            self.assertEqual({pair["scope"] for pair in pairs}, {"all", "L1", "L2"})
+            levels = {row["level"] for row in self.before.values()}
+            self.assertEqual({pair["scope"] for pair in pairs}, {"all", *levels})
             for pair in pairs:
                 differences = self.differences(lambda row: row["passed"], pair["b"], pair["scope"])
                 self.assertEqual(pair["a"], pair["b"] + "@tight")
@@ -134,6 +146,10 @@ class Reverify(Case):
                 differences = self.differences(of_ending, row["cell"], row["scope"])
                 self.assertAlmostEqual(row["difference"], differences.mean(), places=6)
                 self.assertAlmostEqual(row["p"], p_of(differences), places=5)
+            for is_all in (True, False):
+                family = [r for r in told if (r["scope"] == "all") == is_all and r["came"] + r["left"] > 0]
+                for row, p in zip(family, holm([row["p"] for row in family])):
+                    self.assertAlmostEqual(row["p_holm"], p, places=5)
 
     def test_the_verb_prints_the_tables(self):
         self.assertIn("episodes that ended otherwise in another run", self.done.stdout)
