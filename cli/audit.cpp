@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <random>
@@ -36,12 +37,17 @@ struct AuditOptions {
   bool json = false, quiet = false, trust = false;
 };
 
-/// A logged conversation is whole: nobody is asked. One that is not cannot be checked anew.
+/// A logged conversation is whole: nobody is asked, but to say again that a context was full.
 class NoModel : public model::ChatModel {
  public:
+  explicit NoModel(EndedBy logged) : logged_(logged) {}
   model::ChatReply complete(const model::ChatRequest&, std::stop_token) override {
+    if (logged_ == EndedBy::context_full) throw model::ChatError(model::ChatFailure::context_full, "as it was then");
     throw Error(ErrorCode::corrupt, "the log lacks turns of it");
   }
+
+ private:
+  EndedBy logged_;
 };
 
 /// Scored episodes (a pass may have been turned into an end without a kernel, too), in an order that nobody can
@@ -67,9 +73,16 @@ std::string words_of(const log::End& end) {
   return words;
 }
 
+/// Why it did not pass: another cause of the same verdict changes no table of rates, but one of errors.
+std::string reason_of(const log::End& end) {
+  if (end.code == Code::none) return "no code";
+  return end.line > 0 ? fmt::format("{} in line {}", to_string(end.code), end.line) : std::string(to_string(end.code));
+}
+
 /// The end that an episode's logged turns come to on this device. @throws Error{corrupt} where they do not come to one
-log::End checked_anew(const jobs::Run& run, std::uint32_t index, std::vector<log::LoggedTurn> history,
-                      device::Device& device) {
+log::End checked_anew(const jobs::Run& run, std::uint32_t index, const log::End& logged,
+                      std::vector<log::LoggedTurn> history, device::Device& device) {
+  if (history.size() != logged.turns) throw Error(ErrorCode::corrupt, "the log lacks turns of it");
   const auto& planned = run.plan.episodes[index];
   const auto id = run.plan.id_of(planned);
   const auto& cell = run.grid.cells[planned.cell];
@@ -81,7 +94,7 @@ log::End checked_anew(const jobs::Run& run, std::uint32_t index, std::vector<log
                               .prompt = run.grid.prompt(cell.prompt),
                               .task = *task,
                               .history = std::move(history)};
-  NoModel nobody;
+  NoModel nobody(logged.ended_by);
   log::End end;
   const SystemClock clock;
   agent::run_episode(job, nobody, device,
@@ -90,6 +103,13 @@ log::End checked_anew(const jobs::Run& run, std::uint32_t index, std::vector<log
                      },
                      clock, {});
   return end;
+}
+
+void compare_ends(const std::string& episode, const log::End& logged, const log::End& now, log::Audit& audit) {
+  if (words_of(logged) != words_of(now))
+    audit.disagreements.push_back({episode, words_of(logged), words_of(now)});
+  else if (reason_of(logged) != reason_of(now))
+    audit.other_reasons.push_back({episode, reason_of(logged), reason_of(now)});
 }
 
 /// Histories are read so many at a time: one pass over the log each.
@@ -110,7 +130,7 @@ log::Audit audit_run(const jobs::Run& run, const log::Ledger& ledger, const std:
       const auto index = episodes[from + k];
       log::End now;
       try {
-        now = checked_anew(run, index, std::move(histories[k]), device);
+        now = checked_anew(run, index, *ledger.ends[index], std::move(histories[k]), device);
       } catch (const Error& error) {
         if (error.code() != ErrorCode::corrupt) throw;
       }
@@ -119,8 +139,7 @@ log::Audit audit_run(const jobs::Run& run, const log::Ledger& ledger, const std:
         continue;
       }
       ++audit.checked;
-      const auto logged = words_of(*ledger.ends[index]), seen = words_of(now);
-      if (logged != seen) audit.disagreements.push_back({to_string(keys[k].episode), logged, seen});
+      compare_ends(to_string(keys[k].episode), *ledger.ends[index], now, audit);
     }
   }
   return audit;
@@ -129,32 +148,43 @@ log::Audit audit_run(const jobs::Run& run, const log::Ledger& ledger, const std:
 /// What an earlier audit found of episodes that this one did not look at is known still.
 void keep_known(log::Audit& audit, const std::optional<log::Audit>& before, const std::set<std::string>& looked_at) {
   if (!before) return;
-  for (const auto& known : before->disagreements) {
-    if (!looked_at.contains(known.episode)) audit.disagreements.push_back(known);
-  }
+  const auto keep = [&](const std::vector<log::Disagreement>& known, std::vector<log::Disagreement>& kept) {
+    std::copy_if(known.begin(), known.end(), std::back_inserter(kept),
+                 [&](const auto& one) { return !looked_at.contains(one.episode); });
+  };
+  keep(before->disagreements, audit.disagreements);
+  keep(before->other_reasons, audit.other_reasons);
+}
+
+nlohmann::ordered_json listed(const std::vector<log::Disagreement>& differ) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& one : differ) list.push_back({{"episode", one.episode}, {"logged", one.logged}, {"now", one.now}});
+  return list;
 }
 
 void print(const log::Audit& audit, const AuditOptions& options) {
   if (options.json) {
-    nlohmann::ordered_json differ = nlohmann::ordered_json::array();
-    for (const auto& one : audit.disagreements)
-      differ.push_back({{"episode", one.episode}, {"logged", one.logged}, {"now", one.now}});
     fmt::print("{}", json_text(nlohmann::ordered_json{{"version", 1},
                                                       {"scored", audit.scored},
                                                       {"checked", audit.checked},
                                                       {"unchecked", audit.unchecked},
-                                                      {"disagreements", std::move(differ)}}));
+                                                      {"disagreements", listed(audit.disagreements)},
+                                                      {"other_reasons", listed(audit.other_reasons)}}));
     return;
   }
   if (options.quiet) return;
   for (const auto& one : audit.disagreements)
     say("{}: the log says {}, checked anew it is {}\n", one.episode, one.logged, one.now);
-  say("{} of {} scored episodes checked anew, {} verdicts differ, {} could not be checked\n", audit.checked,
-      audit.scored, audit.disagreements.size(), audit.unchecked);
+  for (const auto& one : audit.other_reasons)
+    say("{}: the same verdict for another reason: the log says {}, checked anew it is {}\n", one.episode, one.logged,
+        one.now);
+  say("{} of {} scored episodes checked anew, {} verdicts differ, {} have another reason, {} could not be checked\n",
+      audit.checked, audit.scored, audit.disagreements.size(), audit.other_reasons.size(), audit.unchecked);
 }
 
 ExitCode audit(const AuditOptions& options) {
   const auto run = jobs::load_run(options.run);
+  jobs::require_secret(run);
   require_own_commands(run, options.trust, true);
   const auto paths = device::default_device_paths();
   // What forks does it before anything else of the run is looked at. Nobody is asked, and no child sees a key.
@@ -165,8 +195,7 @@ ExitCode audit(const AuditOptions& options) {
   const auto ledger = log::read_ledger(run);
   for (const auto& warning : ledger.warnings) warn("{}", warning);
   const auto log = log::log_of(run);
-  if (!log.key)
-    warn("the log is unverified: run '{}' has no log_key, so nothing tells whether somebody changed it", options.run);
+  if (!log.key) warn("{}", jobs::unverified_words(run.lost_log_key));
   const auto episodes = drawn_episodes(ledger, options.sample);
   auto found = audit_run(run, ledger, episodes, *device);
   std::set<std::string> looked_at;

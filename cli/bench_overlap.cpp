@@ -17,6 +17,7 @@
 #include "jobs/grid/grid.hpp"
 #include "runner/device/paths.hpp"
 #include "runner/proc/child.hpp"
+#include "runner/proc/held_signals.hpp"
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::cli {
@@ -64,6 +65,7 @@ json list_of(const std::map<std::string, std::string>& texts) {
 
 std::vector<json> ask_helper(const json& request) {
   const auto paths = device::default_device_paths();
+  const proc::HeldSignals held;
   const TemporaryDirectory folder;
   const auto file = folder.path() / "request.json";
   write_file_atomic(file, request.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -72,7 +72,7 @@ void print_table(const std::vector<log::FileCheck>& checks, const std::vector<lo
 /// What helps is another thing for a file that a later nkigrid wrote, and for two that contradict each other.
 std::string advice(const std::vector<log::FileCheck>& checks, const std::string& run) {
   const auto can_be_sealed = [](const log::FileCheck& c) {
-    return c.damaged() && !c.is_conflict && !log::is_other_version(c.file);
+    return c.damaged() && !c.is_beyond_saving && !log::is_other_version(c.file);
   };
   if (std::none_of(checks.begin(), checks.end(), can_be_sealed)) return "what to do stands beside each of them above";
   return fmt::format(

@@ -6,7 +6,8 @@
 
 namespace nkigrid::cli {
 
-/// The log of a run, for verbs that touch nothing else: they work on a run whose inputs are damaged.
+/// The log of a run, for verbs that touch nothing else: they work on a run whose inputs are damaged. Warns of one that
+/// is read without a key.
 /// @throws Error{config} where there is no run, Error{corrupt} where it does not tell its id
 log::RunLog log_of_run(const std::string& run);
 

@@ -24,6 +24,7 @@ struct ResumeOptions {
 ExitCode resume_there(const ResumeOptions& options) {
   const auto run = jobs::load_run(options.run);
   jobs::require_log_key(run.folder, run.lost_log_key);
+  jobs::require_secret(run);
   require_own_commands(run, options.trust, true);
   const auto scheduler = site_scheduler();
   const OutstandingOptions how{

@@ -105,13 +105,14 @@ Session begin_session(const SessionOptions& options) {
 jobs::Run open_run(Session& session, mpi::Comm& comm) {
   if (session.run) {
     jobs::require_log_key(session.run->folder, session.run->lost_log_key);
+    jobs::require_secret(*session.run);
     return std::move(*session.run);
   }
   const auto& options = session.options;
   std::optional<jobs::Run> run;
   if (comm.rank() == 0)
     run = jobs::freeze_run(*options.grid, benchmark_of(*options.grid), options.run, log::learn_costs(options.costs));
-  if (run) jobs::require_log_key(run->folder, run->lost_log_key);
+  if (run) jobs::require_log_key(run->folder, run->lost_log_key), jobs::require_secret(*run);
   comm.barrier("freeze the run");
   return run ? std::move(*run) : jobs::load_run(options.run);
 }

@@ -52,8 +52,8 @@ bool lost_something(const std::vector<log::Note>& before, const std::vector<log:
 
 ExitCode seal(const SealOptions& options) {
   // Only the log is touched: a run whose inputs are damaged can still be sealed.
-  const auto log = log_of_run(options.run);
   jobs::require_log_key(options.run, jobs::read_run_name(options.run).lost_log_key);
+  const auto log = log_of_run(options.run);
   const auto before = log::read_notes(log.folder);
   const auto salvaged = log::salvage(log);
   const SystemClock clock;

@@ -48,6 +48,7 @@ Verb show_verb();
 Verb export_verb();
 Verb seal_verb();
 Verb reread_verb();
+Verb reverify_verb(ProgramArguments arguments);
 Verb log_verb();
 Verb kernel_verb();
 Verb audit_verb();
@@ -55,8 +56,5 @@ Verb bench_verb();
 Verb serve_verb();
 Verb doctor_verb();
 Verb completion_verb();
-
-/// A verb of the contract that this version does not have: it says so, exit 2, instead of doing half of it.
-Verb absent_verb(std::string name, std::string help, std::string what_to_do);
 
 }  // namespace nkigrid::cli

@@ -1,22 +1,6 @@
-#include <utility>
-
-#include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/verb.hpp"
-#include "jobs/base/error.hpp"
 
 namespace nkigrid::cli {
-
-Verb absent_verb(std::string name, std::string help, std::string what_to_do) {
-  return {name, help + " (not in this version)", [name, what_to_do](CLI::App& app) -> Action {
-            app.allow_extras();
-            app.group("");  // not in the list of verbs: who asks for it by name is told
-            return [name, what_to_do]() -> ExitCode {
-              throw Error(ErrorCode::usage, fmt::format("`{}` is not in this version; {}", name, what_to_do));
-            };
-          }};
-}
 
 std::vector<Verb> all_verbs(ProgramArguments arguments) {
   return {
@@ -36,14 +20,13 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       export_verb(),
       seal_verb(),
       reread_verb(),
+      reverify_verb(arguments),
       serve_verb(),
       show_verb(),
       log_verb(),
       audit_verb(),
       doctor_verb(),
       completion_verb(),
-      absent_verb("reverify", "checks a run's kernels anew on another device",
-                  "`kernel FILE --task ID` checks one kernel"),
   };
 }
 

@@ -67,6 +67,16 @@ function(nkigrid_python_test name file)
     NKIGRID_BUILD_DIR=${CMAKE_BINARY_DIR} NKIGRID_SOURCE_DIR=${CMAKE_SOURCE_DIR} ${T_ENVIRONMENT})
 endfunction()
 
+# nkigrid_python_test_as_user(cli_forged_logs test_forged_logs.py): a test of nkigrid_python_test() again, without root.
+function(nkigrid_python_test_as_user name file)
+  add_test(NAME ${name}.ordinary_user
+    COMMAND ${NKIGRID_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/as_user.py ${NKIGRID_PYTHON} -B
+            ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set_tests_properties(${name}.ordinary_user PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_property(TEST ${name}.ordinary_user PROPERTY ENVIRONMENT
+    NKIGRID_BUILD_DIR=${CMAKE_BINARY_DIR} NKIGRID_SOURCE_DIR=${CMAKE_SOURCE_DIR})
+endfunction()
+
 # nkigrid_test_as_user(proc.ordinary_user nkigrid_proc_tests ARGUMENTS --gtest_filter=Sandbox.*): again, without root.
 function(nkigrid_test_as_user name program)
   cmake_parse_arguments(T "" "" "ARGUMENTS" ${ARGN})

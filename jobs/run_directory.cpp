@@ -62,11 +62,27 @@ void require_frozen(const fs::path& file, const std::string& secret, const std::
                             file.native()));
 }
 
-/// A run that was frozen without a key has none, whatever lies there; one whose key is gone is read unverified.
-std::string log_key_of(const fs::path& folder, const Resolved& resolved) {
-  auto key = resolved.log_key_hash.empty() ? std::string() : read_secret(folder, kLogKeyFile);
-  if (!key.empty()) require_frozen(folder / kLogKeyFile, key, resolved.log_key_hash);
-  return key;
+struct FrozenSecret {
+  std::string digits;  ///< "": none, or lost
+  Lost lost = Lost::no;
+};
+
+/// Who may not read it goes on without: what needs it asks for it (require_log_key(), require_secret()).
+FrozenSecret secret_of(const fs::path& folder, const Resolved& resolved) {
+  if (!can_read_secret(folder, kSecretFile)) return {{}, Lost::unreadable};
+  auto secret = read_secret(folder, kSecretFile);
+  require_frozen(folder / kSecretFile, secret, resolved.secret_hash);
+  return {std::move(secret)};
+}
+
+/// A run that was frozen without a key has none, whatever lies there; one whose key is lost is read unverified.
+FrozenSecret log_key_of(const fs::path& folder, const Resolved& resolved) {
+  if (resolved.log_key_hash.empty()) return {};
+  if (!can_read_secret(folder, kLogKeyFile)) return {{}, Lost::unreadable};
+  auto key = read_secret(folder, kLogKeyFile);
+  if (key.empty()) return {{}, Lost::gone};
+  require_frozen(folder / kLogKeyFile, key, resolved.log_key_hash);
+  return {std::move(key)};
 }
 
 /// What makes a run that one and no other.
@@ -150,10 +166,10 @@ OpenRun open_run(const fs::path& folder, LostPlan lost = LostPlan::refused) {
   open.run.benchmark = *resolved_hashes.benchmark;
   open.run.run_id = resolved.run_id;
   open.run.grid_hash = resolved.grid_hash;
-  open.run.secret = read_secret(folder);
-  require_frozen(folder / kSecretFile, open.run.secret, resolved.secret_hash);
-  open.run.log_key = log_key_of(folder, resolved);
-  open.run.lost_log_key = open.run.log_key.empty() && !resolved.log_key_hash.empty();
+  auto secret = secret_of(folder, resolved);
+  open.run.secret = std::move(secret.digits), open.run.lost_secret = secret.lost;
+  auto key = log_key_of(folder, resolved);
+  open.run.log_key = std::move(key.digits), open.run.lost_log_key = key.lost;
   open.identity = {resolved.run_id, resolved.secret_hash, resolved.log_key_hash};
   std::string plan_text;
   open.grown_from = read_grown_from(folder, lost, plan_text);
@@ -242,18 +258,35 @@ RunName read_run_name(const fs::path& folder) {
                 fmt::format("'{}' does not tell its run_id (under `resolved:`); restore it, the log "
                             "beside it is untouched",
                             (folder / "grid.yaml").native()));
-  auto key = log_key_of(folder, *file.resolved);
-  const bool lost = key.empty() && !file.resolved->log_key_hash.empty();
+  auto [key, lost] = log_key_of(folder, *file.resolved);
   return {file.resolved->run_id, std::move(key), lost};
 }
 
-void require_log_key(const fs::path& folder, bool lost) {
-  if (!lost) return;
+void require_log_key(const fs::path& folder, Lost lost) {
+  if (lost == Lost::no) return;
+  if (lost == Lost::unreadable)
+    throw Error(ErrorCode::io, fmt::format("'{}' cannot be read by this user, and it seals this run's log: what is "
+                                           "written without it would not count; let the run's owner do this",
+                                           (folder / kLogKeyFile).native()));
   throw Error(
       ErrorCode::corrupt,
       fmt::format("'{}' is lost, which seals this run's log: what is written without it would not count once it "
                   "is back; restore it, or, if it is gone for good, take the line log_key out of '{}'",
                   (folder / kLogKeyFile).native(), (folder / kGridFile).native()));
+}
+
+void require_secret(const Run& run) {
+  if (run.lost_secret == Lost::no) return;
+  throw Error(ErrorCode::io,
+              fmt::format("'{}' cannot be read by this user, and inputs of checks are drawn from it; let "
+                          "the run's owner do this",
+                          (run.folder / kSecretFile).native()));
+}
+
+std::string unverified_words(Lost lost) {
+  return fmt::format(
+      "the log is unverified: {}, so nothing proves that nobody changed it",
+      lost == Lost::unreadable ? "the run's log_key cannot be read by this user" : "there is no log_key in the run");
 }
 
 bool is_run(const fs::path& path) noexcept {

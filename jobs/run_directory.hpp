@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -9,6 +10,13 @@
 #include "jobs/plan.hpp"
 
 namespace nkigrid::jobs {
+
+/// Why a secret that a run was frozen with is not at hand.
+enum class Lost : std::uint8_t {
+  no,         ///< it is, or there never was one
+  gone,       ///< there is no such file
+  unreadable  ///< to this user: a run that others share with him
+};
 
 /// A frozen run: RUN/grid.yaml, RUN/inputs, RUN/plan (docs/formats/run_directory.md). A run never reads the benchmark
 /// again.
@@ -20,10 +28,10 @@ struct Run {
   CostModel costs;     ///< that it was frozen with; its shards are balanced by them as long as it lives
   std::string run_id;  ///< random, 16 hex digits; never an input of a draw
   std::string grid_hash;
-  std::string secret;  ///< an input of draws, see run_secret.hpp; "": frozen before there were any
-
-  std::string log_key;        ///< seals the log, see run_secret.hpp; "": none, it is unverified
-  bool lost_log_key = false;  ///< it was frozen with one: read on, write nothing, see require_log_key()
+  std::string secret;  ///< an input of draws, see run_secret.hpp; "": frozen before there were any, or lost
+  Lost lost_secret = Lost::no;
+  std::string log_key;           ///< seals the log, see run_secret.hpp; "": none, it is unverified
+  Lost lost_log_key = Lost::no;  ///< read on, write nothing, see require_log_key()
 
   std::filesystem::path log_folder() const { return folder / "log"; }
 };
@@ -44,12 +52,18 @@ Run load_run(const std::filesystem::path& folder);
 /// What tells whether a log's files are a run's.
 struct RunName {
   std::string run_id, log_key;
-  bool lost_log_key = false;
+  Lost lost_log_key = Lost::no;
 };
 
 /// Who writes to a log calls it: without its key, sealed records would be written anew without seals, and would count
-/// as forged once the key is back. @param lost Run's or RunName's lost_log_key @throws Error{corrupt}
-void require_log_key(const std::filesystem::path& folder, bool lost);
+/// as forged once the key is back. @param lost Run's or RunName's lost_log_key @throws Error{corrupt}, Error{io}
+void require_log_key(const std::filesystem::path& folder, Lost lost);
+
+/// Who draws inputs calls it. @throws Error{io} where this user cannot read the run's secret
+void require_secret(const Run& run);
+
+/// What is said of a log that is read without a key. @param lost Run's or RunName's lost_log_key
+std::string unverified_words(Lost lost);
 
 /// Of a frozen run, whatever became of its inputs: for those who only touch its log.
 /// @throws Error{config} when `folder` is no run, Error{corrupt} when its grid.yaml does not tell

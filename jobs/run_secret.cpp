@@ -52,6 +52,10 @@ std::string read_secret(const std::filesystem::path& folder, const char* name) {
   return text;
 }
 
+bool can_read_secret(const std::filesystem::path& folder, const char* name) {
+  return ::access((folder / name).c_str(), R_OK) == 0 || errno != EACCES;
+}
+
 std::string make_secret(const std::filesystem::path& folder, const char* name) {
   if (auto secret = read_secret(folder, name); !secret.empty()) return secret;
   const auto path = folder / name;

@@ -17,6 +17,9 @@ inline constexpr const char* kLogKeyFile = "log_key";
 /// Makes the secret of a folder, or reads the one that is there. @throws Error{io}, Error{corrupt} as read_secret()
 std::string make_secret(const std::filesystem::path& folder, const char* name = kSecretFile);
 
+/// False for a file that is there and that this user may not read.
+bool can_read_secret(const std::filesystem::path& folder, const char* name);
+
 /// @returns "" when there is none. @throws Error{io}; Error{corrupt} for a file that is no secret or that others can
 /// read
 std::string read_secret(const std::filesystem::path& folder, const char* name = kSecretFile);

@@ -17,16 +17,19 @@ SKIPPED = 77
 
 
 def can_be_read_by_all(path):
-    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [path, *path.parents])
+    is_open = all(folder.stat().st_mode & 0o005 == 0o005 for folder in path.parents)
+    return is_open and path.stat().st_mode & 0o004 != 0
 
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     if os.geteuid() != 0:
         os.execv(program, [str(program), *sys.argv[2:]])
-    if not can_be_read_by_all(program):
-        print(f"skipped: other users cannot read {program}")
-        return SKIPPED
+    named = [program, *map(pathlib.Path, sys.argv[2:]), pathlib.Path(os.environ.get("NKIGRID_BUILD_DIR", "/"))]
+    for path in named:
+        if path.is_absolute() and path.exists() and not can_be_read_by_all(path):
+            print(f"skipped: other users cannot read {path}")
+            return SKIPPED
     scratch = tempfile.mkdtemp(prefix="nkigrid-user-")
     try:
         os.chown(scratch, USER, USER)

@@ -239,6 +239,7 @@ class Merger {
         ledger.trust.push_back(words);
     ledger.ignored_rows += source.ledger.ignored_rows;
     ledger.foreign_files += source.ledger.foreign_files;
+    ledger.unproven_files += source.ledger.unproven_files;
     ledger.copied_files += source.ledger.copied_files;
     for (const auto& [build, nodes] : source.ledger.builds) ledger.builds[build].insert(nodes.begin(), nodes.end());
   }

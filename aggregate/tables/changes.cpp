@@ -3,44 +3,23 @@
 #include <map>
 #include <tuple>
 
-#include "aggregate/evidence/counted_episodes.hpp"
 #include "aggregate/evidence/factors.hpp"
+#include "aggregate/tables/endings.hpp"
 #include "aggregate/tables/table.hpp"
 #include "aggregate/tables/words.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
 
-/// How many episodes of a cell ended one way in the plain run and another way in the run that is kept apart. The same
-/// task and replicate is the same episode: with `reverify` the same kernel.
+/// Episodes of a cell and level that ended one way in the run named first and another way in one that is kept apart.
 struct ChangeRow {
   std::string cell, run, level, before, after;
   std::uint64_t episodes = 0;
 };
 
-/// How an episode ended: pass, the error group of its kernel, or what it gave in place of one.
-std::string ending_word(const log::End& end, Rule rule) {
-  if (passed(end, rule)) return "pass";
-  return end.code == Code::none ? std::string(to_string(end.outcome)) : std::string(group_of(end.code));
-}
-
-using EpisodeKey = std::tuple<std::string, std::uint32_t, std::uint32_t>;  ///< cell, task, replicate
-
 std::vector<ChangeRow> make_changes(const Evidence& evidence) {
-  std::map<EpisodeKey, std::string> plain;
-  visit_counted(evidence, [&](const CountedEpisode& episode) {
-    const auto& id = evidence.cell(evidence.scores[episode.row]).id;
-    if (run_of(id).empty())
-      plain[{id, episode.planned.task, episode.planned.replicate}] = ending_word(episode.end, evidence.options.rule);
-  });
   std::map<std::tuple<std::size_t, std::uint32_t, std::string, std::string>, std::uint64_t> counts;
-  visit_counted(evidence, [&](const CountedEpisode& episode) {
-    const auto& id = evidence.cell(evidence.scores[episode.row]).id;
-    if (run_of(id).empty()) return;
-    const auto before = plain.find({std::string(plain_cell(id)), episode.planned.task, episode.planned.replicate});
-    if (before != plain.end())
-      ++counts[{episode.row, episode.stratum, before->second, ending_word(episode.end, evidence.options.rule)}];
-  });
+  for (const auto& pair : evidence.once(make_ending_pairs)) ++counts[{pair.row, pair.stratum, pair.before, pair.after}];
   std::vector<ChangeRow> rows;
   for (const auto& [key, episodes] : counts) {
     const auto& [row, stratum, before, after] = key;
@@ -82,23 +61,16 @@ Sheet data_changes(const Evidence& evidence) {
 /// For people: only what changed.
 Sheet display_changes(const Evidence& evidence) {
   auto sheet = data_changes(evidence);
-  const auto& rows = evidence.once(make_changes);
   sheet.caption = caption_of_counts(evidence, "episodes that ended otherwise in another run");
-  sheet.notes = change_notes(rows);
+  sheet.notes = change_notes(evidence.once(make_changes));
   std::erase_if(sheet.rows, [](const Words& words) { return words[3] == words[4]; });
   return sheet;
-}
-
-std::string why_no_changes(const Evidence& evidence) {
-  return evidence.once(make_changes).empty()
-             ? "no cell is kept apart as cell@run; name two runs, such as those of `reverify`"
-             : "every episode ended as it did in the run named first";
 }
 
 }  // namespace
 
 Table changes_table() {
-  return {.name = "changes", .display = display_changes, .data = data_changes, .why_empty = why_no_changes};
+  return {.name = "changes", .display = display_changes, .data = data_changes, .why_empty = why_no_ending_pairs};
 }
 
 }  // namespace nkigrid::aggregate

@@ -16,6 +16,11 @@ void push_p_range(Words& words, const std::optional<Range>& range) {
 
 }  // namespace
 
+const char* test_name(bool one_replicate, PValue kind) {
+  if (kind == PValue::exact) return one_replicate ? "mcnemar-exact" : "sign-flip";
+  return one_replicate ? "mcnemar-mid-p" : "sign-flip-mid-p";
+}
+
 Sheet data_of_pairs(const std::vector<PairRow>& rows) {
   Sheet sheet{.columns = data_columns({"a",
                                        "b",

@@ -26,6 +26,9 @@ struct PairRow {
   std::optional<double> p_bh = {};          ///< with the adjustment bh only; the verdict goes by it then
 };
 
+/// What a paired test over tasks is called. @param one_replicate every task was run once in both
+const char* test_name(bool one_replicate, PValue kind);
+
 /// Every field, for programs.
 Sheet data_of_pairs(const std::vector<PairRow>& rows);
 

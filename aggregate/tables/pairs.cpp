@@ -19,11 +19,6 @@
 namespace nkigrid::aggregate {
 namespace {
 
-const char* test_name(bool one_replicate, PValue kind) {
-  if (kind == PValue::exact) return one_replicate ? "mcnemar-exact" : "sign-flip";
-  return one_replicate ? "mcnemar-mid-p" : "sign-flip-mid-p";
-}
-
 /// Collects the rows of a run.
 class Pairs {
  public:

@@ -91,7 +91,7 @@ void warn_of_outstanding(const Evidence& evidence, Warnings& warnings) {
                                                           : "bounds are printed in place of rates"));
   // Once every episode is scored, damage has cost nothing that is counted: the same seed gives the same bytes again.
   const auto& ledger = *evidence.ledger;
-  const auto damaged = ledger.warnings.size() - ledger.foreign_files - ledger.copied_files;
+  const auto damaged = ledger.warnings.size() - ledger.foreign_files - ledger.unproven_files - ledger.copied_files;
   if (damaged > 0) {
     warnings.push_back(fmt::format("the log is damaged in {} place{}; what could not be read is not counted", damaged,
                                    damaged == 1 ? "" : "s"));
@@ -104,6 +104,11 @@ void warn_of_left_out(const log::Ledger& ledger, Warnings& warnings) {
     warnings.push_back(fmt::format(
         "{} file{} in the log's folder {} of another run and not counted; `log check` names them", ledger.foreign_files,
         ledger.foreign_files == 1 ? "" : "s", ledger.foreign_files == 1 ? "is" : "are"));
+  }
+  if (ledger.unproven_files > 0) {
+    warnings.push_back(fmt::format(
+        "{} file{} in the log's folder {} not sealed by the run's key and not counted; `log check` names them",
+        ledger.unproven_files, ledger.unproven_files == 1 ? "" : "s", ledger.unproven_files == 1 ? "is" : "are"));
   }
   if (ledger.copied_files > 0) {
     warnings.push_back(fmt::format(

@@ -126,6 +126,8 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
   api.model = fields.text("model", model);
   if (node == nullptr) return;
   api.run = fs::absolute(folders.base / fields.text("run", "")).lexically_normal();
+  api.run_hash = fields.text("run_hash", "");
+  if (!api.run_hash.empty()) return;  // frozen
   try {
     api.run_hash = sha256_hex(read_file(api.run / "grid.yaml"));
   } catch (const Error&) {
@@ -135,7 +137,9 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
   }
 }
 
-void write_own(const Replay& api, FlowMap& map) { map.text("run", api.run.native()).text_if("model", api.model); }
+void write_own(const Replay& api, FlowMap& map) {
+  map.text("run", api.run.native()).text_if("model", api.model).text_if("run_hash", api.run_hash);
+}
 
 std::vector<KeyField> key_fields(const Replay& api) { return {{"model", api.model}, {"profile", api.run_hash}}; }
 

@@ -66,11 +66,11 @@ struct Bedrock {
 /// Answers of an earlier run's log, for the same episodes: the same bytes, at no cost.
 struct Replay {
   static constexpr std::string_view kName = "replay";
-  static constexpr std::array<std::string_view, 2> kKeys = {"run", "model"};
+  static constexpr std::array<std::string_view, 3> kKeys = {"run", "model", "run_hash"};
 
   std::filesystem::path run;  ///< RUN of the earlier run
   std::string model;          ///< its name there; default: the model's name here
-  std::string run_hash;       ///< SHA-256 (hex) of RUN/grid.yaml
+  std::string run_hash;       ///< SHA-256 (hex) of RUN/grid.yaml at freezing: a frozen run is read where RUN is gone
 };
 
 /// The table of apis. Whoever asks which api a model has asks a function below what follows from it.

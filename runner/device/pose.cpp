@@ -20,6 +20,7 @@
 #include "jobs/base/notice.hpp"
 #include "runner/device/shared/private_folder.hpp"
 #include "runner/proc/child.hpp"
+#include "runner/proc/held_signals.hpp"
 #include "runner/proc/sandbox_properties.hpp"
 #include "runner/proc/spawn.hpp"
 
@@ -143,6 +144,7 @@ std::vector<jobs::PosedTask> pose(const jobs::PoseRequest& request, const Device
 }  // namespace
 
 void in_shares(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& run) {
+  const proc::HeldSignals held;  // before the threads, which hold them too
   const std::size_t workers = std::max(1U, std::thread::hardware_concurrency());
   const auto share = std::clamp<std::size_t>((count + workers - 1) / workers, 1, kShare);
   std::atomic<std::size_t> next = 0;

@@ -16,6 +16,7 @@ namespace nkigrid::device {
 jobs::TaskPoser node_poser(const DevicePaths& paths, bool strict);
 
 /// Runs a Python helper program of ours over `count` things in several processes at once, a share of them each.
+/// A signal that would end this program first ends them, by proc::run_command() (held_signals.hpp).
 /// @param run what one process does with the things [begin, end); called from several threads
 void in_shares(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& run);
 

@@ -14,28 +14,38 @@ namespace {
 using AuditJson = nlohmann::ordered_json;
 constexpr const char* kAuditFile = "audit.json";
 
+AuditJson differ_json(const std::vector<Disagreement>& differ) {
+  AuditJson list = AuditJson::array();
+  for (const auto& [episode, logged, now] : differ)
+    list.push_back({{"episode", episode}, {"logged", logged}, {"now", now}});
+  return list;
+}
+
+std::vector<Disagreement> differ_of(const AuditJson& json) {
+  std::vector<Disagreement> differ;
+  for (const auto& one : json) differ.push_back({one.at("episode"), one.at("logged"), one.at("now")});
+  return differ;
+}
+
 AuditJson audit_json(const Audit& audit) {
-  AuditJson differ = AuditJson::array();
-  for (const auto& [episode, logged, now] : audit.disagreements)
-    differ.push_back({{"episode", episode}, {"logged", logged}, {"now", now}});
   return {{"version", 1},
           {"scored", audit.scored},
           {"checked", audit.checked},
           {"unchecked", audit.unchecked},
-          {"disagreements", std::move(differ)},
+          {"disagreements", differ_json(audit.disagreements)},
+          {"other_reasons", differ_json(audit.other_reasons)},
           {"at", audit.at},
           {"compiler", audit.compiler}};
 }
 
 Audit audit_of(const AuditJson& json) {
-  Audit audit{.scored = json.at("scored"),
-              .checked = json.at("checked"),
-              .unchecked = json.at("unchecked"),
-              .at = json.at("at"),
-              .compiler = json.at("compiler")};
-  for (const auto& one : json.at("disagreements"))
-    audit.disagreements.push_back({one.at("episode"), one.at("logged"), one.at("now")});
-  return audit;
+  return {.scored = json.at("scored"),
+          .checked = json.at("checked"),
+          .unchecked = json.at("unchecked"),
+          .disagreements = differ_of(json.at("disagreements")),
+          .other_reasons = differ_of(json.value("other_reasons", AuditJson::array())),
+          .at = json.at("at"),
+          .compiler = json.at("compiler")};
 }
 
 /// Of all but itself.

@@ -21,8 +21,9 @@ struct Audit {
   std::uint64_t checked = 0;    ///< of these, checked anew
   std::uint64_t unchecked = 0;  ///< drawn, but the machinery failed or the log lacks their turns
   std::vector<Disagreement> disagreements;
-  double at = 0;         ///< Unix time [s]
-  std::string compiler;  ///< that checked
+  std::vector<Disagreement> other_reasons;  ///< the verdict came again, with another code or line
+  double at = 0;                            ///< Unix time [s]
+  std::string compiler;                     ///< that checked
 };
 
 /// Replaces RUN/audit.json, sealed by the run's key where there is one. @throws Error{io}

@@ -34,9 +34,13 @@ FileCheck checked(const fs::path& file, const LeftOuts& left_outs, Read read) {
     check.error = error.what();
   }
   const auto left = left_outs.find(file);
-  if (left == left_outs.end() || !check.error.empty()) return check;
-  check.is_conflict = left->second.why == LeftOut::Why::conflict;
-  (left->second.why == LeftOut::Why::copy ? check.left_out : check.error) = left->second.text();
+  if (left == left_outs.end()) return check;
+  const auto why = left->second.why;
+  check.is_beyond_saving =
+      why == LeftOut::Why::conflict || why == LeftOut::Why::unproven || why == LeftOut::Why::foreign;
+  // Whose a file is, is more than what is wrong in it.
+  if (check.error.empty() || why == LeftOut::Why::unproven || why == LeftOut::Why::foreign)
+    (why == LeftOut::Why::copy ? check.left_out : check.error) = left->second.text();
   return check;
 }
 

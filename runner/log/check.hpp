@@ -15,10 +15,12 @@ struct FileCheck {
   std::uint64_t records = 0, first_sequence = 0, last_sequence = 0;
   std::uint64_t torn_tail_bytes = 0;  ///< no damage: the writer died, or is writing now
   std::uint64_t damaged_bytes = 0, missing_records = 0;
-  bool is_sealed = false;    ///< a segment: what sealing had to skip is counted in it, and known
-  std::string left_out;      ///< why it is passed over where that costs nothing (others hold all of it), or ""
-  bool is_conflict = false;  ///< it tells what others tell, differently: nobody but a reader can put it right
-  std::string error;         ///< why it cannot be read or does not count, or ""
+  bool is_sealed = false;  ///< a segment: what sealing had to skip is counted in it, and known
+  std::string left_out;    ///< why it is passed over where that costs nothing (others hold all of it), or ""
+  /// Nothing of it can be saved: it tells what others tell, differently, or is of another run, or the run's key has not
+  /// sealed it. What to do stands in `error`.
+  bool is_beyond_saving = false;
+  std::string error;  ///< why it cannot be read or does not count, or ""
 
   bool damaged() const noexcept { return !error.empty() || (!is_sealed && (damaged_bytes > 0 || missing_records > 0)); }
 };

@@ -17,6 +17,7 @@ namespace nkigrid::log {
 namespace {
 
 constexpr std::string_view kMagic = "NKIGJRNL";
+constexpr std::uint16_t kUnsealedMinor = 1;
 enum Kind : std::uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
 std::uint32_t crc(std::string_view bytes) noexcept {
@@ -68,10 +69,10 @@ struct FrameReader::Head {
   std::uint16_t index;
 };
 
-std::string prologue() {
+std::string prologue(bool sealed) {
   std::string bytes(kMagic);
   put(bytes, kJournalMajor);
-  put(bytes, kJournalMinor);
+  put(bytes, sealed ? kJournalMinor : kUnsealedMinor);
   put(bytes, crc(bytes));
   return bytes;
 }

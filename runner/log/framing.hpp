@@ -14,9 +14,10 @@ inline constexpr std::size_t kPrologueBytes = 16;
 inline constexpr std::size_t kHeadBytes = 24;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{256} << 20;
 inline constexpr std::uint16_t kJournalMajor = 1;
-inline constexpr std::uint16_t kJournalMinor = 2;
+inline constexpr std::uint16_t kJournalMinor = 2;  ///< the newest that is read
 
-std::string prologue();
+/// The first bytes of a journal. @param sealed its records have seals: who knows none of them must not read it
+std::string prologue(bool sealed);
 
 /// True when a file is a journal of a version that this nkigrid does not read: not damaged, and not ours to touch.
 /// @throws Error{io}

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,13 +46,31 @@ bool read_whole(int fd, char* to, std::size_t size, std::uint64_t at) {
   return true;
 }
 
-/// Copies [at, at + size) of one block of the content. @returns false where it is not what was sealed
+/// For HDF5's error stack, where had() finds it.
+bool refuse(const std::string& why) {
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s", why.c_str());
+  return false;
+}
+
+/// Places are told as they stand in the file, the front included.
+bool refuse_block(const SealedFile& file, std::uint64_t start, std::uint64_t size) {
+  struct stat about = {};
+  const auto sealed_bytes = file.seal.front_bytes + file.seal.content_bytes;
+  if (::fstat(file.fd.get(), &about) == 0 && static_cast<std::uint64_t>(about.st_size) < sealed_bytes)
+    return refuse(fmt::format("it ends at byte {} and was sealed with {}", about.st_size, sealed_bytes));
+  const auto from = file.seal.front_bytes + start;
+  return refuse(fmt::format("bytes {} to {} are not those that were sealed", from, from + size - 1));
+}
+
+/// Copies [at, at + size) of one block of the content. @returns false where the block is not what was sealed
 bool read_in_block(SealedFile& file, std::uint64_t block, std::uint64_t at, std::size_t size, char* to) {
   const auto start = block * kSealBlockBytes;
-  if (file.proven[block]) return read_whole(file.fd.get(), to, size, file.seal.front_bytes + at);
   std::string bytes(std::min(kSealBlockBytes, file.seal.content_bytes - start), '\0');
-  if (!read_whole(file.fd.get(), bytes.data(), bytes.size(), file.seal.front_bytes + start)) return false;
-  if (Sha256().update(bytes).digest() != file.seal.blocks[block]) return false;
+  if (file.proven[block])
+    return read_whole(file.fd.get(), to, size, file.seal.front_bytes + at) || refuse_block(file, start, bytes.size());
+  if (!read_whole(file.fd.get(), bytes.data(), bytes.size(), file.seal.front_bytes + start) ||
+      Sha256().update(bytes).digest() != file.seal.blocks[block])
+    return refuse_block(file, start, bytes.size());
   file.proven[block] = true;
   std::memcpy(to, bytes.data() + (at - start), size);
   return true;
@@ -92,12 +111,7 @@ herr_t read(H5FD_t* opened, H5FD_mem_t, hid_t, haddr_t address, size_t size, voi
     const auto block = at / kSealBlockBytes;
     const auto end = std::min((block + 1) * kSealBlockBytes, file.seal.content_bytes);
     const auto part = std::min<std::uint64_t>(size, end - at);
-    if (!read_in_block(file, block, at, part, to)) {
-      H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR,
-               "bytes %llu to %llu are not those that were sealed", static_cast<unsigned long long>(at),
-               static_cast<unsigned long long>(at + part));
-      return -1;
-    }
+    if (!read_in_block(file, block, at, part, to)) return -1;
     to += part, at += part, size -= part;
   }
   return 0;

@@ -98,7 +98,7 @@ void Journal::State::create(const fs::path& folder, LogHeader header) {
           "at once",
           path.native());
     }
-    std::string bytes = prologue();
+    std::string bytes = prologue(static_cast<bool>(key));
     auto head = encode(header);
     add_seal(key, name, 0, std::move(Sha256().update(head)), head);
     end = append_frame(bytes, bytes.size(), 0, head);

@@ -162,9 +162,7 @@ class Folder {
 std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   const SealKey key(run.log_key);
   std::vector<std::string> words;
-  if (!key)
-    words.emplace_back(
-        "the log is unverified: there is no log_key in the run, so nothing proves that nobody changed it");
+  if (!key) words.push_back(jobs::unverified_words(run.lost_log_key));
   const auto audit = read_audit(run.folder, key);
   if (!audit)
     words.emplace_back("the log was never audited; `nkigrid audit RUN` checks its kernels anew");
@@ -255,7 +253,9 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
   };
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
   visitor.left_out = [&](const LeftOut& file) {
-    ++(file.why == LeftOut::Why::foreign ? ledger.foreign_files : ledger.copied_files);
+    if (file.why == LeftOut::Why::foreign) ++ledger.foreign_files;
+    if (file.why == LeftOut::Why::unproven) ++ledger.unproven_files;
+    if (file.why == LeftOut::Why::copy) ++ledger.copied_files;
     ledger.warnings.push_back(file.text());
   };
   read_log(log, Texts::skip, visitor);

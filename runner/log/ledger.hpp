@@ -94,8 +94,9 @@ struct Ledger {
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
   std::vector<std::string> trust;   ///< what every table says of the log: unverified, never audited, an audit's finding
   std::uint32_t foreign_files = 0;  ///< of the log folder, that are of another run: not counted, and warned of
-  std::uint32_t copied_files = 0;   ///< whose records others hold: counted once, and warned of
-  std::uint64_t ignored_rows = 0;   ///< rows of other keys
+  std::uint32_t unproven_files = 0;  ///< that the run's key has not sealed: not counted, and warned of
+  std::uint32_t copied_files = 0;    ///< whose records others hold: counted once, and warned of
+  std::uint64_t ignored_rows = 0;    ///< rows of other keys
   std::map<std::string, NodeTally> nodes;
   std::map<std::string, std::set<std::string>> builds;  ///< of nkigrid that wrote the log -> the nodes where they did
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "jobs/base/error.hpp"
 #include "runner/log/front_seal.hpp"
@@ -20,14 +22,69 @@ namespace {
 
 constexpr const char* kSetAside = "`nkigrid seal RUN` sets it aside";
 
-/// What nobody can tell from a forged file: one of another run, or of this one before it had a key.
-LeftOut unsealed(const fs::path& file) {
-  return {.why = LeftOut::Why::foreign,
-          .file = file,
-          .reason = fmt::format("'{}' is not sealed by the key of this run (another program or run wrote it, or its "
-                                "seal is damaged): it is not counted",
-                                file.native()),
-          .advice = kSetAside};
+constexpr const char* kSetAsideLost = "`nkigrid seal RUN` sets it aside; what it alone held is run again";
+
+/// What a file that the key did not seal says of whose it is. Nobody proves it: a damaged file of the run's own says
+/// what a forged one does.
+enum class Says : std::uint8_t { nothing, this_run, another };
+
+/// Whether each of some words stands anywhere in a file (of a gigabyte at most: no segment is as long). No more of it
+/// is looked at: it may be made to harm a reader.
+class WordsIn {
+ public:
+  WordsIn(const fs::path& file, const std::vector<std::string>& words) {
+    const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) throw_errno(errno, "open", file.native());
+    std::string window;
+    std::vector<char> piece(kPiece);
+    for (std::size_t looked_at = 0; looked_at < kMost; looked_at += kPiece) {
+      const auto got = ::read(fd.get(), piece.data(), piece.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw_errno(errno, "read", file.native());
+      if (got == 0) return;
+      window.erase(0, window.size() - std::min(window.size(), kOverlap))
+          .append(piece.data(), static_cast<std::size_t>(got));
+      for (const auto& word : words) {
+        if (window.find(word) != std::string::npos) found_.insert(word);
+      }
+    }
+  }
+  bool has(const std::string& word) const { return found_.contains(word); }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 30, kPiece = std::size_t{1} << 20;
+  static constexpr std::size_t kOverlap = 255;  // of a name at most
+  std::set<std::string> found_;
+};
+
+Says segment_says(const RunLog& log, const Stem& stem, const fs::path& segment) {
+  const std::string field = "run_id";  // the attribute's name: a file without it tells nothing
+  const WordsIn words(segment, {log.run_id, stem.name, field});
+  if (words.has(log.run_id) && words.has(stem.name)) return Says::this_run;
+  return words.has(field) ? Says::another : Says::nothing;
+}
+
+Says journal_says(const RunLog& log, const Stem& stem, const fs::path& journal) {
+  const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw_errno(errno, "open journal", journal.native());
+  const auto head = read_journal_head(fd, journal);
+  if (!head) return Says::nothing;
+  const bool is_own = head->run_id == log.run_id && (head->journal.empty() || head->journal == stem.name);
+  return is_own ? Says::this_run : Says::another;
+}
+
+LeftOut unsealed(const RunLog& log, const Stem& stem, const fs::path& file) {
+  const auto says = file.extension() == ".h5" ? segment_says(log, stem, file) : journal_says(log, stem, file);
+  const auto* whose = says == Says::another    ? "another program or run wrote it"
+                      : says == Says::this_run ? "it says to be of this run: it is damaged, or somebody else wrote it"
+                                               : "nothing in it tells whose it is: a damaged file of this run, or none "
+                                                 "of it";
+  return {
+      .why = says == Says::another ? LeftOut::Why::foreign : LeftOut::Why::unproven,
+      .file = file,
+      .reason = fmt::format("'{}' is not sealed by the key of this run ({}); it is not counted", file.native(), whose),
+      .advice = says == Says::another ? kSetAside : kSetAsideLost,
+      .of = stem};
 }
 
 std::optional<LeftOut> why_foreign(const RunLog& log, const fs::path& file, const std::optional<std::string>& run_id) {
@@ -122,8 +179,8 @@ std::optional<LeftOut> judge_overlap(const RunLog& log, const fs::path& file, co
       .of = other};
 }
 
-std::optional<LeftOut> why_unsealed(const RunLog& log, const fs::path& segment) {
-  return is_sealed_by(log.key, segment) ? std::nullopt : std::optional(unsealed(segment));
+std::optional<LeftOut> why_unsealed(const RunLog& log, const Stem& stem, const fs::path& segment) {
+  return is_sealed_by(log.key, segment) ? std::nullopt : std::optional(unsealed(log, stem, segment));
 }
 
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::uint32_t part, const fs::path& file,
@@ -150,7 +207,7 @@ std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, std::ui
 
 std::optional<LeftOut> why_left_out(const RunLog& log, const Stem& stem, const fs::path& file,
                                     const std::optional<LogHeader>& head) {
-  if (log.key && !head) return unsealed(file);
+  if (log.key && !head) return unsealed(log, stem, file);
   if (auto foreign = why_foreign(log, file, head ? std::optional(head->run_id) : std::nullopt)) return foreign;
   if (head->journal.empty() || head->journal == stem.name) return std::nullopt;
   if (!is_of_a_writer(head->journal)) return impossible(file, "a name");

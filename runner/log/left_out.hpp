@@ -16,6 +16,7 @@ namespace nkigrid::log {
 struct LeftOut {
   enum class Why : std::uint8_t {
     foreign,    ///< of another run, or it does not say of which
+    unproven,   ///< the run's key has not sealed it, and it may be the run's: damaged, or somebody else's
     copy,       ///< others hold every record of it
     part_copy,  ///< others hold some of it, and it holds more: which is whole is not known
     conflict,   ///< it tells what others tell, differently
@@ -26,17 +27,17 @@ struct LeftOut {
   std::string reason;  ///< with the file's name
   std::string advice;  ///< what to do about it
 
-  Stem of;                       ///< the journal that it repeats, contradicts or belongs to
+  Stem of;                       ///< the journal that it repeats, contradicts or belongs to, or may belong to
   std::filesystem::path rename;  ///< its own name, if it is misnamed
 
   std::string text() const { return reason + "; " + advice; }
   /// True when what counts is known without it: a warning. Else nobody can tell: an error.
-  bool is_harmless() const noexcept { return why == Why::foreign || why == Why::copy; }
+  bool is_harmless() const noexcept { return why == Why::foreign || why == Why::unproven || why == Why::copy; }
 };
 
-/// Why not, of a segment that the run's key has not sealed: it counts as foreign, whatever it says of itself. Ask
-/// before anything in it is read. @throws Error{io}
-std::optional<LeftOut> why_unsealed(const RunLog& log, const std::filesystem::path& segment);
+/// Why not, of a segment that the run's key has not sealed: it never counts, whatever it says of itself. Ask before
+/// anything in it is read. @throws Error{io}
+std::optional<LeftOut> why_unsealed(const RunLog& log, const Stem& stem, const std::filesystem::path& segment);
 
 /// A segment's head against the run, its name and the parts before it. @param part its number by its name
 /// @returns nothing when it counts

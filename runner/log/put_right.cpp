@@ -105,6 +105,10 @@ bool put_right(const RunLog& log, const LeftOut& file, std::vector<Salvaged>& do
     case LeftOut::Why::copy:
       set_aside_as(file.file, file.reason, done);
       return true;
+    case LeftOut::Why::unproven:
+      set_aside_as(file.file, file.reason, done);
+      done.back().lost = !fs::exists(log.folder / (file.of.name + ".journal"));  // which has its segments' records
+      return true;
     case LeftOut::Why::misnamed:
       if (file.rename.empty()) return false;
       give_own_name(file, done);

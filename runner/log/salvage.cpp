@@ -50,7 +50,7 @@ bool look_at_journal(const fs::path& journal, const SealKey& key, std::vector<Sa
   });
   if (!why.empty() && !is_journal_of_other_version(journal)) {
     set_aside(journal, {.reason = why});
-    done.push_back({journal, why});
+    done.push_back({journal, why, true});
   }
   return why.empty();
 }

@@ -21,7 +21,7 @@ Sealed readable_parts(const RunLog& log, const Stem& stem, std::string& why) {
   for (const auto& file : parts_of(log.folder, stem)) {
     why = why_missing(file);
     if (!why.empty()) break;
-    if (const auto foreign = why_unsealed(log, file)) throw Error(ErrorCode::corrupt, foreign->text());
+    if (const auto foreign = why_unsealed(log, stem, file)) throw Error(ErrorCode::corrupt, foreign->text());
     SegmentReport header;
     try {
       header = read_segment_header(file, log.key);

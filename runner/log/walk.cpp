@@ -41,10 +41,14 @@ std::vector<fs::path> admitted_parts(const RunLog& log, const Stem& stem,
     ++number;
     if (auto why = why_missing(part); !why.empty()) {
       if (missing.empty()) missing = std::move(why);
+      coverage.lose();
       continue;
     }
-    if (const auto why = why_unsealed(log, part)) {
+    if (const auto why = why_unsealed(log, stem, part)) {
       left_out(*why);
+      if (why->why != LeftOut::Why::unproven) continue;
+      if (missing.empty()) missing = why->text();  // as one that is gone: later parts do not stand without it
+      coverage.lose();
       continue;
     }
     const auto head = read_segment_header(part, log.key);

@@ -15,6 +15,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/proc/capture.hpp"
+#include "runner/proc/held_signals.hpp"
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::proc {
@@ -55,18 +56,22 @@ int milliseconds_left(SteadyClock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000));
 }
 
-/// Drains both pipes until the process ends or the deadline passes. @returns true when it ended by itself
-bool watch(const Process& process, std::array<int, 2> pipes, std::array<HeadTail*, 2> streams,
-           SteadyClock::time_point deadline) {
-  std::array<pollfd, 3> watched = {{{process.pidfd.get(), POLLIN, 0}, {pipes[0], POLLIN, 0}, {pipes[1], POLLIN, 0}}};
+enum class Watched { ended, timed_out, interrupted };
+
+/// Drains both pipes until the process ends, the deadline passes or a signal comes that is held back.
+Watched watch(const Process& process, std::array<int, 2> pipes, std::array<HeadTail*, 2> streams,
+              SteadyClock::time_point deadline, int held_signals) {
+  std::array<pollfd, 4> watched = {
+      {{process.pidfd.get(), POLLIN, 0}, {pipes[0], POLLIN, 0}, {pipes[1], POLLIN, 0}, {held_signals, POLLIN, 0}}};
   for (;;) {
     const int left = milliseconds_left(deadline);
     if (::poll(watched.data(), watched.size(), left) < 0 && errno != EINTR) throw_errno(errno, "wait for a command");
     for (int i = 0; i < 2; ++i) {
       if (watched[i + 1].revents != 0 && !drain(pipes[i], *streams[i])) watched[i + 1].fd = -1;
     }
-    if (watched[0].revents != 0) return true;
-    if (SteadyClock::now() >= deadline) return false;
+    if (watched[0].revents != 0) return Watched::ended;
+    if (watched[3].revents != 0) return Watched::interrupted;
+    if (SteadyClock::now() >= deadline) return Watched::timed_out;
   }
 }
 
@@ -93,6 +98,7 @@ CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
                           const std::vector<std::string>& environment, std::size_t keep_bytes) {
   const auto deadline = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(timeout);
   CommandResult result;
+  const auto signals = watch_held_signals();
   Pipe out, err;
   HeadTail out_text(keep_bytes), err_text(keep_bytes);
   Process process;
@@ -105,11 +111,14 @@ CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
   }
   out.write_end = Fd();
   err.write_end = Fd();
-  const bool ended = watch(process, {out.read_end.get(), err.read_end.get()}, {&out_text, &err_text}, deadline);
+  const auto how =
+      watch(process, {out.read_end.get(), err.read_end.get()}, {&out_text, &err_text}, deadline, signals.get());
   // Before the leader is reaped: until then its group's number cannot be anybody else's.
   ::kill(-process.pid, SIGKILL);
   const auto end = reap(process);
-  result.end = ended ? end : ChildEnd{TimedOut{}};
+  if (how == Watched::interrupted)
+    throw Error(ErrorCode::interrupted, fmt::format("stopped by a signal; '{}' was ended with it", argv.at(0)));
+  result.end = how == Watched::ended ? end : ChildEnd{TimedOut{}};
   drain(out.read_end.get(), out_text);
   drain(err.read_end.get(), err_text);
   result.out = out_text.text();

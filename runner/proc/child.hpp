@@ -43,6 +43,7 @@ struct CommandResult {
 /// @param environment NAME=value, all there is
 /// @param keep_bytes kept a stream; half of it head, half of it tail
 /// @threads safe. Never throws for what the program does; a program that cannot be started is NotStarted.
+/// @throws Error{interrupted} for a signal that is held back (held_signals.hpp), with the group killed
 CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
                           const std::vector<std::string>& environment, std::size_t keep_bytes = 1 << 20);
 

@@ -5,9 +5,11 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -181,6 +183,49 @@ class Shrinking(unittest.TestCase):
             self.assertEqual(list(index["subsets"]), ["kernelbench-shrunk"])
             self.assertIn("L3/001_sizes_to_shrink", program("bench", "list", "--benchmark", out)[0])
             self.assertIn("holds a benchmark already", program("bench", "import", TREE, "-o", out, code=2)[1])
+
+
+def processes_that_name(path):
+    """The processes with this text in their command line."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if str(path).encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+def wait_until(condition, seconds=60):
+    """Polls; the deadline only bounds a failure."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"did not come true in {seconds} s")
+        time.sleep(0.02)
+
+
+class Stopped(unittest.TestCase):
+    def test_an_import_that_is_stopped_leaves_no_children_and_no_folder(self):
+        with tempfile.TemporaryDirectory() as box:
+            tree, scratch = pathlib.Path(box) / "tree", pathlib.Path(box) / "scratch"
+            scratch.mkdir()
+            shutil.copytree(TREE, tree, dirs_exist_ok=True)
+            endless = "\n\ndef get_inputs():\n    while True:\n        pass\n"
+            for task in tree.glob("level1/*.py"):
+                task.write_text(task.read_text() + endless)
+            words = [os.environ["NKIGRID"], "bench", "import", str(tree), "-o", str(pathlib.Path(box) / "out")]
+            for number in (signal.SIGTERM, signal.SIGINT):
+                program = subprocess.Popen(
+                    words, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                )
+                wait_until(lambda: processes_that_name(scratch) or program.poll() is not None)
+                program.send_signal(number)
+                program.communicate(timeout=60)
+                self.assertEqual(program.returncode, -number)
+                self.assertEqual(list(scratch.glob("nkigrid.*")), [])
+                wait_until(lambda: not processes_that_name(scratch))
 
 
 class NumpyForm(unittest.TestCase):

@@ -124,6 +124,47 @@ class ForgedLogs(Case):
         after = sorted((file.name, file.read_bytes()) for file in self.log.iterdir() if file.is_file())
         self.assertEqual(after, before)
 
+    @unittest.skipIf(os.geteuid() == 0, "root may read every file")
+    def test_who_may_not_read_the_runs_secrets_reads_it_unverified_and_writes_nothing(self):
+        words = "the run's log_key cannot be read by this user"
+        for name in ("log_key", "secret"):
+            (self.run_folder / name).chmod(0)
+        self.assertEqual(cells(self.run_folder), cells(self.kept / "run"))
+        self.assertIn(words, nkigrid("tables", self.run_folder).stdout)
+        checked = nkigrid("log", "check", self.run_folder)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertIn(words, checked.stderr)
+        self.assertEqual(nkigrid("status", self.run_folder).returncode, 0)
+        for verb in (("seal",), ("resume", "--local"), ("run",), ("audit",)):
+            refused = nkigrid(verb[0], self.run_folder, *verb[1:])
+            self.check_refused(refused, 3, "cannot be read by this user", "owner")
+
+    def test_a_segment_with_a_damaged_front_is_told_as_ours_and_its_episodes_run_again(self):
+        before = cells(self.run_folder)
+        bytes_ = bytearray(self.segment.read_bytes())
+        bytes_[60] ^= 1
+        self.segment.write_bytes(bytes_)
+        told = nkigrid("log", "check", self.run_folder)
+        self.check_refused(told, 3, "what to do stands beside")
+        self.assertIn("it says to be of this run: it is damaged", told.stdout)
+        self.assertIn("not sealed by the run's key", nkigrid("tables", self.run_folder).stdout)
+        self.check_refused(nkigrid("seal", self.run_folder), 3, "could not be saved", "runs those episodes again")
+        self.assertEqual(nkigrid("resume", self.run_folder, "--local", "-q").returncode, 0)
+        self.assertEqual(cells(self.run_folder), before)
+
+    def test_an_audit_tells_another_reason_of_the_same_verdict(self):
+        self.without_key()
+        with h5py.File(self.segment, "r+") as file:
+            lines = file["episodes/line"]
+            failed = [row for row in range(len(lines)) if file["episodes/code"][row]]
+            lines[failed[0]] = lines[failed[0]] + 1
+        done = nkigrid("audit", self.run_folder, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["disagreements"], len(found["other_reasons"])), ([], 1))
+        self.assertIn(" in line ", found["other_reasons"][0]["logged"])
+        self.assertIn("for another reason", nkigrid("audit", self.run_folder).stdout)
+
     def test_a_smaller_audit_forgets_nothing_and_tells_its_size(self):
         self.without_key()
         with h5py.File(self.segment, "r+") as file:

@@ -53,6 +53,8 @@ class OddServers(Case):
                         self.assertIn(got, (None, "api_error"))
                     else:
                         self.assertEqual(got, "context_full" if case in FULL else "pass")
+        audited = json.loads(nkigrid("audit", run, "--json").stdout)
+        self.assertEqual((audited["unchecked"], audited["disagreements"]), (0, []))
 
 
 if __name__ == "__main__":

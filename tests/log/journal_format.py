@@ -36,7 +36,8 @@ def fragments(data):
 def journal_records(path):
     with open(path, "rb") as file:
         data = file.read()
-    assert data[:8] == b"NKIGJRNL" and struct.unpack_from("<HHI", data, 8) == (1, 2, zlib.crc32(data[:12])), path
+    major, minor, crc = struct.unpack_from("<HHI", data, 8)
+    assert data[:8] == b"NKIGJRNL" and (major, crc) == (1, zlib.crc32(data[:12])) and minor in (1, 2), path
     parts, expected = [], 0
     for sequence, kind, index, part in fragments(data):
         assert sequence == expected and index == len(parts), path

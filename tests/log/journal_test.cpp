@@ -242,6 +242,12 @@ std::string of_version(std::string bytes, char major, char minor) {
   return bytes;
 }
 
+TEST_F(JournalFile, WithoutAKeyIsOfTheVersionThatReadersWithoutSealsKnow) {
+  EXPECT_EQ(read_file(write("a", {}))[10], 1);
+  Journal sealed(folder_.path(), "b", test::made_header(), SealKey(std::string(64, 'a')));
+  EXPECT_EQ(read_file(sealed.path())[10], 2);
+}
+
 TEST_F(JournalFile, APrologueThatIsDamagedCostsNoRecord) {
   auto records = some_records(40'000, 1);
   const auto bytes = read_file(write("a", records));

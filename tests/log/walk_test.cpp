@@ -14,8 +14,7 @@
 #include "runner/log/segment.hpp"
 #include "runner/log/set_aside.hpp"
 #include "runner/log/turn_summaries.hpp"
-#include "tests/log/make_log.hpp"
-#include "tests/log/records_equal.hpp"
+#include "tests/log/walked_log.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -39,29 +38,10 @@ std::vector<Record> lanes() {
   return records;
 }
 
-class Walk : public testing::Test {
+class Walk : public test::LogFolder {
  protected:
   fs::path write(const std::string& name, const std::vector<Record>& records, const std::string& run = "made-run") {
-    auto header = test::made_header();
-    header.run_id = run;
-    Journal journal(folder_.path(), name, header);
-    journal.append(records);
-    journal.close();
-    return journal.path();
-  }
-  fs::path at(const std::string& name) const { return folder_.path() / name; }
-  RunLog log() const { return test::made_log(folder_.path()); }
-
-  struct Got {
-    std::vector<Record> records;
-    std::vector<LeftOut> left_out;
-  };
-  Got read() const {
-    Got got;
-    LogWalk walk(log(), [&](const LeftOut& file) { got.left_out.push_back(file); });
-    for (const auto& stem : stems_of(folder_.path()))
-      walk.read(stem, {}, [&](Record&& record) { got.records.push_back(std::move(record)); });
-    return got;
+    return LogFolder::write(name, records, {}, run);
   }
   /// The records once, and one file left out, which salvage() sets aside with nothing lost.
   void expect_left_out(const std::string& name, Why why, const std::vector<Record>& records) {
@@ -79,11 +59,8 @@ class Walk : public testing::Test {
     expect_whole(read().records, records);
   }
   static void expect_whole(const std::vector<Record>& got, const std::vector<Record>& records) {
-    EXPECT_TRUE(got.size() == records.size() &&
-                std::is_permutation(got.begin(), got.end(), records.begin(), test::same))
-        << got.size() << " of " << records.size();
+    EXPECT_TRUE(test::same_records(got, records)) << got.size() << " of " << records.size();
   }
-  TemporaryDirectory folder_;
 };
 
 TEST_F(Walk, ACopyOfASegmentCountsOnceUnderWhateverName) {
@@ -161,9 +138,11 @@ TEST_F(Walk, WhatTwoFilesTellDifferentlyIsCorruptUntilSomebodyTakesOneAway) {
     EXPECT_TRUE(salvage(log()).empty());
     std::size_t conflicts = 0;
     for (const auto& check : check_log(log())) {
-      conflicts += check.is_conflict ? 1 : 0;
-      EXPECT_EQ(check.damaged(), check.is_conflict) << check.error;
-      if (check.is_conflict) EXPECT_THAT(check.error, testing::HasSubstr("move the one that you do not believe"));
+      conflicts += check.is_beyond_saving ? 1 : 0;
+      EXPECT_EQ(check.damaged(), check.is_beyond_saving) << check.error;
+      if (check.is_beyond_saving) {
+        EXPECT_THAT(check.error, testing::HasSubstr("move the one that you do not believe"));
+      }
     }
     EXPECT_EQ(conflicts, 1U);
     for (const char* name : {"b.h5", "b.journal"}) fs::remove(at(name));

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/proc/frame.hpp"
+#include "runner/proc/held_signals.hpp"
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::proc {
@@ -56,6 +59,29 @@ TEST(RunCommand, EnvironmentIsExactlyWhatIsGiven) {
 }
 
 TEST(RunCommand, StandardInputIsEmpty) { EXPECT_EQ(shell("cat; echo done").out, "done\n"); }
+
+/// Stands for what a signal would leave behind.
+struct Scratch {
+  std::filesystem::path file;
+  explicit Scratch(std::filesystem::path path) : file(std::move(path)) { std::ofstream(file) << "stands"; }
+  ~Scratch() { std::filesystem::remove(file); }
+};
+
+TEST(RunCommand, ASignalThatIsHeldBackTakesEffectWhenAllIsClearedAway) {
+  const TemporaryDirectory folder;
+  const auto stop = [&] {
+    const HeldSignals held;
+    const Scratch scratch(folder.path() / "scratch");
+    ::kill(::getpid(), SIGTERM);
+    try {
+      shell("sleep 600");
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::interrupted) ::_exit(1);
+    }
+  };
+  EXPECT_EXIT(stop(), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "scratch"));
+}
 
 TEST(RunCommand, SignalIsASignal) {
   const auto result = shell("kill -SEGV $$");

@@ -208,7 +208,8 @@ TEST(EmptyTables, SayWhyAndWhatToAdd) {
               {"methods", "no model has a `method`; give the checkpoints of one method the same name"},
               {"method-pairs", "no model has a `method`"},
               {"flips", "no two cells match a contrast"},
-              {"changes", "no cell is kept apart as cell@run; name two runs"},
+              {"changes", "no cell is kept apart as cell@run; name two runs, such as those of `reverify`"},
+              {"change-tests", "no cell is kept apart as cell@run"},
               {"transitions", "no episode is scored yet"}};
   const auto evidence = lonely_run();
   for (const auto& [name, says] : rows) {

@@ -15,7 +15,7 @@ namespace {
 
 /// The bytes as a script: an act and a length, then so many bytes. Whoever fuzzes would never find a CRC.
 std::string journal_of(std::string_view script) {
-  std::string out = log::prologue();
+  std::string out = log::prologue(true);
   std::uint64_t sequence = 0;
   while (script.size() >= 3) {
     const auto act = static_cast<unsigned char>(script[0]);
