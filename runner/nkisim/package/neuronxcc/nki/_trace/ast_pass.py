@@ -10,8 +10,8 @@ from .syntax import STORE, assign, at, attribute, call, constant, local_scope, n
 
 # Plain names that are called as they stand: `locals` and `super` look at the frame that calls them; the others call
 # nothing of the kernel's and are frequent.
-_GROWING = ("append", "extend", "insert", "add", "pop", "remove", "clear")  # methods of lists and sets
 _NEVER_WRAPPED = ("locals", "super", "globals", "print", "len", "isinstance")
+_GROWING = ("append", "extend", "insert", "add", "pop", "remove", "clear")  # methods of lists and sets
 
 
 class Stretch:
