@@ -19,7 +19,10 @@
 
 namespace nkigrid::proc {
 
-void Job::cancel() noexcept { ::shutdown(status_.get(), SHUT_WR); }
+void Job::cancel() noexcept {
+  ::shutdown(status_.get(), SHUT_WR);
+  work_ = Fd();
+}
 
 std::optional<JobEnd> Job::wait(Deadline deadline) {
   if (!wait_readable(status_.get(), deadline)) return std::nullopt;
@@ -34,6 +37,8 @@ std::optional<JobEnd> Job::wait(Deadline deadline) {
   end.note = to_valid_utf8(packet->head.substr(sizeof fields));
   return end;
 }
+
+bool Job::is_over() const { return wait_readable(status_.get(), deadline_after(0)); }
 
 std::optional<JobEnd> Job::end(Seconds grace, Seconds patience) {
   if (!wait_readable(status_.get(), deadline_after(grace.count()))) cancel();

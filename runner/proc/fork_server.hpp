@@ -25,10 +25,12 @@ class Job {
 
   /// The stream to and from the child.
   int work() const noexcept { return work_.get(); }
-  /// Asks the server to kill the child now.
+  /// Asks the server to kill the child now, and hears nothing more of it but its end.
   void cancel() noexcept;
   /// Waits for the end of the child. @returns nothing when the server itself is gone or answers nothing in time.
   std::optional<JobEnd> wait(Deadline deadline);
+  /// Has the child ended, or its server? wait() says which, without waiting.
+  bool is_over() const;
   /// The same for a child that has nothing more to do: it has `grace` to go by itself, then it is killed.
   std::optional<JobEnd> end(Seconds grace, Seconds patience);
 

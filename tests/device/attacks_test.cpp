@@ -84,6 +84,8 @@ std::string outcome_of(const CompileResult& compiled, const std::optional<Verify
   return std::string(to_string(nkigrid::outcome_of(why.code, why.stage)));
 }
 
+constexpr std::size_t kLanes = 2;  ///< work at once below
+
 TEST(Attack, EachEndsAsItShouldAndLeavesNothing) {
   ::setenv("NKIGRID_CANARY", kCanary, 1);
   const TemporaryDirectory folder;
@@ -131,7 +133,12 @@ TEST(Attack, EachEndsAsItShouldAndLeavesNothing) {
   EXPECT_GT(turns, 0);
   EXPECT_EQ(disturbed, 0) << "of " << turns + disturbed << " honest kernels beside them";
   EXPECT_EQ(library_times(), library);
-  for (const auto& trace : traces()) EXPECT_TRUE(before.contains(trace)) << trace;
+  std::size_t resting = 0;
+  for (const auto& trace : traces()) {
+    if (before.contains(trace)) continue;
+    // By one socket the device hears that the child which last used some memory for outputs has ended.
+    EXPECT_TRUE(trace.starts_with("descriptor socket:") && resting++ < kLanes) << trace;
+  }
 }
 
 }  // namespace

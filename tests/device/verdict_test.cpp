@@ -7,7 +7,11 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -79,6 +83,44 @@ TEST(Verdict, AgreesWithTorchAndNumpy) {
     if (!test_case.at("rel_l2").is_null()) {
       EXPECT_NEAR(verdict.rel_l2(), test_case.at("rel_l2").get<double>(), 1e-12 * (1 + verdict.rel_l2()));
     }
+  }
+}
+
+/// Blocks that match are summed at once, others one by one: a tensor over several blocks is judged as its elements are.
+TEST(Verdict, ALargeTensorIsJudgedAsItsElements) {
+  constexpr std::size_t kCount = 1'300;
+  const double infinite = HUGE_VAL, none = std::nan("");
+  using Places = std::map<std::size_t, std::pair<double, double>>;  // by index: got, want
+  for (const Places& odd :
+       {Places{}, Places{{700, {3, 2}}, {900, {7, 2}}}, Places{{299, {1, infinite}}}, Places{{0, {infinite, 1}}},
+        Places{{5, {infinite, infinite}}}, Places{{511, {none, 1}}, {512, {1, none}}}, Places{{1299, {0.5, 0}}}}) {
+    std::vector<double> g(kCount), w(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) w[i] = std::sin(static_cast<double>(i)), g[i] = w[i] + 1e-4;
+    for (const auto& [at, values] : odd) std::tie(g[at], w[at]) = values;
+    const std::int64_t size = kCount;
+    const auto whole = compare(tensor("float32", {size}, g).view(), tensor("float32", {size}, w).view(), 1e-3, 1e-3);
+    TensorVerdict one_by_one;
+    std::optional<std::uint64_t> first;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const auto one =
+          compare(tensor("float32", {1}, {g[i]}).view(), tensor("float32", {1}, {w[i]}).view(), 1e-3, 1e-3);
+      one_by_one.mismatches += one.mismatches;
+      one_by_one.non_finite += one.non_finite;
+      one_by_one.difference_squares += one.difference_squares;
+      one_by_one.reference_squares += one.reference_squares;
+      one_by_one.max_abs_err = std::max(one_by_one.max_abs_err, one.max_abs_err);
+      if (one.mismatches == 1 && !first) first = i;
+      if (one.mismatches == 1 && one.worst_err > one_by_one.worst_err)
+        one_by_one.worst = i, one_by_one.worst_err = one.worst_err;
+    }
+    EXPECT_EQ(whole.mismatches, one_by_one.mismatches);
+    EXPECT_EQ(whole.non_finite, one_by_one.non_finite);
+    EXPECT_EQ(whole.max_abs_err, one_by_one.max_abs_err);
+    EXPECT_NEAR(whole.difference_squares, one_by_one.difference_squares, 1e-12 * one_by_one.difference_squares);
+    EXPECT_NEAR(whole.reference_squares, one_by_one.reference_squares, 1e-12 * one_by_one.reference_squares);
+    if (!first) continue;
+    EXPECT_EQ(whole.first, *first);
+    EXPECT_EQ(whole.worst, one_by_one.worst);
   }
 }
 

@@ -87,6 +87,30 @@ class NumpyTakesThem(unittest.TestCase):
         x = np.random.default_rng(0).standard_normal((16, 8), dtype=np.float32)
         np.testing.assert_array_equal(kernel(x), 2 * x + np.arange(8, dtype=np.float32))
 
+    def test_numpys_functions_make_arrays_of_all_types_in_a_kernel(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((128, 8, 5), dtype=nl.float32, buffer=nl.shared_hbm)
+            third = np.float32(1 / 3)
+            for k, array in enumerate(
+                [
+                    np.full((128, 8), third, dtype=nl.bfloat16),
+                    np.full((128, 8), third, nl.float8_e5m2),
+                    (np.ones((128, 8)) / 3).astype(nl.float8_e4m3),
+                    np.asarray(x.shape[0] * [8 * [third]]).astype(dtype=nl.bfloat16),
+                    nl.static_cast(np.full((128, 8), third), nl.bfloat16).astype(nl.float8_e5m2),
+                ]
+            ):
+                tile = nl.load(nl.shared_constant(array))
+                assert tile.dtype == array.nki_dtype
+                nl.store(out[:, :, k], value=nl.copy(tile, dtype=nl.float32))
+            return out
+
+        formats_of = "bfloat16 float8_e5m2 float8_e4m3 bfloat16 float8_e5m2".split()
+        got = kernel(np.zeros((128, 8), np.float32))
+        for k, name in enumerate(formats_of):
+            np.testing.assert_array_equal(got[:, :, k], np.float32(formats.rounded(1 / 3, name)))
+
     def test_a_number_keeps_its_type_in_a_promotion(self):
         for number, wide in (("nl.bfloat16(2.0)", "bfloat16"), ("nl.float32(2.0)", "float32")):
             body = f"""
@@ -98,11 +122,13 @@ class NumpyTakesThem(unittest.TestCase):
             self.assertTrue(compile_body(body)["ok"], number)
 
     def test_bytes_are_never_taken_for_numbers(self):
-        for constant in (
-            "nl.shared_constant(np.ones((128, 512), dtype=nl.bfloat16))",
-            "nl.shared_constant(np.ones((128, 512), dtype=nl.float8_e5m2), dtype=nl.float32)",
+        """Those of the file's top level, where numpy's functions are numpy's."""
+        for dtype, constant in (
+            ("bfloat16", "nl.shared_constant(A)"),
+            ("float8_e5m2", "nl.shared_constant(A, dtype=nl.float32)"),
         ):
-            result = compile_body(f"t = nl.load({constant})")
+            before = f"A = np.ones((128, 512), dtype=nl.{dtype})\n"
+            result = compile_body(f"t = nl.load({constant})", before=before)
             self.assertEqual(result["code"], "DTYPE", result["message"])
             self.assertIn("make the array np.float32", result["message"])
 
@@ -113,7 +139,8 @@ class NumpyTakesThem(unittest.TestCase):
 
         with self.assertRaisesRegex(TypeError, "nl.static_cast\\(x, nl.bfloat16\\)"):
             kernel(np.ones((4, 4), dtype=nl.bfloat16))
-        result = compile_body("t = nl.load(nl.shared_constant(np.eye(128, dtype=nl.bfloat16)))")
+        before = "A = np.eye(128, dtype=nl.bfloat16)\n"
+        result = compile_body("t = nl.load(nl.shared_constant(A))", before=before)
         self.assertEqual(result["code"], "DTYPE")
         self.assertIn("np.eye(128, dtype=np.float32), dtype=nl.bfloat16)", result["message"])
 

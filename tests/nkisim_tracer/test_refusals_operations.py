@@ -52,6 +52,20 @@ class Operations(unittest.TestCase):
     def test_each_fault_gets_its_code_line_and_wording(self):
         check_cases(self, CASES)
 
+    def test_an_array_of_the_host_is_no_operand(self):
+        for use in ("t * a", "a * t", "a < t", "nl.multiply(t, a)", "nl.where(a, t, t)", "nl.load(a)", "t.__iadd__(a)"):
+            told = compile_body(OUT + f"a = np.ones((128, 512))\nt = nl.load(x[0:128, :])\nu = {use}\n" + END)
+            self.assertEqual(told.get("code"), "BAD_SIGNATURE", use)
+            self.assertIn("is an array of the host, [128, 512] float64", told["message"])
+            self.assertIn("nl.load(nl.shared_constant(array, dtype=nl.float32))", told["message"])
+        shown = compile_body("a = np.ones((4, 2))\nu = nl.exp(nl.load(x[0:128, :]), out=a)\n")
+        self.assertIn("argument out: [4, 2] float64 on the host", shown["message"])
+
+    def test_an_index_times_a_fraction_is_told_how_to_be_a_tile(self):
+        told = compile_body(TILE + "for i in nl.affine_range(2):\n    u = nl.multiply(t, i * 0.3)\n" + END)
+        self.assertEqual(told.get("code"), "INDEXING")
+        self.assertIn("nisa.iota(index, dtype=nl.float32)", told["message"])
+
     def test_a_mask_that_an_instruction_cannot_take_says_which_part_to_give(self):
         grids = "p, f = nl.mgrid[0:128, 0:512]\n"
         for mask, part in (

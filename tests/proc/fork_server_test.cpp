@@ -1,5 +1,6 @@
 #include "runner/proc/fork_server.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -36,12 +37,12 @@ int act(Fd work) {
 /// program of its own; that pair is tested in the device room.
 class Server {
  public:
-  Server() {
+  explicit Server(const ChildWork& work = {[](int) {}, act}) {
     auto pair = make_socket_pair(SocketKind::packets);
     pid_ = ::fork();
     if (pid_ == 0) {
       pair.ours = Fd();
-      ::_exit(serve_forks(pair.theirs.get(), act));
+      ::_exit(serve_forks(pair.theirs.get(), work));
     }
     control_ = std::move(pair.ours);
   }
@@ -118,6 +119,57 @@ TEST(ForkServer, ServerLeavesWithItsChildrenWhenWeDo) {
   EXPECT_EQ(server.stop(), 0);
   EXPECT_EQ(read_frame(job.work(), deadline_after(20)).end, ReadEnd::closed);
   EXPECT_FALSE(job.wait(deadline_after(20)).has_value());
+}
+
+/// Children that are ready say their number, in a pipe.
+class Ready {
+ public:
+  Ready() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    from_ = Fd(ends[0]), into_ = Fd(ends[1]);
+  }
+  ChildWork work() {
+    return {[into = into_.get()](int) {
+              const pid_t own = ::getpid();
+              static_cast<void>(!::write(into, &own, sizeof own));
+            },
+            act};
+  }
+  pid_t next() {
+    pid_t child = 0;
+    EXPECT_EQ(::read(from_.get(), &child, sizeof child), static_cast<ssize_t>(sizeof child));
+    return child;
+  }
+
+ private:
+  Fd from_, into_;
+};
+
+TEST(ForkServer, AChildIsReadyBeforeItsJobAndServesOne) {
+  Ready ready;
+  Server server(ready.work());
+  const pid_t first = ready.next();
+  auto job = server.start();
+  EXPECT_EQ(std::get<Exited>(send_and_wait(job, "exit")->end).status, 7);
+  const pid_t second = ready.next();
+  EXPECT_NE(first, second);
+  auto next = server.start();
+  EXPECT_EQ(std::get<Exited>(send_and_wait(next, "exit")->end).status, 7);
+}
+
+TEST(ForkServer, AChildThatDiesWaitingCostsNoJob) {
+  Ready ready;
+  Server server(ready.work());
+  ::kill(ready.next(), SIGKILL);
+  for (int k = 0; k < 2; ++k) {
+    auto job = server.start();
+    const auto end = send_and_wait(job, "exit");
+    ASSERT_TRUE(end.has_value());
+    // Its death and the job may come at once: then it was given the job, and has died of it.
+    const bool lost = k == 0 && std::holds_alternative<Signaled>(end->end);
+    EXPECT_TRUE(lost || std::get<Exited>(end->end).status == 7);
+  }
 }
 
 TEST(ForkServer, ServerThatDiesAtStartIsNamedWithItsWords) {

@@ -1,6 +1,7 @@
 #include "runner/device/check/verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -31,18 +32,39 @@ auto with_type(std::string_view dtype, Use&& use) {
   throw Error(ErrorCode::internal, "an output has a dtype that the harness never lets through");
 }
 
+constexpr std::size_t kLanes = 8, kBlock = 32 * kLanes;
+
+/// What sums up elements that all match. Lane k has every kLanes-th element, so that the sums are the same whatever
+/// vectors the machine has.
+struct Sums {
+  std::array<double, kLanes> difference{}, reference{}, largest{};
+
+  /// Adds a block. @returns whether all of it matches; if not, the sums are of no use any more
+  template <class T>
+  bool add(const T* got, const T* want, double atol, double rtol) {
+    std::array<double, kLanes> d = difference, r = reference, most = largest, off{};  // in registers
+    for (std::size_t i = 0; i < kBlock; i += kLanes) {
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        const double ref = static_cast<double>(want[i + k]);
+        const double error = std::abs(static_cast<double>(got[i + k]) - ref);
+        d[k] += error * error;
+        r[k] += ref * ref;
+        most[k] = most[k] < error ? error : most[k];
+        const double over = error - (atol + rtol * std::abs(ref));  // NaN where neither is finite
+        off[k] += over <= 0 ? 0 : 1;
+      }
+    }
+    difference = d, reference = r, largest = most;
+    return std::all_of(off.begin(), off.end(), [](double some) { return some == 0; });
+  }
+};
+
+/// Elements [from, to) that may or may not match, one at a time.
 template <class T>
-TensorVerdict compare_as(std::span<const std::byte> got, std::span<const std::byte> want, double atol, double rtol) {
-  TensorVerdict verdict;
-  verdict.elements = want.size() / sizeof(T);
-  if (verdict.elements == 0) return verdict;
-  verdict.worst_err = -1;
-  const T first_got = load<T>(got, 0), first_want = load<T>(want, 0);
-  for (std::uint64_t i = 0; i < verdict.elements; ++i) {
-    const T g = load<T>(got, i), w = load<T>(want, i);
-    verdict.output_varies |= g != first_got;
-    verdict.reference_varies |= w != first_want;
-    const double out = static_cast<double>(g), ref = static_cast<double>(w);
+void compare_each(std::span<const std::byte> got, std::span<const std::byte> want, std::uint64_t from, std::uint64_t to,
+                  double atol, double rtol, TensorVerdict& verdict) {
+  for (std::uint64_t i = from; i < to; ++i) {
+    const double out = static_cast<double>(load<T>(got, i)), ref = static_cast<double>(load<T>(want, i));
     double error = std::abs(out - ref);
     if (std::isfinite(error)) {
       verdict.difference_squares += error * error;
@@ -56,6 +78,47 @@ TensorVerdict compare_as(std::span<const std::byte> got, std::span<const std::by
     }
     if (verdict.mismatches++ == 0) verdict.first = i;
     if (error > verdict.worst_err) verdict.worst = i, verdict.worst_err = error;
+  }
+}
+
+/// Is any element another number than the first? NaN is another one than itself.
+template <class T>
+bool varies(std::span<const std::byte> bytes) {
+  const T first = load<T>(bytes, 0);
+  for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+    if (load<T>(bytes, i) != first) return true;
+  }
+  return false;
+}
+
+template <class T>
+TensorVerdict compare_as(std::span<const std::byte> got, std::span<const std::byte> want, double atol, double rtol) {
+  TensorVerdict verdict;
+  verdict.elements = want.size() / sizeof(T);
+  if (verdict.elements == 0) return verdict;
+  verdict.worst_err = -1;
+  verdict.output_varies = varies<T>(got);
+  verdict.reference_varies = varies<T>(want);
+  Sums sums;
+  for (std::uint64_t at = 0; at < verdict.elements; at += kBlock) {
+    const std::uint64_t end = std::min<std::uint64_t>(at + kBlock, verdict.elements);
+    std::array<T, kBlock> g, w;
+    Sums with = sums;
+    const bool whole = end - at == kBlock;
+    if (whole) {
+      std::memcpy(g.data(), got.data() + at * sizeof(T), sizeof g);
+      std::memcpy(w.data(), want.data() + at * sizeof(T), sizeof w);
+    }
+    if (whole && with.add(g.data(), w.data(), atol, rtol)) {
+      sums = with;
+    } else {
+      compare_each<T>(got, want, at, end, atol, rtol, verdict);
+    }
+  }
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    verdict.difference_squares += sums.difference[k];
+    verdict.reference_squares += sums.reference[k];
+    verdict.max_abs_err = std::max(verdict.max_abs_err, sums.largest[k]);
   }
   return verdict;
 }

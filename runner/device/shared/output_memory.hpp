@@ -8,6 +8,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/benchmark.hpp"
 #include "runner/device/shared/output_layout.hpp"
+#include "runner/proc/fork_server.hpp"
 #include "runner/proc/shared_memory.hpp"
 
 namespace nkigrid::device {
@@ -25,14 +26,24 @@ class OutputPool {
   Buffer take(std::size_t size);
   /// @pre no child maps it any more
   void give_back(Buffer buffer);
+  /// Of a child that was told to end: the memory is used again when it has, and its caller need not wait for that.
+  void give_back_after(proc::Job child, Buffer buffer);
 
  private:
+  struct Resting {
+    proc::Job child;
+    Buffer buffer;
+  };
+  void wake();
+
   std::mutex mutex_;
   std::vector<Buffer> free_;
+  std::vector<Resting> resting_;
 };
 
 /// The outputs of one session: memory of the pool's for all of its slots, given back with this object. A session must
-/// have seen its child's end by then: whoever has the memory next would read what an old child still writes.
+/// have seen its child's end by then, or leave that to the pool: whoever has the memory next would read what an old
+/// child still writes.
 class OutputMemory {
  public:
   OutputMemory(OutputPool& pool, const jobs::Task& task);
@@ -43,14 +54,16 @@ class OutputMemory {
   int descriptor() const noexcept { return buffer_.fd.get(); }
   const OutputLayout& layout() const noexcept { return layout_; }
   std::span<const std::byte> output(std::size_t slot, std::size_t output) const;
+  /// The pool waits for the end of the child.
+  void give_back_after(proc::Job child);
   /// Nobody can say whether the child has ended: the memory is never used again.
-  void abandon() noexcept { abandoned_ = true; }
+  void abandon() noexcept { gone_ = true; }
 
  private:
   OutputPool& pool_;
   OutputLayout layout_;
   OutputPool::Buffer buffer_;
-  bool abandoned_ = false;
+  bool gone_ = false;  ///< not ours to give back
 };
 
 }  // namespace nkigrid::device

@@ -1,11 +1,14 @@
 // The run server: forks a single-use child for each check, which executes one validated program on inputs from a
 // read-only file into shared memory. It never holds inputs, expectations, seeds or keys;
 // docs/formats/child_protocol.md.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <span>
 #include <string>
@@ -106,11 +109,10 @@ int say_error(const Fd& work, std::string_view words) {
   return static_cast<int>(ExitCode::external);
 }
 
-/// Serves frames until the parent closes. @returns the exit status
-int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limits, Fd work) {
+/// Serves frames until the parent closes. @param fault why the child may not @returns the exit status
+int check_in_child(const std::string& fault, std::uint64_t memory_bytes, Fd work) {
+  if (!fault.empty()) return say_error(work, fault);
   try {
-    const std::array<int, 1> keep = {work.get()};
-    sandbox.enter(limits, keep);
     const auto forever = proc::deadline_after(device::kForeverSeconds);
     auto first = proc::read_frame(work.get(), forever);
     if (first.end != proc::ReadEnd::frame) return 0;
@@ -123,9 +125,36 @@ int check_in_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limi
       if (!proc::write_frame(work.get(), reply, {}, {}, forever)) return 0;
     }
   } catch (const std::bad_alloc&) {
-    return say_error(work, fmt::format("out of memory (a run has {} MiB)", limits.address_space_bytes >> 20));
+    return say_error(work, fmt::format("out of memory (a run has {} MiB)", memory_bytes >> 20));
   } catch (const std::exception& error) {
     return say_error(work, error.what());
+  }
+}
+
+/// What a trial gives back serves the next one of its child: fresh pages are what a small run would spend its time on.
+void keep_freed_memory() {
+  constexpr int kMostAtOnce = 32 << 20;  // glibc takes no more
+  ::mallopt(M_MMAP_THRESHOLD, kMostAtOnce);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+/// Pages for the tiles of a small kernel, which the heap keeps.
+void touch_heap() {
+  constexpr std::size_t kTiles = 2 << 20;
+  if (void* pages = std::malloc(kTiles)) {
+    ::explicit_bzero(pages, kTiles);
+    std::free(pages);
+  }
+}
+
+/// What a child does before it has a job. @returns why it may not have one, "" when it may
+std::string prepare_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limits, int channel) {
+  try {
+    sandbox.enter(limits, {&channel, 1});
+    touch_heap();
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
   }
 }
 
@@ -138,9 +167,13 @@ int main(int argc, char** argv) {
     const auto level = std::string_view(argv[1]) == "strict" ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed;
     const proc::SandboxLimits limits{std::strtoull(argv[2], nullptr, 10), 0};
     proc::leave_namespaces();
+    keep_freed_memory();
     const proc::Sandbox sandbox(proc::SandboxProfile::engine, level, {});
     if (!proc::send_packet(kControl, "ready", {})) return static_cast<int>(ExitCode::external);
-    return proc::serve_forks(kControl, [&](Fd work) { return check_in_child(sandbox, limits, std::move(work)); });
+    std::string fault;  // of the child that is being made, in the child
+    return proc::serve_forks(
+        kControl, {[&](int channel) { fault = prepare_child(sandbox, limits, channel); },
+                   [&](Fd work) { return check_in_child(fault, limits.address_space_bytes, std::move(work)); }});
   } catch (const std::exception& error) {
     const std::string text = std::string(error.what()) + "\n";
     static_cast<void>(!::write(2, text.data(), text.size()));

@@ -38,11 +38,11 @@ SimSession::SimSession(ForkServers& servers, OutputPool& pool, const jobs::Task&
 
 SimSession::~SimSession() {
   if (over_) return;
+  job_.cancel();
   try {
-    job_.cancel();
-    static_cast<void>(ended());
+    memory_.give_back_after(std::move(job_));
   } catch (const std::exception&) {
-    memory_.abandon();
+    // Memory that cannot be kept is memory made anew.
   }
 }
 

@@ -250,8 +250,9 @@ class Server:
 
     def run(self):
         while True:
-            # New children are made when nobody waits.
-            more = len(self.idle) < self.pool
+            # New children are made when nobody waits: a fork beside a child at work makes each of that one's first
+            # writes to a page wait. While all work, one is made ahead.
+            more = len(self.idle) < self.pool and not (self.idle and self.active)
             result = self.step(block=not more)
             if result is False:
                 break

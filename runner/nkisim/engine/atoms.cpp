@@ -4,9 +4,15 @@
 
 namespace nkigrid::nkisim {
 
+std::int64_t value_of(const Affine& affine, const std::vector<std::int64_t>& values) {
+  auto value = static_cast<std::uint64_t>(affine.constant);
+  for (const Term& term : affine.terms)
+    value += static_cast<std::uint64_t>(term.coefficient) * static_cast<std::uint64_t>(values[term.atom]);
+  return static_cast<std::int64_t>(value);
+}
+
 std::int64_t derived_value(const Atom& atom, const std::vector<std::int64_t>& values) {
-  std::int64_t value = atom.operand.constant;
-  for (const Term& term : atom.operand.terms) value += term.coefficient * values[term.atom];
+  const std::int64_t value = value_of(atom.operand, values);
   const std::int64_t quotient = value / atom.divisor - (value % atom.divisor < 0 ? 1 : 0);
   return atom.kind == Atom::Kind::floor_div ? quotient : value - quotient * atom.divisor;
 }

@@ -8,6 +8,9 @@
 /// Values of atoms while a program runs. Internal to the room.
 namespace nkigrid::nkisim {
 
+/// The value of an affine expression; it wraps.
+std::int64_t value_of(const Affine& affine, const std::vector<std::int64_t>& values);
+
 /// The value of a floor_div or mod atom; `values` has those of all earlier atoms.
 std::int64_t derived_value(const Atom& atom, const std::vector<std::int64_t>& values);
 

@@ -1,6 +1,7 @@
 #include "runner/nkisim/engine/control.hpp"
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
 #include "runner/nkisim/engine/machine.hpp"
 
@@ -68,13 +69,18 @@ class IfExec final : public Exec {
 
 class AllocExec final : public Exec {
  public:
-  AllocExec(const Alloc& alloc, bool covered) : buffer_(alloc.buffer), fill_(alloc.fill), covered_(covered) {}
-  void run(Machine& machine) override { machine.storages[buffer_].allocate(fill_, covered_); }
+  AllocExec(const Alloc& alloc, std::optional<std::vector<Affine>> unseen_while)
+      : buffer_(alloc.buffer), fill_(alloc.fill), unseen_while_(std::move(unseen_while)) {}
+  void run(Machine& machine) override {
+    const bool covered = unseen_while_ && std::all_of(unseen_while_->begin(), unseen_while_->end(),
+                                                      [&](const Affine& a) { return value_of(a, machine.atoms) >= 0; });
+    machine.storages[buffer_].allocate(fill_, covered);
+  }
 
  private:
   std::uint32_t buffer_;
   std::optional<double> fill_;
-  bool covered_;
+  std::optional<std::vector<Affine>> unseen_while_;
 };
 
 }  // namespace
@@ -94,8 +100,8 @@ std::unique_ptr<Exec> make_branch(const If& branch, ExecBlock then_body, ExecBlo
                                   const Lowering& lowering) {
   return std::make_unique<IfExec>(branch, std::move(then_body), std::move(else_body), lowering);
 }
-std::unique_ptr<Exec> make_alloc(const Alloc& alloc, bool covered) {
-  return std::make_unique<AllocExec>(alloc, covered);
+std::unique_ptr<Exec> make_alloc(const Alloc& alloc, std::optional<std::vector<Affine>> unseen_while) {
+  return std::make_unique<AllocExec>(alloc, std::move(unseen_while));
 }
 
 }  // namespace nkigrid::nkisim

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runner/nkisim/engine/atoms.hpp"
@@ -20,7 +21,7 @@ std::unique_ptr<Exec> make_loop(const Loop& loop, std::uint32_t number, AtomSet 
 
 std::unique_ptr<Exec> make_branch(const If& branch, ExecBlock then_body, ExecBlock else_body, const Lowering& lowering);
 
-/// @param covered nothing can see the poison (is_covered_next)
-std::unique_ptr<Exec> make_alloc(const Alloc& alloc, bool covered);
+/// @param unseen_while when nobody can see the poison (cover.hpp)
+std::unique_ptr<Exec> make_alloc(const Alloc& alloc, std::optional<std::vector<Affine>> unseen_while);
 
 }  // namespace nkigrid::nkisim

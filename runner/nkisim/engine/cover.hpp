@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "runner/nkisim/program/program.hpp"
@@ -12,8 +13,10 @@ namespace nkigrid::nkisim {
 /// element once; -1 for axes of extent 1. Empty when it does not.
 std::vector<int> covering_axes(const Program& program, const Access& dst, const std::vector<std::int64_t>& shape);
 
-/// The first operation after nodes[alloc] that touches `buffer`, in the same block or a loop in it, writes all of it:
-/// the alloc need not poison, because poison would never be seen.
-bool is_covered_next(const Program& program, std::uint32_t buffer, const Block& nodes, std::size_t alloc);
+/// When nobody can see the poison of nodes[alloc]: the first operation after it that touches `buffer`, in the same
+/// block or a loop in it, writes all of it. @returns what must not be negative when the alloc runs, the mask's
+/// conditions at their least points: none for a write without a mask; nothing where poison may be seen.
+std::optional<std::vector<Affine>> unseen_while(const Program& program, std::uint32_t buffer, const Block& nodes,
+                                                std::size_t alloc);
 
 }  // namespace nkigrid::nkisim

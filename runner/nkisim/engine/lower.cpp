@@ -47,7 +47,7 @@ class Builder {
     return make_branch(branch, block(branch.then_body), block(branch.else_body), lowering_);
   }
   std::unique_ptr<Exec> one(const Alloc& alloc, const Block& nodes, std::size_t at) {
-    return make_alloc(alloc, !alloc.fill && is_covered_next(lowering_.program, alloc.buffer, nodes, at));
+    return make_alloc(alloc, alloc.fill ? std::nullopt : unseen_while(lowering_.program, alloc.buffer, nodes, at));
   }
   template <class Op>
   std::unique_ptr<Exec> one(const Op& op, const Block&, std::size_t) {

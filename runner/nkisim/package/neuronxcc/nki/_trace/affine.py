@@ -402,11 +402,12 @@ def _refuse_operand(aff, other, sign):
     if isinstance(other, float) and other.is_integer():
         whole = int(other)
         return aff.scaled(whole) if sign == "*" else aff + whole if sign == "+" else aff - whole
+    as_tile = "; to compute with its number, make it a tile: nisa.iota(index, dtype=nl.float32)"
     fail(
         "INDEXING",
         f"index {aff} {sign} {other!r} ({type(other).__name__})",
         rule="indices are integers and affine",
-        fix="combine indices with compile-time integers only",
+        fix="combine indices with compile-time integers only" + (as_tile if isinstance(other, float) else ""),
     )
 
 

@@ -81,16 +81,11 @@ def _drop_ones(value, rank):
 def check_value(value, api):
     if isinstance(value, Tensor):
         checks.check_tile(value, api, "value")
-    elif isinstance(value, Aff):
         return
-    elif getattr(value, "shape", ()) and hasattr(value, "dtype"):
-        fail(
-            "BAD_SIGNATURE",
-            f"{api}: the value is an array of the host, {list(value.shape)} {value.dtype}",
-            rule="tiles and numbers are assigned; an array is a constant of the program",
-            fix="tile = nl.load(nl.shared_constant(array)), and assign the tile",
-        )
-    elif not isinstance(value, (int, float)) and (isinstance(value, DType) or not hasattr(value, "dtype")):
+    if isinstance(value, Aff):
+        return
+    checks.refuse_host_array(value, api, "the value")
+    if not isinstance(value, (int, float)) and (isinstance(value, DType) or not hasattr(value, "dtype")):
         fail(
             "BAD_SIGNATURE",
             f"{api}: the value is {type(value).__name__}",

@@ -44,7 +44,7 @@ def check_partition_bytes(api, shape, pdim, dtype, memory):
             + (" (512 float32 elements are one PSUM bank)" if memory == "psum" else "")
             + (
                 "; an output is created with buffer=nl.shared_hbm"
-                if api in ("nl.ndarray", "nl.zeros", "nl.full")
+                if memory == "sbuf" and api in ("nl.ndarray", "nl.zeros", "nl.full")
                 else ""
             ),
         )

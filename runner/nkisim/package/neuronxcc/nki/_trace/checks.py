@@ -14,6 +14,18 @@ def is_tensor(value):
     return hasattr(value, "memory") and hasattr(value, "buffer_")
 
 
+def refuse_host_array(value, api, name):
+    """Returns where the value is no array of numpy's."""
+    if getattr(value, "shape", ()) and hasattr(value, "dtype"):
+        fail(
+            "BAD_SIGNATURE",
+            f"{api}: {name} is an array of the host, {list(value.shape)} {value.dtype}",
+            rule="tiles and numbers are computed with; an array is a constant of the program",
+            fix="tile = nl.load(nl.shared_constant(array, dtype=nl.float32)), and use the tile",
+            kind=TypeError,
+        )
+
+
 def require_tensor(value, api, name):
     if not is_tensor(value):
         if hasattr(value, "slots"):
@@ -24,6 +36,7 @@ def require_tensor(value, api, name):
                 rule="compute calls take tiles",
                 fix="make a tile of an index with nisa.iota(expr, dtype=nl.int32)",
             )
+        refuse_host_array(value, api, name)
         fail(
             "BAD_SIGNATURE",
             f"{api}: {name} must be a tensor, got {type(value).__name__}",

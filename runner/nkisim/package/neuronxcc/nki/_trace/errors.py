@@ -83,6 +83,8 @@ def describe_operand(value):
     memory = getattr(value, "memory", None)
     if memory is not None:
         return f"{list(shape)} {value.dtype} in {memory}"
+    if shape and hasattr(value, "dtype"):
+        return f"{list(shape)} {value.dtype} on the host"
     if hasattr(value, "slots"):
         return f"index {value}" + (f" of shape {list(shape)}" if shape else "")
     if isinstance(value, types.ModuleType):

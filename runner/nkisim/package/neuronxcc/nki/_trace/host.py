@@ -1,5 +1,8 @@
 """Arrays on the host of the types that numpy has not: their numbers in float32, and the type beside them."""
 
+import types
+
+from .dtypes import DType
 from .formats import FORMATS, decode
 
 _class = None
@@ -22,7 +25,7 @@ def _array_class():
                 return numpy.asarray(result) if result.ndim else result[()]
 
             def astype(self, dtype, *arguments, **named):
-                return numpy.asarray(self).astype(dtype, *arguments, **named)
+                return typed(numpy.asarray(self).astype)(dtype, *arguments, **named)
 
         _class = HostArray
     return _class
@@ -31,6 +34,36 @@ def _array_class():
 def cast(array, dtype):
     """An array in a type of FORMATS: each number rounded to the nearest value of it, ties to even."""
     return tag(from_codes(codes(array, dtype.name), dtype.name), dtype)
+
+
+_MAKERS = frozenset(
+    "arange array asarray astype empty eye full full_like identity linspace ones ones_like zeros zeros_like".split()
+)
+
+
+def is_maker(function):
+    """Is it a function of numpy's that makes an array of the type that it is given?"""
+    if getattr(function, "__name__", "") not in _MAKERS:
+        return False
+    module = getattr(function, "__module__", None)  # of a method of an array: None
+    return isinstance(function, (types.FunctionType, types.BuiltinFunctionType)) and (
+        module == "numpy" or hasattr(getattr(function, "__self__", None), "__array_interface__")
+    )
+
+
+def typed(maker):
+    """A maker that takes the types of FORMATS, too."""
+
+    def make(*arguments, **named):
+        import numpy
+
+        known = [a for a in (*arguments, *named.values()) if isinstance(a, DType) and a.name in FORMATS]
+        if not known:
+            return maker(*arguments, **named)
+        plain = lambda a: numpy.float32 if a is known[0] else a  # noqa: E731
+        return cast(maker(*map(plain, arguments), **{k: plain(a) for k, a in named.items()}), known[0])
+
+    return make
 
 
 def tag(values, dtype):

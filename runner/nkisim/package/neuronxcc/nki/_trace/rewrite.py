@@ -4,7 +4,7 @@ import ast
 import linecache
 import types
 
-from . import context
+from . import context, host
 from .ast_pass import Rewriter
 from .syntax import RUNTIME, at, constant
 
@@ -81,7 +81,9 @@ def _api_test(function):
         if not isinstance(module, types.ModuleType) or name in local:
             return False
         found = vars(module).get(attribute)
-        return found is not None and not (isinstance(found, types.FunctionType) and found.__code__.co_filename in files)
+        if found is None or host.is_maker(found):
+            return False
+        return not (isinstance(found, types.FunctionType) and found.__code__.co_filename in files)
 
     return is_api
 

@@ -3,7 +3,7 @@
 import sys
 import types
 
-from . import checks, containers, context, rewrite, scope
+from . import checks, containers, context, host, rewrite, scope
 from .affine import Aff
 from .conditions import Cond, opposite
 from .context import fail
@@ -356,7 +356,10 @@ def traced(function):
 
 
 def callee(function):
-    """What a call calls: plain functions of the kernel's files in their rewritten form."""
+    """What a call calls: plain functions of the kernel's files in their rewritten form, numpy's that make arrays with
+    the types that numpy lacks."""
+    if host.is_maker(function):
+        return host.typed(function)
     if isinstance(function, types.FunctionType):
         trace = context.current()
         if trace is not None and function.__code__.co_filename in trace.files and function.__name__ != "<lambda>":

@@ -1,6 +1,6 @@
 """nl: compile-time constants, whose bytes are part of the program."""
 
-from .. import context, dtypes
+from .. import context, dtypes, host
 from ..affine import Aff, as_int
 from ..checks import need_dtype
 from ..constants import array_bytes, identity_bytes
@@ -30,7 +30,7 @@ def shared_constant(constant, dtype=None):
             fix="nl.shared_constant(np.eye(128), dtype=nl.float32)",
         )
     plain_bytes = getattr(constant.dtype, "kind", "") == "V"
-    target = need_dtype(constant.dtype if dtype is None or plain_bytes else dtype, name)
+    target = need_dtype(host.type_of(constant) if dtype is None or plain_bytes else dtype, name)
     return _constant(array_bytes(constant, target), tuple(int(n) for n in shape), target, "constant")
 
 

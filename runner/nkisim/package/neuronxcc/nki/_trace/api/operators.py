@@ -1,6 +1,6 @@
 """The operators of tiles: what +, <, ~, += and numpy's functions mean on a tensor."""
 
-from .. import context, dtypes
+from .. import checks, context, dtypes
 from ..affine import Aff, as_int
 from ..assign import update
 from ..refusals import refuse_numpy
@@ -60,14 +60,16 @@ _UFUNCS["true_divide"] = "divide"
 def operator_call(name, x, y):
     """The value of `x name y` for operands one of which is a tile; NotImplemented: Python asks the other one."""
     other = y if isinstance(x, Tensor) else x
+    label = f"operator {_SIGNS.get(name, name)}"
     if not isinstance(other, (Tensor, Aff)) and not is_number(other) and as_int(other) is None:
+        checks.refuse_host_array(other, label, "an operand")
         return NotImplemented
     trace = context.trace_or_fail("an operator")
     if trace.error is not None:
         raise trace.error
     if name.startswith("bitwise_") and _is_bool(x) and _is_bool(y):
         name = "logical_" + name[len("bitwise_") :]
-    return binary_call(name, x, y, None, None, False, f"operator {_SIGNS.get(name, name)}")
+    return binary_call(name, x, y, None, None, False, label)
 
 
 def _is_bool(value):
