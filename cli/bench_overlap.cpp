@@ -63,7 +63,13 @@ json list_of(const std::map<std::string, std::string>& texts) {
   return list;
 }
 
-std::vector<json> ask_helper(const json& request) {
+/// What the helper said.
+struct Answer {
+  std::vector<json> pairs;
+  json ran;  ///< {"a", "b"}: how many texts could be run; null when that was not asked for
+};
+
+Answer ask_helper(const json& request) {
   const auto paths = device::default_device_paths();
   const proc::HeldSignals held;
   const TemporaryDirectory folder;
@@ -79,15 +85,21 @@ std::vector<json> ask_helper(const json& request) {
   if (!proc::is_success(result.end))
     throw Error(ErrorCode::external,
                 fmt::format("the helper that compares tasks {}: {}", proc::describe(result.end), result.err));
-  std::vector<json> pairs;
+  Answer answer;
   std::istringstream lines(result.out);
-  for (std::string line; std::getline(lines, line);) pairs.push_back(json::parse(line));
-  return pairs;
+  for (std::string text; std::getline(lines, text);) {
+    auto line = json::parse(text);
+    if (line.contains("how"))
+      answer.pairs.push_back(std::move(line));
+    else if (request.at("behaviour").get<bool>())
+      answer.ran = line.at("ran");
+  }
+  return answer;
 }
 
-void print_pairs(const std::vector<json>& pairs, std::size_t a, std::size_t b) {
+void print_pairs(const Answer& answer, std::size_t a, std::size_t b) {
   std::map<std::string, std::size_t> counts = {{"exact", 0}, {"near", 0}, {"behaviour", 0}};
-  for (const auto& pair : pairs) {
+  for (const auto& pair : answer.pairs) {
     const auto how = pair.at("how").get<std::string>();
     ++counts[how];
     say("{:<9}  {}  {}{}\n", how, pair.at("a").get<std::string>(), pair.at("b").get<std::string>(),
@@ -95,6 +107,9 @@ void print_pairs(const std::vector<json>& pairs, std::size_t a, std::size_t b) {
   }
   say("{} texts against {}: {} exact, {} near, {} by behaviour\n", a, b, counts["exact"], counts["near"],
       counts["behaviour"]);
+  if (!answer.ran.is_null())
+    say("run for their behaviour: {} and {}; the others are no tasks, too large, or do not run here\n",
+        answer.ran.at("a").get<std::size_t>(), answer.ran.at("b").get<std::size_t>());
 }
 
 }  // namespace
@@ -105,18 +120,19 @@ ExitCode find_overlap(const Overlap& wanted) {
   const auto a = texts_of(wanted.a);
   const bool inside = wanted.b.empty();
   const auto b = inside ? a : texts_of(wanted.b);
-  const auto pairs = ask_helper({{"a", list_of(a)},
-                                 {"b", list_of(inside ? decltype(a){} : b)},
-                                 {"inside", inside},
-                                 {"near", wanted.near},
-                                 {"behaviour", wanted.behaviour}});
+  const auto answer = ask_helper({{"a", list_of(a)},
+                                  {"b", list_of(inside ? decltype(a){} : b)},
+                                  {"inside", inside},
+                                  {"near", wanted.near},
+                                  {"behaviour", wanted.behaviour}});
   if (wanted.json) {
-    nlohmann::ordered_json out = {{"version", 1}, {"a", a.size()}, {"b", b.size()}, {"pairs", pairs}};
+    nlohmann::ordered_json out = {{"version", 1}, {"a", a.size()}, {"b", b.size()}, {"pairs", answer.pairs}};
+    out["ran"] = answer.ran;
     fmt::print("{}", json_text(out));
   } else {
-    print_pairs(pairs, a.size(), b.size());
+    print_pairs(answer, a.size(), b.size());
   }
-  return pairs.empty() ? ExitCode::done : ExitCode::incomplete;
+  return answer.pairs.empty() ? ExitCode::done : ExitCode::incomplete;
 }
 
 }  // namespace nkigrid::cli

@@ -155,6 +155,60 @@ class Refusals(unittest.TestCase):
             self.assertIn("max_task_bytes is 'a lot' (a size is wanted", program("check", grid, code=2)[1])
 
 
+class Costs(unittest.TestCase):
+    """What posing a task that is small to hold and dear to run costs."""
+
+    DEAR = """
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x @ x) * nn.Module.COUNTED()
+
+
+def get_inputs():
+    return [torch.rand(ROWS, ROWS)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def test_a_dear_reference_is_not_run_where_shapes_are_told_without(self):
+        runs = []
+        torch.nn.Module.COUNTED = lambda: runs.append(1) or 1.0
+        self.addCleanup(delattr, torch.nn.Module, "COUNTED")
+        for rows, dear in ((900, False), (1100, True)):  # 2 rows^3 FLOPs; one of the runs is without bytes
+            text = self.DEAR.replace("ROWS", str(rows))
+            runs.clear()
+            entry, about = task_pose.pose(text, "dear", "other", MOST)
+            found = (entry["outputs"][0]["shape"], entry["inputs"][0]["domain"], about["flops"] > 2e9, len(runs))
+            self.assertEqual(found, ([rows, rows], "probability", dear, 1 if dear else 1 + task_pose.DRAWS))
+
+    ENDLESS = """
+import child_sandbox, sys
+
+
+def work():
+    while True:
+        pass
+
+
+walls = child_sandbox.Sandbox(sys.argv[1], False, child_sandbox.readable_folders())
+try:
+    walls.run(work, 1 << 34, 1, 10)
+except child_sandbox.ChildEnded as error:
+    print(error)
+"""
+
+    def test_what_needs_too_long_says_so(self):
+        library = str(LIBEXEC / "libnkigrid_sandbox.so")
+        ran = subprocess.run([sys.executable, "-c", self.ENDLESS, library], capture_output=True, text=True, cwd=LIBEXEC)
+        self.assertEqual(ran.stdout, "needs more than 1 s of a processor\n", ran.stderr)
+
+
 class Shrinking(unittest.TestCase):
     def test_whole_tiles_stay_whole_and_ragged_ones_ragged(self):
         wanted = {4096: 2048, 384: 128, 1000: 488, 65535: 32767, 257: 129, 128: 64, 33: 17, 200: 200, 16: 16, 3: 3}

@@ -39,6 +39,8 @@ KEPT_PYTHON = {
     "auto_alloc": "part of the vendor's interface",
     "nisa_dropout": "found by its prefix, as nki.isa.dropout",
     "handle_error": "called by socketserver",
+    "connection_made": "called by asyncio",
+    "data_received": "called by asyncio",
     "tearDown": "called by unittest",
     "parametrize": "called as pytest.mark.parametrize",
 }

@@ -15,8 +15,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 DRAWS = 3  # of a task's inputs, to tell their domains
-QUICK_BYTES = 64 << 20  # larger tasks are drawn once
-QUICK_FLOPS = 2e9  # up to this the reference is run with numbers even where fake tensors told all
+# Up to both the reference is run with numbers even where fake tensors told all; larger tasks are only drawn, once.
+QUICK_BYTES, QUICK_FLOPS = 64 << 20, 2e9
 
 
 class Acts(TorchDispatchMode):
@@ -103,8 +103,10 @@ def pose(source, name, category, most_bytes):
     noted, domains = task_facts.notes_of(source)
     look = _fake_look_or_none(source, name, most_bytes)
     entry = look.entry() if look is not None and look.results is not None else None
-    if domains is None or entry is None or look.work.products + look.work.others <= QUICK_FLOPS:
-        numbers, drawn = _real_looks(source, name, most_bytes, entry, infer=domains is None)
+    quick = entry is None or _is_quick(entry, look.work)
+    if domains is None or quick:
+        draws = DRAWS if quick and (domains is None or entry is None) else 1
+        numbers, drawn = _real_looks(source, name, most_bytes, draws, runs=quick, infer=domains is None)
         look, entry = (numbers if numbers.results is not None else look), entry or numbers.entry()
         inferred = drawn if domains is None else {}
     else:
@@ -120,6 +122,11 @@ def pose(source, name, category, most_bytes):
     return entry, {"title": title, "tags": tags_of(entry), "rank": len(entry["inputs"][0]["shape"]), **work}
 
 
+def _is_quick(entry, work):
+    size = bytes_of(entry["inputs"] + entry["outputs"])
+    return size <= QUICK_BYTES and work.products + work.others <= QUICK_FLOPS
+
+
 def tags_of(entry):
     """What people choose tasks by. Ragged: some axis needs several tiles of 128, and these do not fill it evenly."""
     tensors = entry["inputs"] + entry["outputs"]
@@ -132,13 +139,12 @@ def tags_of(entry):
     return sorted(tags)
 
 
-def _real_looks(source, name, most_bytes, entry, infer):
-    """Draws with numbers. @param entry what fake tensors told, or None
+def _real_looks(source, name, most_bytes, draws, runs, infer):
+    """Draws with numbers. @param runs forward() with each, too @param infer looks at domains
     @returns (the last Look; its results are None when forward() was not needed, {input: (domain, bound)})"""
-    quick = entry is None or bytes_of(entry["inputs"] + entry["outputs"]) <= QUICK_BYTES
     seen, outputs = {}, None
     highs = _recorded_highs()
-    for draw in range(DRAWS if quick and (infer or entry is None) else 1):
+    for draw in range(draws):
         with highs:
             look = Look(source, name)
         _demand_size(bytes_of(look.inputs), most_bytes, " for inputs and weights alone")
@@ -147,7 +153,7 @@ def _real_looks(source, name, most_bytes, entry, infer):
             look.given = list(look.names["get_inputs"]())
         if infer:
             _see(look, highs, seen)
-        if not quick:
+        if not runs:
             continue
         look.forward()
         _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")

@@ -77,13 +77,15 @@ class Sandbox:
             os.close(ours)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)  # what goes on after its word is not waited for
-            _, status = os.waitpid(pid, 0)
+            _, status, used = os.wait4(pid, 0)
         if words:
             return words
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS:
             raise ChildEnded(
                 "its code was stopped at an act that no reference may do (files, programs, network, other processes)"
             )
+        if os.WIFSIGNALED(status) and used.ru_utime + used.ru_stime > 0.9 * cpu_seconds > 0:  # it counts in ticks
+            raise ChildEnded(f"needs more than {cpu_seconds} s of a processor")
         raise ChildEnded("its code ended without a result")
 
 
