@@ -26,7 +26,7 @@ def at_terminal(columns, *words, folder=None, until=None):
         stdin=subprocess.DEVNULL,
         stdout=slave,
         stderr=slave,
-        env=harness.environment(TERM="xterm"),
+        env=harness.environment(TERM="xterm", PAGER=""),
         cwd=folder,
     )
     os.close(slave)
