@@ -118,8 +118,8 @@ ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*
   write_data(evidence, figures, data.path());
   draw(options, figures, data.path());
   if (evidence.outstanding == 0) return ExitCode::done;
-  notice("{} episodes are outstanding; rates of cells that have some are left out (--partial draws them)",
-         evidence.outstanding);
+  notice("{} episodes are outstanding; rates of cells that have some are {}", evidence.outstanding,
+         options.partial ? "over the scored ones" : "left out (--partial draws them)");
   return ExitCode::incomplete;
 }
 

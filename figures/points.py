@@ -4,14 +4,16 @@ from matplotlib import ticker
 
 import style
 
-MOST_PAIRS = 60  # rows of a forest on one page
+MOST_PAIRS = 36  # rows of a forest that can be read on one page
 
 
 def pair_rows(table):
     """Differences in points with what Holm's test said of them."""
     rows = [row for row in table if row["difference"]]
-    if len(rows) > MOST_PAIRS:
-        rows = [row for row in rows if row["family"] == "contrasts" and row["scope"] == "all"]
+    compared = len(rows)
+    if compared > MOST_PAIRS:
+        rows = [row for row in rows if row["family"] == "contrasts" and row["scope"] == "all"][:MOST_PAIRS]
+        print(f"pairs: {len(rows)} of {compared} comparisons are drawn; `tables --table pairs` prints all")
     return [
         {
             "a": row["a"],
@@ -23,7 +25,7 @@ def pair_rows(table):
             "p_holm": row["p_holm"],
             "verdict": row["verdict"],
         }
-        for row in rows[:MOST_PAIRS]
+        for row in rows
     ]
 
 
@@ -32,7 +34,7 @@ def is_separated(row):
 
 
 def paint_pairs(rows, width):
-    figure, axes = plt.subplots(figsize=(width, 0.65 + 0.27 * len(rows)))
+    figure, axes = plt.subplots(figsize=(width, style.height(0.65, 0.27, len(rows))))
     for y, row in enumerate(rows):
         looks = {"markerfacecolor": style.colour(0) if is_separated(row) else "white"}
         axes.errorbar(
@@ -84,6 +86,14 @@ def cost_rows(costs, cells):
     return rows
 
 
+def tell_decades(axis):
+    """Plain numbers at 1, 2 and 5 of each decade of a logarithmic axis; at decades alone where there are many."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
 def span(value, low, high):
     return [
         [max(0, value - (low if low is not None else value))],
@@ -92,7 +102,7 @@ def span(value, low, high):
 
 
 def paint_cost(rows, width):
-    figure, axes = plt.subplots(figsize=(width, 2.3 + 0.1 * len(rows)))
+    figure, axes = plt.subplots(figsize=(width, style.height(2.3, 0.1, len(rows))))
     for i, row in enumerate(rows):
         looks = style.line(i)
         looks["linestyle"] = "none"
@@ -110,9 +120,7 @@ def paint_cost(rows, width):
     front = sorted((row for row in rows if row["pareto"]), key=lambda row: row["cost"])
     axes.plot([r["cost"] for r in front], [r["rate"] for r in front], color="#222222", linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.6g}"))
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    tell_decades(axes.xaxis)
     axes.set_ylim(0, 100)
     axes.set_ylabel("pass rate (%)")
     unit = "USD" if rows[0]["unit"] == "usd" else "tokens"
@@ -133,7 +141,7 @@ def estimate_rows(table):
 
 def paint_estimates(rows, width):
     cells = list(dict.fromkeys(row["cell"] for row in rows))
-    figure, axes = plt.subplots(figsize=(width, 2.5 + 0.1 * len(cells)))
+    figure, axes = plt.subplots(figsize=(width, style.height(2.5, 0.1, len(cells))))
     for i, cell in enumerate(cells):
         mine = [row for row in rows if row["cell"] == cell]
         looks = style.line(i) | {"linestyle": "none", "markersize": 3, "alpha": 0.8}
@@ -141,13 +149,19 @@ def paint_estimates(rows, width):
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.6g}"))
-        axis.set_minor_formatter(ticker.NullFormatter())
+        tell_decades(axis)
     low, high = (f(f(row["roofline_us"], row["median_us"]) for row in rows) for f in (min, max))
     spread = [low / 1.3, high * 1.3]
     for times, words in ((1, "the roofline"), (10, "10 x")):
         axes.plot(spread, [times * value for value in spread], color="#222222", linewidth=0.6, linestyle=":")
-        axes.annotate(words, (spread[0], times * spread[0]), (2, 3), textcoords="offset points", fontsize=5.5)
+        middle = (spread[0] * max(row["roofline_us"] for row in rows)) ** 0.5
+        beside = {
+            "ha": "center",
+            "va": "center",
+            "backgroundcolor": "white",
+            "bbox": {"pad": 0.5, "fc": "white", "ec": "none"},
+        }
+        axes.annotate(words, (middle, times * middle), fontsize=5.5, **beside)
     axes.set_xlim(spread[0], 1.3 * max(row["roofline_us"] for row in rows))
     axes.set_ylim(*spread)
     axes.set_xlabel("roofline of the task (us)")

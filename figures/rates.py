@@ -50,7 +50,7 @@ def paint_levels(rows, width):
     levels = sorted({row["level"] for row in rows})
     across = len(panels) if width > 5 or len(panels) < 3 else 1
     down = -(-len(panels) // across)
-    figure, grid = plt.subplots(down, across, figsize=(width, 0.6 + 1.7 * down), sharey=True, squeeze=False)
+    figure, grid = plt.subplots(down, across, figsize=(width, style.height(0.6, 1.7, down)), sharey=True, squeeze=False)
     share = 0.84 / len(models)
     for axes, panel in zip(grid.flat, panels):
         mine = [row for row in rows if row["panel"] == panel]
@@ -98,7 +98,7 @@ def paint_ablation(rows, width):
     figure, grid = plt.subplots(
         len(factors),
         1,
-        figsize=(width, 0.5 + 0.135 * sum(heights)),
+        figsize=(width, style.height(0.5, 0.135, sum(heights))),
         sharex=True,
         squeeze=False,
         gridspec_kw={"height_ratios": heights},

@@ -33,13 +33,14 @@ def error_rows(table):
         counts["other errors"] = sum(int(row[group]) for group in groups if group not in shown)
         counts["no kernel"] = scored - sum(counts.values())
         rows += [{"cell": row["cell"], "scored": scored, "part": part, "episodes": n} for part, n in counts.items()]
-    return rows
+    ended = {row["part"] for row in rows if row["episodes"]}
+    return [row for row in rows if row["part"] in ended]
 
 
 def paint_errors(rows, width):
     cells = list(dict.fromkeys(row["cell"] for row in rows))
     parts = list(dict.fromkeys(row["part"] for row in rows))
-    figure, axes = plt.subplots(figsize=(width, 1.35 + 0.24 * len(cells)))
+    figure, axes = plt.subplots(figsize=(width, style.height(1.35, 0.24, len(cells))))
     left = dict.fromkeys(cells, 0.0)
     for i, part in enumerate(parts):
         looks = style.fill(i - 1) if i else {"facecolor": "white", "edgecolor": "#222222", "linewidth": 0.7}
@@ -88,7 +89,7 @@ def paint_transitions(rows, width):
     table = [[0] * len(lasts) for _ in firsts]
     for row in rows:
         table[firsts.index(row["first_error"])][lasts.index(row["last_error"])] = row["episodes"]
-    figure, axes = plt.subplots(figsize=(width, 0.9 + 0.23 * len(firsts)))
+    figure, axes = plt.subplots(figsize=(width, 0.9 + 0.23 * max(4, len(firsts))))
     most = max(max(line) for line in table)
     axes.imshow(table, cmap="Greys", aspect="auto", vmin=0, vmax=1.4 * most)
     for y, line in enumerate(table):

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt  # noqa: E402 (the backend comes first)
 
 # Width of a column and of a page with two, in inches (ACM, IEEE and NeurIPS differ by less than a tenth).
 WIDTHS = {"": 3.35, "-wide": 6.9}
+TALLEST = 8.3  # inches: with its caption a figure of that height fills a page of letter paper or A4
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666"]
 HATCHES = ["", "///", "...", "xxx", "\\\\\\", "ooo", "---", "+++"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -61,6 +62,11 @@ def line(i):
         "markeredgecolor": "#222222",
         "markeredgewidth": 0.4,
     }
+
+
+def height(fixed, pitch, rows):
+    """Of a figure with so many rows, which stand closer where a page would not hold them."""
+    return min(TALLEST, fixed + pitch * rows)
 
 
 def wrapped(text, inches):

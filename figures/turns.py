@@ -26,7 +26,7 @@ def turn_rows(table):
 
 def paint_turns(rows, width):
     cells = list(dict.fromkeys(row["cell"] for row in rows))
-    figure, axes = plt.subplots(figsize=(width, 2.3 + 0.1 * len(cells)))
+    figure, axes = plt.subplots(figsize=(width, style.height(2.3, 0.1, len(cells))))
     for i, cell in enumerate(cells):
         mine = [row for row in rows if row["cell"] == cell]
         turns = [row["turn"] for row in mine]

@@ -43,4 +43,5 @@ const opened = (title, ...inside) => Object.assign(folded(title, ...inside), { o
 let data, index, count, several; // of the report, once it is unpacked
 
 const word = (key, i) => index[key].words[index[key].rows[i]];
-const idOf = (i) => `${word("cell", i)}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");
+const idOf = (i) =>
+  `${word("cell", i)}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");

@@ -165,6 +165,11 @@ class Looking(unittest.TestCase):
         with open(folder / "levels.csv", newline="") as file:
             panels = {row["panel"] for row in csv.DictReader(file)}
         self.assertEqual(len(panels), 2)
+        for path in folder.glob("*.pdf"):
+            box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", path.read_bytes())
+            width, height = (float(side) / 72 for side in box.groups())
+            self.assertAlmostEqual(width, 6.9 if path.stem.endswith("-wide") else 3.35, places=2)
+            self.assertLess(height, 8.5, "inches: with a caption it fits a page")
         done = nkigrid("figures", "--counts", COUNTS, "-o", folder, "--figure", "turns")
         self.assertEqual(done.returncode, 2)
         self.assertIn("needs a RUN", done.stderr)
