@@ -34,6 +34,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       seal_verb(),
       reread_verb(),
       serve_verb(),
+      tend_verb(),
       show_verb(),
       log_verb(),
       audit_verb(),
