@@ -116,7 +116,9 @@ class Keeper {
   }
 
   std::string keep() {
-    if (!take_lock()) return end_note("was told to end"), std::string();
+    if (!take_lock()) return {};
+    note(State::starting);
+    if (options_.begun) options_.begun();
     try {
       for (note_.starts = 1;; ++note_.starts) {
         if (!live_once()) return {};
@@ -148,7 +150,6 @@ class Keeper {
               options_.name.replica};
     note_.address = fmt::format("http://{}:{}", options_.machine, place_.port);
     note(State::starting);
-    if (note_.starts == 1 && options_.begun) options_.begun();
     const auto path = log::server_file(options_.log_folder, options_.name, ".out");
     const auto words = words_of(spec_, place_);
     const Fd output = open_output(path, words);
@@ -239,7 +240,9 @@ class Keeper {
   std::string signal_text() const {
     signalfd_siginfo info = {};
     if (::read(signals_.get(), &info, sizeof info) != sizeof info) return "was told to end";
-    return fmt::format("was told to end ({})", ::strsignal(static_cast<int>(info.ssi_signo)));
+    return fmt::format(
+        "was told to end ({}{})", ::strsignal(static_cast<int>(info.ssi_signo)),
+        options_.job.empty() ? "" : ": its job was cancelled, or its time limit, server.slurm.time, is over");
   }
 
   bool still_wanted() {
