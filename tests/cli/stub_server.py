@@ -78,6 +78,8 @@ def handler_of(stub):
             else:
                 self.reply(404)
 
+        do_HEAD = do_GET  # what some sites probe with
+
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             self.reply(200, stub.answer())
