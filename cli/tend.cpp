@@ -14,7 +14,6 @@
 #include "cli/schedulers.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
-#include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/run_directory.hpp"
 #include "jobs/servers.hpp"
@@ -32,9 +31,6 @@ struct TendOptions {
   bool job = false, trust = false, quiet = false;
 };
 
-/// A server's job is in the queue before the elements are: it waits so long for the first of them.
-constexpr Seconds kFirstElement{600};
-
 const jobs::ServerSpec& server_in(const jobs::Grid& grid, const TendOptions& options) {
   const auto& servers = jobs::servers_of(grid);
   const auto found =
@@ -45,16 +41,6 @@ const jobs::ServerSpec& server_in(const jobs::Grid& grid, const TendOptions& opt
     throw Error(ErrorCode::usage, fmt::format("the server of model '{}' has {} replicas, counted from 0",
                                               options.server, found->spec->replicas));
   return *found->spec;
-}
-
-/// Until the elements of the run have come and gone.
-std::function<bool()> until_elements_end(const jobs::Run& run, jobs::Allocation& allocation) {
-  const SystemClock clock;
-  return [&run, &allocation, clock, begun = clock.monotonic(), seen = false]() mutable {
-    const bool wanted = allocation.has_elements(run);
-    seen = seen || wanted;
-    return wanted || (!seen && clock.monotonic() - begun < kFirstElement);
-  };
 }
 
 ExitCode tend(const TendOptions& options) {
@@ -76,7 +62,7 @@ ExitCode tend(const TendOptions& options) {
     how.host = "0.0.0.0";
     how.machine = host_name();
     how.job = allocation->job();
-    how.is_wanted = until_elements_end(run, *allocation);
+    how.is_wanted = [&] { return allocation->has_elements(run); };
   }
   how.begun = [] { fmt::print("begun\n"), std::fflush(stdout); };
   how.quiet = options.quiet;

@@ -110,8 +110,10 @@ class SlurmAllocation final : public jobs::Allocation {
   }
   bool has_elements(const jobs::Run& run) override {
     if (slurm::has_elements(run)) return true;
-    if (!submits_) submits_ = lock_submits(run);
-    return slurm::has_elements(run);  // one may have been submitted meanwhile
+    submits_ = lock_submits(run);
+    if (!slurm::has_elements(run)) return false;
+    submits_ = Fd();  // a submit sent some, perhaps after it sent the server that asks
+    return true;
   }
   std::optional<double> end(Seconds asked) const override { return allocation_end(asked); }
   jobs::EndQuestion watch_end() const override {
