@@ -13,6 +13,7 @@
 #include "cli/bench_report.hpp"
 #include "cli/benchmarks.hpp"
 #include "cli/task_filter.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/grid/units.hpp"
@@ -151,9 +152,9 @@ void declare_overlap(CLI::App& app, const Options& options, const Chosen& chosen
       chosen);
   overlaps->add_option("a", options->overlap.a, "a benchmark, or a folder of Python files")->required()->type_name("A");
   overlaps->add_option("b", options->overlap.b, "another; none: inside A")->type_name("B");
-  overlaps->add_option("--near", options->overlap.near, "share of common 5-grams from which texts are near")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  want_number(overlaps->add_option("--near", options->overlap.near, "share of common 5-grams from which texts are near")
+                  ->capture_default_str(),
+              "SHARE");
   overlaps->add_flag("!--no-behaviour", options->overlap.behaviour, "compare texts only, run nothing");
   add_json(*overlaps, *options);
 }

@@ -20,27 +20,14 @@ struct CompletionOptions {
   std::string shell, output;
 };
 
-std::vector<const CLI::App*> shown_below(const CLI::App& app) {
-  const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
-  return {verbs.begin(), verbs.end()};
-}
-
-std::vector<std::string> option_words(const CLI::App& verb) {
-  std::vector<std::string> words;
-  for (const auto* option : verb.get_options()) {
-    for (const auto& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  return words;
-}
-
 /// A line a verb, `log check` after `log`: what may follow it. Options where the word begins with a dash, else verbs
 /// below it, else files.
 std::string bash_cases(const CLI::App& verb, const std::string& path) {
   std::vector<std::string> verbs;
-  for (const auto* below : shown_below(verb)) verbs.push_back(below->get_name());
-  auto text = fmt::format("    \"{}\") options=\"{}\" verbs=\"{}\" ;;\n", path, fmt::join(option_words(verb), " "),
+  for (const auto* below : verbs_below(verb)) verbs.push_back(below->get_name());
+  auto text = fmt::format("    \"{}\") options=\"{}\" verbs=\"{}\" ;;\n", path, fmt::join(options_of(verb), " "),
                           fmt::join(verbs, " "));
-  for (const auto* below : shown_below(verb))
+  for (const auto* below : verbs_below(verb))
     text += bash_cases(*below, path.empty() ? below->get_name() : path + " " + below->get_name());
   return text;
 }
@@ -67,7 +54,7 @@ std::string bash_script(const CLI::App& app) {
 /// "|check|log|log check|": the verbs as the words that lead to them.
 std::string paths_below(const CLI::App& verb, const std::string& path) {
   std::string text;
-  for (const auto* below : shown_below(verb)) {
+  for (const auto* below : verbs_below(verb)) {
     const auto at = path.empty() ? below->get_name() : path + " " + below->get_name();
     text += at + "|" + paths_below(*below, at);
   }
@@ -95,7 +82,7 @@ std::string zsh_text(const std::string& text) {
 
 /// A function a verb, which calls those below it.
 std::string zsh_functions(const CLI::App& verb, const std::string& function) {
-  const auto below = shown_below(verb);
+  const auto below = verbs_below(verb);
   std::string text, list, cases;
   for (const auto* sub : below) {
     const auto name = function + "_" + sub->get_name();

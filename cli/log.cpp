@@ -110,7 +110,7 @@ Verb log_verb() {
                 app.add_subcommand("check", "reads every record, prints what each file holds; exit 3 on damage");
             sub->add_option("run", options->run, "run folder")->required()->type_name("RUN");
             sub->add_flag("--json", options->json, "machine-readable");
-            sub->add_flag("--quiet", options->quiet, "print nothing, tell by the exit code");
+            sub->add_flag("-q,--quiet", options->quiet, "print nothing, tell by the exit code");
             return [options] { return check(*options); };
           }};
 }

@@ -20,6 +20,7 @@
 #include "cli/schedulers.hpp"
 #include "cli/set_option.hpp"
 #include "cli/terminal.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
@@ -183,9 +184,10 @@ Verb plan_verb() {
                            "costs are learnt from it too, where "
                            "--costs names no other")
                 ->type_name("RUN");
-            app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
-                ->type_name("POINTS")
-                ->capture_default_str();
+            want_number(
+                app.add_option("--difference", options->difference, "the difference that one wants to see, in points")
+                    ->capture_default_str(),
+                "POINTS");
             app.add_option(
                    "--test", options->test,
                    "whose power is forecast, as `tables --test` has it: mid-p, or exact (never above its level)")

@@ -89,7 +89,7 @@ Verb seal_verb() {
             auto options = std::make_shared<SealOptions>();
             app.add_option("run", options->run, "run folder")->required()->type_name("RUN");
             app.add_flag("--json", options->json, "machine-readable");
-            app.add_flag("--quiet", options->quiet, "print the segments alone");
+            app.add_flag("-q,--quiet", options->quiet, "print the segments alone");
             return [options] { return seal(*options); };
           }};
 }

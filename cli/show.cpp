@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -104,6 +105,9 @@ ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const st
   const Transcript transcript = read_transcript(run, parse_episode_id(episode));
   if (options.wire) {
     fmt::print("{}", wire_lines(transcript));
+    const auto is_bare = [](const auto& turn) { return turn.reply.raw.empty(); };
+    if (!options.quiet && std::all_of(transcript.turns.begin(), transcript.turns.end(), is_bare))
+      notice("no bytes of a server are logged here: a model without an endpoint sends nothing");
     return ExitCode::done;
   }
   const std::string text =

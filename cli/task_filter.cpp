@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/usage.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
 
@@ -68,7 +69,7 @@ void add_filter(CLI::App& app, TaskFilter& filter) {
   app.add_option("--task", filter.glob, "only tasks whose id matches, e.g. 'L2/*softmax*'")->type_name("GLOB");
   app.add_option("--level", filter.level, "only this level, e.g. L2")->type_name("LEVEL");
   app.add_option("--category", filter.category, "only this category, e.g. attention")->type_name("NAME");
-  app.add_option("--rank", filter.rank, "only tasks whose first input has so many axes")->type_name("N");
+  want_whole(app.add_option("--rank", filter.rank, "only tasks whose first input has so many axes"), 1, 32);
   app.add_option("--dtype", filter.dtype, "only tasks with a tensor of this type, e.g. bfloat16")->type_name("DTYPE");
   app.add_option("--tag", filter.tag, "only tasks with this tag, e.g. ragged, weights, decompose")->type_name("TAG");
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -57,23 +58,10 @@ class HelpPage final : public CLI::Formatter {
   std::size_t columns_ = kPlainColumns;
 };
 
-std::vector<const CLI::App*> verbs_below(const CLI::App& app) {
-  auto all = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });  // hidden ones not
-  return {all.begin(), all.end()};
-}
-
 std::vector<std::string> names_below(const CLI::App& app) {
   std::vector<std::string> names;
   for (const auto* verb : verbs_below(app)) names.push_back(verb->get_name());
   return names;
-}
-
-std::vector<std::string> options_of(const CLI::App& app) {
-  std::vector<std::string> options;
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) options.push_back("--" + name);
-  }
-  return options;
 }
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
@@ -99,6 +87,14 @@ std::string unknown_option(const CLI::App& verb, int argc, char** argv) {
   return {};
 }
 
+/// The whole word as a finite number; nothing where it is none.
+std::optional<double> number_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) return {};
+  return value;
+}
+
 /// "RUN (a frozen run)" for each required word that is not there.
 std::vector<std::string> missing_words(const CLI::App& verb) {
   std::vector<std::string> missing;
@@ -112,6 +108,19 @@ std::vector<std::string> missing_words(const CLI::App& verb) {
 }
 
 }  // namespace
+
+std::vector<const CLI::App*> verbs_below(const CLI::App& app) {
+  const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
+  return {verbs.begin(), verbs.end()};
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> options;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  return options;
+}
 
 void want_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
   option->type_name("N")->check(CLI::Validator(
@@ -129,10 +138,16 @@ void want_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
 void want_positive(CLI::Option* option) {
   option->type_name("X")->check(CLI::Validator(
       [](std::string& text) {
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        const bool fits = !text.empty() && *end == '\0' && std::isfinite(value) && value > 0;
-        return fits ? std::string() : fmt::format("'{}' (a number above 0 is wanted)", text);
+        const auto value = number_of(text);
+        return value && *value > 0 ? std::string() : fmt::format("'{}' (a number above 0 is wanted)", text);
+      },
+      ""));
+}
+
+void want_number(CLI::Option* option, const std::string& name) {
+  option->type_name(name)->check(CLI::Validator(
+      [](std::string& text) {
+        return number_of(text) ? std::string() : fmt::format("'{}' (a number is wanted)", text);
       },
       ""));
 }

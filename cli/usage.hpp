@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -16,6 +17,13 @@ namespace nkigrid::cli {
 void want_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most);
 /// The option takes a number above 0; its value is called X.
 void want_positive(CLI::Option* option);
+/// The option takes a finite number, whose range the verb knows. @param name of its value on help pages
+void want_number(CLI::Option* option, const std::string& name);
+
+/// The verbs right below `app` that its page lists: hidden ones are left out.
+std::vector<const CLI::App*> verbs_below(const CLI::App& app);
+/// The long options of a verb: "--json".
+std::vector<std::string> options_of(const CLI::App& app);
 
 /// Help pages in our words and as wide as the terminal, for `app` and all below it. Called when every verb has declared
 /// its options.

@@ -13,12 +13,15 @@ namespace {
 using Layout = std::function<std::string(const Sheet&)>;
 
 // One after the other. @param empty how the sentence of an empty table is written: its name, then why
-std::string laid_out(const std::vector<Block>& blocks, const Layout& layout, const char* empty) {
+// @param columns as wide as that sentence may be; 0: as it is
+std::string laid_out(const std::vector<Block>& blocks, const Layout& layout, const char* empty,
+                     std::size_t columns = 0) {
   std::string text;
   for (const auto& block : blocks) {
     text += text.empty() ? "" : "\n";
-    text += block.sheet.rows.empty() ? fmt::format(fmt::runtime(empty), block.sheet.name, block.why_empty)
-                                     : layout(block.sheet);
+    text += block.sheet.rows.empty()
+                ? wrapped(fmt::format(fmt::runtime(empty), block.sheet.name, block.why_empty), columns)
+                : layout(block.sheet);
   }
   return text;
 }
@@ -42,7 +45,7 @@ Page printable_page(Page page) {
 
 std::string page_as_text(const Page& page, std::size_t columns) {
   const auto layout = [columns](const Sheet& sheet) { return sheet_as_text(sheet, columns); };
-  auto text = laid_out(page.blocks, layout, "{}: nothing to show: {}\n");
+  auto text = laid_out(page.blocks, layout, "{}: nothing to show: {}\n", columns);
   for (const auto& warning : page.warnings) text += "\n" + wrapped("warning: " + warning, columns);
   return page.warnings.empty() ? text : text + '\n';
 }

@@ -35,10 +35,11 @@ std::vector<ReadingRow> make_readings(const Evidence& evidence) {
 }
 
 Sheet readings_sheet(const Evidence& evidence) {
-  Sheet sheet{.caption = caption_of_counts(evidence, "replies that were not read as they stood"),
+  Sheet sheet{.caption = caption_of_counts(evidence, "replies that were not read as they stood, or said nothing new"),
               .columns = data_columns({"cell", "#replies", "reading", "#times"}),
               .notes = {"call_recovered: a tool call that the server left in the text; extract: code found in a fence; "
-                        "usage=missing: tokens are upper estimates; left_out: a parameter that the server refuses"}};
+                        "same_kernel: submitted before, answered without the device; usage=missing: tokens are upper "
+                        "estimates; left_out: a parameter that the server refuses"}};
   for (const auto& row : evidence.once(make_readings))
     sheet.rows.push_back({row.cell, std::to_string(row.replies), row.reading, std::to_string(row.times)});
   return sheet;

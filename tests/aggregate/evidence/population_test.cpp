@@ -1,5 +1,6 @@
 #include "aggregate/evidence/population.hpp"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
