@@ -42,15 +42,15 @@ bool is_ready(int fd, Seconds patience) {
   return ::poll(&watched, 1, static_cast<int>(patience.count() * 1000)) > 0;
 }
 
-void await_server(const jobs::KeptServer& server, const model::ServerPlaces& places, const std::atomic<int>& stop,
-                  bool quiet) {
+void await_server(const jobs::KeptServer& server, const model::ServerPlaces& places, Patience patience,
+                  const std::atomic<int>& stop, bool quiet) {
   const SystemClock clock;
   model::Replicas replicas(places, server, clock);
   const auto begun = clock.monotonic();
   bool told = quiet;
   while (stop.load() == 0) {
     const auto waited = clock.monotonic() - begun;
-    if (replicas.healthy()) return;
+    if (replicas.healthy() && (patience == Patience::first_replica || replicas.settled())) return;
     if (replicas.failed() || (replicas.lost() && waited > kEarlier))
       throw Error(ErrorCode::external, replicas.trouble());
     if (waited > server.spec->start_timeout + kSlack)
@@ -129,8 +129,8 @@ LocalKeepers::~LocalKeepers() {
 }
 
 void await_servers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers,
-                   const std::atomic<int>& stop, bool quiet) {
-  for (const auto& server : servers) await_server(server, {run.log_folder(), owner}, stop, quiet);
+                   Patience patience, const std::atomic<int>& stop, bool quiet) {
+  for (const auto& server : servers) await_server(server, {run.log_folder(), owner}, patience, stop, quiet);
 }
 
 }  // namespace nkigrid::cli

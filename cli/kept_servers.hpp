@@ -48,9 +48,15 @@ class LocalKeepers {
   std::vector<Keeper> keepers_;
 };
 
+/// How long a session waits for servers.
+enum class Patience {
+  first_replica,  ///< jobs: the others may wait for nodes longer than the grid takes
+  all_replicas,   ///< processes of this machine: until each is healthy or has failed
+};
+
 /// Waits until each of the servers has a healthy replica, or `stop` is another number than 0.
 /// @throws Error{external} when one has none left that may become healthy, or none within its start_timeout and a bit
 void await_servers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers,
-                   const std::atomic<int>& stop, bool quiet);
+                   Patience patience, const std::atomic<int>& stop, bool quiet);
 
 }  // namespace nkigrid::cli

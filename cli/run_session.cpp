@@ -202,7 +202,8 @@ std::vector<jobs::KeptServer> wanted_servers(const jobs::Run& run, const Session
 void await_own_servers(const jobs::Run& run, mpi::Comm& comm, const SessionOptions& options,
                        const std::vector<jobs::KeptServer>& servers) {
   try {
-    await_servers(run, server_owner(options), servers, stop_signal, options.quiet);
+    await_servers(run, server_owner(options), servers,
+                  options.served ? Patience::first_replica : Patience::all_replicas, stop_signal, options.quiet);
   } catch (const Error& error) {
     log::note_failure(run.log_folder(), options.shard, error.what());
     throw;

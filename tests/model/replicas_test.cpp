@@ -43,6 +43,18 @@ TEST_F(ReplicasTest, TheLeastBusyOfThoseThatWork) {
   EXPECT_EQ(replicas.take()->replica, 0u);
 }
 
+TEST_F(ReplicasTest, ProcessesThatSendOneAtATimeUseThemAll) {
+  auto replicas = make();
+  note(0, State::healthy);
+  note(1, State::healthy);
+  EXPECT_TRUE(replicas.settled());
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    const auto place = *replicas.take();
+    EXPECT_EQ(place.replica, i % 2);
+    replicas.give_back(place, true);
+  }
+}
+
 TEST_F(ReplicasTest, OneThatFailedARequestIsTriedLastForAWhile) {
   auto replicas = make();
   note(0, State::healthy);

@@ -34,13 +34,14 @@ std::optional<Replicas::Place> Replicas::take() {
   look();
   const auto now = clock_.monotonic();
   Replica* best = nullptr;
-  const auto rank = [&](const Replica& r) { return std::tuple(r.doubted_until > now, r.in_flight); };
+  const auto rank = [&](const Replica& r) { return std::tuple(r.doubted_until > now, r.in_flight, r.given); };
   for (auto& replica : replicas_) {
     if (!replica.note || replica.note->state != State::healthy) continue;
     if (best == nullptr || rank(replica) < rank(*best)) best = &replica;
   }
   if (best == nullptr) return std::nullopt;
   ++best->in_flight;
+  ++best->given;
   return Place{best->name.replica, best->note->address};
 }
 
@@ -62,6 +63,8 @@ bool Replicas::all_are(std::initializer_list<State> states) {
 }
 
 bool Replicas::lost() { return all_are({State::failed, State::ended}); }
+
+bool Replicas::settled() { return all_are({State::healthy, State::failed, State::ended}); }
 
 bool Replicas::failed() { return all_are({State::failed}); }
 

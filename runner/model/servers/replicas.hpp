@@ -16,7 +16,8 @@
 namespace nkigrid::model {
 
 /// The replicas of one server, as their keepers note them, behind one name: each request goes to the one that has the
-/// fewest of this process in flight. One that failed a request is tried last for a while.
+/// fewest of this process in flight, of those to the one that had the fewest in all. One that failed a request is tried
+/// last for a while.
 /// @threads any number
 class Replicas {
  public:
@@ -33,6 +34,8 @@ class Replicas {
 
   /// True when none will be healthy again: each has failed for good or was ended.
   bool lost();
+  /// True when none is starting, or has not begun.
+  bool settled();
   /// True when each has failed for good: no earlier keeper's word.
   bool failed();
   /// Why none is healthy, e.g. "the server of model 'qwen' is starting".
@@ -45,6 +48,7 @@ class Replicas {
     log::ServerName name;
     std::optional<log::ServerNote> note;
     std::uint32_t in_flight = 0;
+    std::uint64_t given = 0;
     Seconds doubted_until{0};
   };
   bool all_are(std::initializer_list<log::ServerNote::State> states);
