@@ -1,4 +1,5 @@
-"""Models' servers as jobs of the run: begun before its elements, ended when none of them is left, however they ended."""
+"""Models' servers as jobs of the run: begun before its elements, ended when none of these is left, however they
+ended."""
 import json
 import pathlib
 import unittest
