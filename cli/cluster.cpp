@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.hpp"
+#include "cli/kept_servers.hpp"
 #include "cli/status_report.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
@@ -60,6 +61,12 @@ void print_hold(const jobs::Run& run, const jobs::SubmitReport& report) {
   fmt::print("held, as slurm.extra asks; `scontrol release {}` lets them start\n", fmt::join(arrays, ","));
 }
 
+std::vector<std::string> server_names(const jobs::Run& run, const log::Ledger& ledger, bool with_parked) {
+  std::vector<std::string> names;
+  for (const auto& server : servers_to_run(run, ledger, std::nullopt, with_parked)) names.push_back(server.name);
+  return names;
+}
+
 /// True when RUN/tables holds what the log holds now.
 bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
   try {
@@ -93,6 +100,8 @@ void print_already(const jobs::Run& run, const jobs::SubmitReport& report, const
 
 void print_report(const jobs::Run& run, const jobs::SubmitReport& report, const OutstandingOptions& options) {
   if (report.already) return print_already(run, report, options);
+  for (const auto& server : report.submission.servers)
+    fmt::print("submitted server {} of model {}, before the elements\n", server.job, server.name);
   for (const auto& array : report.submission.arrays)
     fmt::print("submitted array {} (elements {}, shard = element + {})\n", array.job, array.elements, array.offset);
   print_pace(run, report.pace, stdout);
@@ -120,6 +129,10 @@ void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const st
   if (report.arrays_added) {
     for (const auto& array : report.submission.arrays)
       out["arrays"].push_back({{"job", array.job}, {"elements", array.elements}, {"offset", array.offset}});
+  }
+  if (!report.already) {
+    for (const auto& server : report.submission.servers)
+      out["servers"].push_back({{"job", server.job}, {"server", server.name}, {"replica", server.replica}});
   }
   const auto aggregation = report.submission.aggregation;
   out["aggregation"] = aggregation == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(aggregation);
@@ -155,7 +168,8 @@ ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, co
                                              .exclude = bad,
                                              .with_parked = options.with_parked,
                                              .tables = lacks_tables,
-                                             .stopped = log::stopped_shards(run.log_folder())});
+                                             .stopped = log::stopped_shards(run.log_folder()),
+                                             .servers = server_names(run, ledger, options.with_parked)});
   if (!report.aggregation_refused.empty())
     warn("the aggregation was refused: {}; the last element to end makes the tables", report.aggregation_refused);
   if (options.json) {

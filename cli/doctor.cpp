@@ -35,6 +35,7 @@
 #include "jobs/base/wrapped.hpp"
 #include "jobs/finding.hpp"
 #include "jobs/grid/grid.hpp"
+#include "jobs/servers.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/model/served.hpp"
 #include "runner/proc/child.hpp"
@@ -141,6 +142,19 @@ std::vector<Finding> look_at_model(const jobs::ModelSpec& model, bool probe) {
   return findings;
 }
 
+/// The program of a server that runs would start here; a job's node may have another PATH.
+Finding look_at_server(const jobs::KeptServer& server, bool as_jobs) {
+  return look("server " + server.name, as_jobs ? Need::useful : Need::needed, [&] {
+    const auto& name = server.spec->command.front();
+    const auto program = name.find('/') == std::string::npos ? find_program(name) : std::filesystem::path(name);
+    if (!program || ::access(program->c_str(), X_OK) != 0)
+      lacks(fmt::format("there is no program '{}'{}; install it, or correct models.{}.server.command", name,
+                        as_jobs ? " on this machine" : "", server.name));
+    return fmt::format("'{}' is there; it is started with the run{}", program->native(),
+                       as_jobs ? ", on a node that nobody has looked at" : "");
+  });
+}
+
 /// What only some grids use. Without a grid all of it is looked at, and nothing of it is missed.
 std::vector<Finding> look_at_parts_for(const std::optional<jobs::Grid>& grid, const jobs::CheckSpec& check,
                                        const jobs::DeviceSpec& spec) {
@@ -174,8 +188,10 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
        look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
   add(scheduler.look(grid));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {
-    if (jobs::has_endpoint(model.api)) add(look_at_model(model, probe));
+    if (jobs::has_endpoint(model.api) && jobs::kept_server_of(model.api).empty()) add(look_at_model(model, probe));
   }
+  for (const auto& server : grid ? jobs::servers_of(*grid) : std::vector<jobs::KeptServer>{})
+    add({look_at_server(server, grid->slurm.given)});
   return findings;
 }
 

@@ -22,7 +22,7 @@ struct RunOptions {
   std::string subject, run;
   int shard = -1;
   std::uint32_t lanes = 0, elements_at_once = 1;
-  bool parked = false, json = false, quiet = false, trust = false;
+  bool parked = false, json = false, quiet = false, trust = false, served = false;
   std::vector<std::string> costs, sets;
 };
 
@@ -47,6 +47,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
     session.run = options.subject;
     session.shard = shard_of(options);
     session.trust_commands = options.trust;
+    session.served = options.served;
   } else {
     if (options.run.empty())
       throw Error(ErrorCode::usage,
@@ -83,6 +84,8 @@ Verb run_verb(ProgramArguments arguments) {
             add_lanes_option(app, options->lanes);
             app.add_flag("--json", options->json, "what it came to, machine-readable, on stdout");
             add_trust_option(app, options->trust);
+            app.add_flag("--served", options->served,
+                         "the models' servers are jobs of their own, as `submit` starts them: none is started here");
             app.add_flag("-q,--quiet", options->quiet, "no progress");
             add_set_option(app, options->sets);
             add_costs_option(app, options->costs);

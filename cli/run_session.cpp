@@ -19,6 +19,7 @@
 #include "aggregate/tables/write.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/kept_servers.hpp"
 #include "cli/own_commands.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/usage.hpp"
@@ -26,10 +27,12 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/run_directory.hpp"
+#include "jobs/servers.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/log/costs.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/refusals.hpp"
+#include "runner/log/server_notes.hpp"
 #include "runner/log/stopped_by.hpp"
 #include "runner/model/key.hpp"
 #include "runner/mpi/comm.hpp"
@@ -181,9 +184,42 @@ void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, cons
   if (!reason.empty()) leave_out_of_waiting(run, allocation, log::read_ledger(run).bad_nodes());
 }
 
+/// Whose servers this session asks.
+std::string server_owner(const SessionOptions& options) {
+  return options.served ? std::string(log::kJobsOwn) : owner_of(options.shard);
+}
+
+/// The servers that rank 0 waits for: none where another process has the shards, which is told later.
+std::vector<jobs::KeptServer> wanted_servers(const jobs::Run& run, const SessionOptions& options) {
+  for (std::uint32_t s = 0; s < run.plan.shards; ++s) {
+    const ShardId shard{s};
+    if ((!options.shard || options.shard->value == s) && !options.served && runner::is_owned(run.folder, shard))
+      return {};
+  }
+  return servers_to_run(run, log::read_ledger(run), options.shard, options.with_parked);
+}
+
+/// Rank 0 waits until they answer; the others for rank 0.
+void await_own_servers(const jobs::Run& run, mpi::Comm& comm, const SessionOptions& options,
+                       const std::vector<jobs::KeptServer>& servers) {
+  try {
+    await_servers(run, server_owner(options), servers,
+                  options.served ? Patience::first_replica : Patience::all_replicas, stop_signal, options.quiet);
+  } catch (const Error& error) {
+    log::note_failure(run.log_folder(), options.shard, error.what());
+    throw;
+  }
+  comm.barrier("wait for the models' servers");
+}
+
 ExitCode run_rank(Session& session, mpi::Comm& comm) {
   const auto& options = session.options;
   const auto run = open_run(session, comm);
+  const bool has_servers = !jobs::servers_of(run.grid).empty();
+  // They load while the device is looked at.
+  const auto servers = has_servers && comm.rank() == 0 ? wanted_servers(run, options) : std::vector<jobs::KeptServer>();
+  std::optional<LocalKeepers> keepers;
+  if (!options.served) keepers.emplace(run, server_owner(options), servers, comm.size() > 1, options.quiet);
   std::shared_ptr<device::Device> device;
   try {
     device = device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret},
@@ -194,6 +230,7 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
     throw;
   }
   note_refusal(run, *session.allocation, {});
+  if (has_servers) await_own_servers(run, comm, options, servers);
   const SystemClock clock;
   const runner::RunOptions how{.shard = options.shard,
                                .lanes = options.lanes,
@@ -203,7 +240,8 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
                                .elements_at_once = options.elements_at_once,
                                .end_question = session.end_question,
                                .node = session.allocation->node(),
-                               .keys = std::move(session.keys)};
+                               .keys = std::move(session.keys),
+                               .servers_of = server_owner(options)};
   const auto result = runner::run_shard(run, comm, std::move(device), clock, how, stop_signal);
   return comm.rank() == 0 ? finish(run, result, options, *session.allocation) : result.exit_code;
 }

@@ -30,6 +30,7 @@ struct SessionOptions {
   bool quiet = false;
   bool json = false;            ///< rank 0 says on stdout what it came to
   bool trust_commands = false;  ///< see own_commands.hpp
+  bool served = false;          ///< the models' servers are jobs of their own: none is started here
 };
 
 /// One process of a run on this machine: fork servers first, then MPI when a launcher started us, then the shard; rank

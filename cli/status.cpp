@@ -19,6 +19,7 @@
 #include "jobs/base/notice.hpp"
 #include "runner/log/endpoint_notes.hpp"
 #include "runner/log/file_lock.hpp"
+#include "runner/log/server_notes.hpp"
 #include "runner/progress.hpp"
 
 namespace nkigrid::cli {
@@ -42,6 +43,7 @@ class Cluster {
     if (!asked_ || now - *asked_ >= kAskEvery) ask(run);
     report.elements = jobs_.elements;
     report.aggregation = jobs_.aggregation;
+    report.server_jobs = jobs_.servers;
     report.cluster_warning = warning_;
   }
   /// True when a job of the run lives, or when nobody can say.
@@ -78,6 +80,7 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
   report.works = cluster.works() || log::has_living_writer(run.log_folder());
   // Left by sessions that died, they say nothing.
   if (report.works) report.endpoints = log::read_endpoint_notes(run.log_folder());
+  report.servers = log::living_servers(run.log_folder());
   return report;
 }
 

@@ -91,6 +91,59 @@ nlohmann::ordered_json job_json(const jobs::ElementState& job, double now) {
           {"age_seconds", age_seconds(job, now)}};
 }
 
+/// What a keeper says, and what the batch system does, where it is its job.
+std::string server_text(const log::NamedServer& server, double now) {
+  const auto& note = server.note;
+  auto text = fmt::format("server of model {}, replica {}{}: {}", server.name.server, server.name.replica,
+                          note.job.empty() ? "" : fmt::format(" (job {})", note.job), log::to_string(note.state));
+  if (note.state == log::ServerNote::State::healthy) text += " at " + note.address;
+  if (note.since > 0) text += " since " + long_time(std::max(0.0, now - note.since));
+  if (note.starts > 1) text += ", started twice";
+  if (!note.text.empty()) text += "; it " + note.text;
+  return text + "\n";
+}
+
+std::string servers_text(const StatusReport& report) {
+  std::string text;
+  for (const auto& server : report.servers) text += server_text(server, report.time);
+  for (const auto& server : report.server_jobs) {
+    const bool told = std::any_of(report.servers.begin(), report.servers.end(), [&](const auto& living) {
+      return living.note.job == std::to_string(server.job.job);
+    });
+    if (!told && server.job.active)
+      text += fmt::format("server of model {}, replica {} (job {}): {}\n", server.name, server.replica, server.job.job,
+                          element_text(server.job, report.time));
+  }
+  return text;
+}
+
+nlohmann::ordered_json servers_json(const StatusReport& report) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& [name, note] : report.servers) {
+    list.push_back({{"server", name.server},
+                    {"replica", name.replica},
+                    {"for", name.owner},
+                    {"state", log::to_string(note.state)},
+                    {"address", note.address},
+                    {"job", note.job},
+                    {"starts", note.starts},
+                    {"since", note.since},
+                    {"text", note.text}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json server_jobs_json(const StatusReport& report) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& server : report.server_jobs) {
+    auto row = job_json(server.job, report.time);
+    row["server"] = server.name;
+    row["replica"] = server.replica;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 /// What one can do about what is outstanding when nothing works on it.
 std::string continue_text(const StatusReport& report) {
   const auto parked = report.reasons.find("parked");
@@ -184,6 +237,8 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
   json["aggregation"] =
       report.aggregation ? job_json(*report.aggregation, report.time) : nlohmann::ordered_json(nullptr);
   json["endpoints"] = report.endpoints;
+  json["servers"] = servers_json(report);
+  json["server_jobs"] = server_jobs_json(report);
   json["per_hour"] = report.per_hour;
   json["eta_seconds"] =
       report.eta_seconds() < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(report.eta_seconds());
@@ -234,6 +289,7 @@ std::string to_text(const StatusReport& report) {
   }
   text += elements_text(report.elements, report.time);
   text += aggregation_text(report);
+  text += servers_text(report);
   for (const auto& [model, what] : report.endpoints)
     text += fmt::format("the endpoint of model {} {}; its episodes wait, and no node is blamed\n", model, what);
   for (const auto& [name, node] : report.bad_nodes)

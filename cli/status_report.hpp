@@ -9,6 +9,7 @@
 #include "jobs/run_directory.hpp"
 #include "jobs/scheduler.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/server_notes.hpp"
 
 namespace nkigrid::cli {
 
@@ -26,6 +27,8 @@ struct StatusReport {
   std::vector<jobs::ElementState> elements;       ///< empty for a local run
   std::optional<jobs::ElementState> aggregation;  ///< the job that makes the tables
   std::map<std::string, std::string> endpoints;   ///< by model, what is known of one that fails
+  std::vector<log::NamedServer> servers;          ///< that are kept for it, as their keepers say
+  std::vector<jobs::ServerJob> server_jobs;       ///< those that are batch jobs
   std::uint64_t rows_outside = 0;                 ///< of the log, that are of no planned episode
   std::vector<std::string> log_warnings;          ///< damage, and files that do not count
   std::string cluster_warning;                    ///< why the controller could not be asked, or ""

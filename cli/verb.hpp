@@ -54,6 +54,7 @@ Verb kernel_verb();
 Verb audit_verb();
 Verb bench_verb();
 Verb serve_verb();
+Verb tend_verb();
 Verb doctor_verb();
 Verb completion_verb();
 

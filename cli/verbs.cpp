@@ -22,6 +22,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       reread_verb(),
       reverify_verb(arguments),
       serve_verb(),
+      tend_verb(),
       show_verb(),
       log_verb(),
       audit_verb(),

@@ -35,6 +35,14 @@ std::string note_of(const Run& run, const std::string& secret) {
   return to_hex(hmac_sha256(secret, content.hex()));
 }
 
+/// As a shell would read it: what the environment says may be as much a command as the words.
+std::vector<std::string> words_of(const ServerSpec& server) {
+  std::vector<std::string> words;
+  for (const auto& [name, text] : server.environment) words.push_back(fmt::format("{}={}", name, text));
+  words.insert(words.end(), server.command.begin(), server.command.end());
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> commands_of(const Grid& grid) {
@@ -43,6 +51,8 @@ std::vector<std::string> commands_of(const Grid& grid) {
     const auto* remote = remote_of(model.api);
     if (remote != nullptr && remote->key.kind == KeySource::Kind::command)
       commands.push_back(fmt::format("{}", fmt::join(remote->key.command, " ")));
+    if (const auto* server = own_server(model.api))
+      commands.push_back(fmt::format("{}", fmt::join(words_of(*server), " ")));
   }
   if (const auto* programs = std::get_if<CommandSpec>(&grid.device.backend)) {
     commands.push_back(fmt::format("{}", fmt::join(programs->compile, " ")));

@@ -26,7 +26,13 @@ struct Submission {
     std::uint32_t job = 0, offset = 0;  ///< shard = element + offset
     std::string elements;               ///< "0-3,5"
   };
+  struct Server {
+    std::uint32_t job = 0;
+    std::string name;  ///< of the model that has it (jobs::KeptServer)
+    std::uint32_t replica = 0;
+  };
   std::uint32_t generation = 1;  ///< counts the submissions of a run
+  std::vector<Server> servers;   ///< that it started; it may use living ones of earlier submissions
   std::vector<Array> arrays;
   std::uint32_t aggregation = 0;  ///< job id; 0: not yet
 };
@@ -39,6 +45,7 @@ struct SubmitRequest {
   bool tables = false;                ///< an aggregation is wanted even where no element lives
   /// By shard, when its owner noted that it begins nothing more [Unix s]: an element that began before that only ends.
   std::map<std::uint32_t, double> stopped = {};
+  std::vector<std::string> servers = {};  ///< names of those that the shards ask
 };
 
 /// What a submit did.
@@ -71,10 +78,18 @@ struct ElementState {
   bool active = false;   ///< its job lives
 };
 
+/// A job that keeps a replica of a model's server, for `status`.
+struct ServerJob {
+  std::string name;
+  std::uint32_t replica = 0;
+  ElementState job;  ///< its `shard` means nothing
+};
+
 /// The jobs of a run, for `status`.
 struct RunJobs {
   std::vector<ElementState> elements;
   std::optional<ElementState> aggregation;  ///< the newest one's; its `shard` means nothing
+  std::vector<ServerJob> servers;           ///< the newest of each replica that the batch system knows
 };
 
 /// What else of a run is at work or waits, seen from one of its elements.
@@ -141,6 +156,11 @@ class Allocation {
   virtual EndQuestion watch_end() const = 0;
   /// The elements of this process's array that still wait leave `nodes` ("trn2,trn7") out. @throws Error{external}
   virtual void leave_out_of_waiting(const std::string& nodes) const = 0;
+  /// The job's id, or "".
+  virtual std::string job() const = 0;
+  /// Whether an element of the run waits or works. Where none does, submits of the run wait from then on until this
+  /// object dies: the servers that end now are no longer there for what they send. True where nobody can say. Forks.
+  virtual bool has_elements(const Run& run) = 0;
   /// Nothing outside an array. @throws Error{external}
   virtual std::optional<Others> others(const Run& run) const = 0;
 };

@@ -25,6 +25,7 @@ struct RunOptions {
   /// The batch system's name for this node, for provenance and for keeping a retry away from a bad one; "": the host's.
   std::string node;
   std::map<std::string, std::string> keys = {};  ///< that were in the environment, by variable
+  std::string servers_of = {};                   ///< whose servers its models ask (log::ServerName::owner)
 };
 
 /// What run_shard() came to, the same on every rank.

@@ -104,6 +104,18 @@ std::optional<jobs::Others> others_of(const jobs::Run& run) {
   return jobs::Others{answer.at("aggregation"), answer.at("waiting"), answer.at("shards")};
 }
 
+bool has_elements(const jobs::Run& run) {
+  try {
+    return ask_in_child(
+               [&](Client& client) {
+                 return std::string(living_of(run, known_jobs(run, client).jobs).arrays.empty() ? "none" : "some");
+               },
+               Onlooker::nobody) != "none";
+  } catch (const Error&) {
+    return true;  // the controller is away
+  }
+}
+
 AllocationWatch::AllocationWatch() {
   const auto job = this_job();
   if (job == 0) return;

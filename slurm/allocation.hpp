@@ -30,6 +30,9 @@ void leave_out_of_waiting(const std::string& nodes);
 /// What else of the run lives, seen from this process's element. Nothing outside an array. @throws Error{external}
 std::optional<jobs::Others> others_of(const jobs::Run& run);
 
+/// Whether an element of the run waits or works, by the controller. True where it cannot be asked. Forks.
+bool has_elements(const jobs::Run& run);
+
 /// Asks the controller anew when the allocation ends, for an administrator may move it, and nobody waits for the
 /// answer: a child that is forked at once asks on demand. It dies with this process. Outside an allocation it does
 /// nothing.

@@ -13,6 +13,7 @@
 
 #include "jobs/base/text.hpp"
 #include "slurm/array_text.hpp"
+#include "slurm/server_jobs.hpp"
 #include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
@@ -102,6 +103,7 @@ jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
   jobs::RunJobs all_jobs;
   for (auto& [shard, state] : states) all_jobs.elements.push_back(std::move(state));
   all_jobs.aggregation = aggregation_state(run, jobs, submissions);
+  all_jobs.servers = server_states(run, jobs);
   return all_jobs;
 }
 

@@ -104,6 +104,17 @@ class SlurmAllocation final : public jobs::Allocation {
     const char* name = std::getenv("SLURMD_NODENAME");
     return name == nullptr ? "" : name;
   }
+  std::string job() const override {
+    const char* id = std::getenv("SLURM_JOB_ID");
+    return id == nullptr ? "" : id;
+  }
+  bool has_elements(const jobs::Run& run) override {
+    if (slurm::has_elements(run)) return true;
+    submits_ = lock_submits(run);
+    if (!slurm::has_elements(run)) return false;
+    submits_ = Fd();  // a submit sent some, perhaps after it sent the server that asks
+    return true;
+  }
   std::optional<double> end(Seconds asked) const override { return allocation_end(asked); }
   jobs::EndQuestion watch_end() const override {
     const auto watch = std::make_shared<AllocationWatch>();
@@ -111,6 +122,9 @@ class SlurmAllocation final : public jobs::Allocation {
   }
   void leave_out_of_waiting(const std::string& nodes) const override { slurm::leave_out_of_waiting(nodes); }
   std::optional<jobs::Others> others(const jobs::Run& run) const override { return others_of(run); }
+
+ private:
+  Fd submits_;  ///< the lock of has_elements()
 };
 
 }  // namespace

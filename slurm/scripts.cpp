@@ -75,9 +75,9 @@ JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32
   // binding.
   request.script = fmt::format(
       "#!/bin/sh\nset -eu\nexec mpirun -n {} --bind-to none {} run {} --shard $((SLURM_ARRAY_TASK_ID + {})) "
-      "{}{}--quiet\n",
+      "{}{}{}--quiet\n",
       request.tasks, shell_word(command.program), shell_word(request.work_folder), chunk.offset, part,
-      command.with_parked ? "--parked " : "");
+      command.with_parked ? "--parked " : "", jobs::servers_of(run.grid).empty() ? "" : "--served ");
   return request;
 }
 
@@ -112,9 +112,12 @@ std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk) 
   return throttle > 0 && chunk >= throttle ? std::optional(chunk - throttle) : std::nullopt;
 }
 
-std::string dependency_text(const std::vector<std::string>& jobs) {
-  std::string text = jobs.empty() ? "" : "afterany";
-  for (const auto& job : jobs) text += fmt::format(":{}", job);
+std::string dependency_text(const std::vector<std::string>& ended, const std::vector<std::string>& begun) {
+  std::string text = ended.empty() ? "" : "afterany";
+  for (const auto& job : ended) text += fmt::format(":{}", job);
+  if (begun.empty()) return text;
+  text += text.empty() ? "after" : ",after";
+  for (const auto& job : begun) text += fmt::format(":{}", job);
   return text;
 }
 
@@ -127,23 +130,60 @@ std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector
   return requests;
 }
 
+namespace {
+
+/// Where and for whom the elements run, and nothing of what they need.
+jobs::SlurmSpec place_of(const jobs::SlurmSpec& elements) {
+  jobs::SlurmSpec place;
+  place.partition = elements.partition;
+  place.account = elements.account;
+  place.qos = elements.qos;
+  place.reservation = elements.reservation;
+  place.exclude = elements.exclude;
+  place.mail_user = elements.mail_user;
+  return place;
+}
+
+}  // namespace
+
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program) {
   JobRequest request = base_request(run);
   request.name = job_name(run) + "-tables";
   request.comment = aggregation_comment(run, generation);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();
-  // It reads a log: no accelerator, no size and no node list of the elements', only where and for whom it runs.
-  const auto& slurm = run.grid.slurm;
-  request.resources = {};
-  request.resources.partition = slurm.partition;
-  request.resources.account = slurm.account;
-  request.resources.qos = slurm.qos;
-  request.resources.reservation = slurm.reservation;
-  request.resources.exclude = slurm.exclude;
-  request.resources.mail_user = slurm.mail_user;
+  // It reads a log: no accelerator, no size and no node list of the elements'.
+  request.resources = place_of(run.grid.slurm);
   request.time_minutes = kAggregationMinutes;
   request.script = fmt::format("#!/bin/sh\nset -u\n{} seal {}\nexec {} tables {} --write\n", shell_word(program),
                                shell_word(request.work_folder), shell_word(program), shell_word(request.work_folder));
+  return request;
+}
+
+JobRequest server_request(const jobs::Run& run, const jobs::KeptServer& server, std::uint32_t replica,
+                          std::uint32_t generation, const std::string& program) {
+  const auto& spec = *server.spec;
+  JobRequest request = base_request(run);
+  request.name = fmt::format("{}-server-{}", job_name(run), server.name);
+  request.comment = server_comment(run, {server.name, replica, generation});
+  request.output =
+      (std::filesystem::absolute(run.folder) / "log" / fmt::format("server-{}.{}-%j.out", server.name, replica))
+          .native();
+  const auto& own = spec.slurm;
+  const auto place = place_of(run.grid.slurm);
+  const auto else_elements = [](const std::string& said, const std::string& of_elements) {
+    return said.empty() ? of_elements : said;
+  };
+  request.resources = own;
+  request.resources.partition = else_elements(own.partition, place.partition);
+  request.resources.account = else_elements(own.account, place.account);
+  request.resources.qos = else_elements(own.qos, place.qos);
+  request.resources.reservation = else_elements(own.reservation, place.reservation);
+  request.resources.mail_user = else_elements(own.mail_user, place.mail_user);
+  request.cpus_per_task = spec.cpus;
+  request.time_minutes = minutes(spec.time.count() > 0 ? spec.time : run.grid.slurm.time + spec.start_timeout);
+  // Who submits has been asked about the run's commands.
+  request.script = fmt::format("#!/bin/sh\nset -eu\nexec {} tend {} {} --replica {} --job --trust-commands\n",
+                               shell_word(program), shell_word(request.work_folder), shell_word(server.name), replica);
   return request;
 }
 

@@ -8,6 +8,7 @@
 
 #include "jobs/pace.hpp"
 #include "jobs/run_directory.hpp"
+#include "jobs/servers.hpp"
 #include "slurm/slurm.hpp"
 
 /// Pure builders of what is submitted. Nothing here talks to Slurm.
@@ -30,7 +31,8 @@ std::uint32_t throttle_share(std::uint32_t throttle, std::uint32_t chunk, std::u
 std::optional<std::size_t> waits_for(std::uint32_t throttle, std::size_t chunk);
 
 /// "afterany:12:13_4": when all of these jobs and elements have ended, however they end; "" for none.
-std::string dependency_text(const std::vector<std::string>& jobs);
+/// @param begun jobs that must have begun besides: ",after:14"
+std::string dependency_text(const std::vector<std::string>& ended, const std::vector<std::string>& begun = {});
 
 /// What an element runs.
 struct ElementCommand {
@@ -46,6 +48,10 @@ std::vector<JobRequest> element_requests(const jobs::Run& run, const std::vector
 
 /// The aggregation job. It is to wait for all arrays to end, however they end, and checks completeness itself.
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program);
+
+/// The job that keeps one replica of a model's server. It ends itself when the run has no element any more.
+JobRequest server_request(const jobs::Run& run, const jobs::KeptServer& server, std::uint32_t replica,
+                          std::uint32_t generation, const std::string& program);
 
 /// What Slurm would accept and then fail without a word: a script without #!, an output folder that cannot be written,
 /// no environment, no name, no work folder. @throws Error{config}

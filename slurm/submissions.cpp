@@ -1,5 +1,8 @@
 #include "slurm/submissions.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -60,8 +63,11 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
                                                  path.native(), version, kVersion));
     }
     for (const auto& entry : noted.at("submissions")) {
-      Submission submission{.generation = entry.at("generation"), .arrays = {}, .aggregation = entry.at("aggregation")};
+      Submission submission{
+          .generation = entry.at("generation"), .servers = {}, .arrays = {}, .aggregation = entry.at("aggregation")};
       for (const auto& array : entry.at("arrays")) submission.arrays.push_back(read_array(array, path));
+      for (const auto& server : entry.value("servers", json::array()))
+        submission.servers.push_back({server.at("job"), server.at("name"), server.at("replica")});
       submissions.push_back(std::move(submission));
     }
   } catch (const json::exception& error) {
@@ -81,8 +87,18 @@ void write_submissions(const jobs::Run& run, const std::vector<Submission>& subm
       arrays.push_back({{"job", array.job}, {"offset", array.offset}, {"elements", array.elements}});
     list.push_back(
         {{"generation", submission.generation}, {"arrays", arrays}, {"aggregation", submission.aggregation}});
+    for (const auto& server : submission.servers)
+      list.back()["servers"].push_back({{"job", server.job}, {"name", server.name}, {"replica", server.replica}});
   }
   write_file_atomic(jobs_file(run), json{{"version", kVersion}, {"submissions", list}}.dump(1) + "\n");
+}
+
+Fd lock_submits(const jobs::Run& run) {
+  const auto path = run.folder / "log" / "locks" / "submit";
+  make_directories(path.parent_path());
+  Fd fd = open_own_file(path, O_RDWR);
+  ::flock(fd.get(), LOCK_EX);  // without locks (NFS) submit_one() finds what another submit sent
+  return fd;
 }
 
 KnownJobs known_jobs(const jobs::Run& run, Client& client) {
@@ -94,6 +110,7 @@ KnownJobs known_jobs(const jobs::Run& run, Client& client) {
   std::erase_if(known.jobs, [&](const auto& job) { return foreign.contains(job.job); });
   for (auto& submission : known.submissions) {
     std::erase_if(submission.arrays, [&](const auto& array) { return foreign.contains(array.job); });
+    std::erase_if(submission.servers, [&](const auto& server) { return foreign.contains(server.job); });
     if (foreign.contains(submission.aggregation)) submission.aggregation = 0;
   }
   adopt_unnoted(run, known.jobs, known.submissions);
@@ -138,6 +155,22 @@ std::string elements_comment(const jobs::Run& run, const ElementsComment& said) 
 
 std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation) {
   return fmt::format("{}aggregation {}", comment_prefix(run), generation);
+}
+
+std::string server_comment(const jobs::Run& run, const ServerComment& said) {
+  return fmt::format("{}server {} of {} in {}", comment_prefix(run), said.replica, said.name, said.generation);
+}
+
+std::optional<ServerComment> read_server_comment(const jobs::Run& run, const std::string& comment) {
+  const auto prefix = comment_prefix(run);
+  if (comment.rfind(prefix, 0) != 0) return std::nullopt;
+  ServerComment said;
+  char name[64] = {};  // names of models have 40 characters at most
+  if (std::sscanf(comment.c_str() + prefix.size(), "server %u of %63s in %u", &said.replica, name, &said.generation) !=
+      3)
+    return std::nullopt;
+  said.name = name;
+  return said;
 }
 
 std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const std::string& comment) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/base/files.hpp"
 #include "jobs/run_directory.hpp"
 #include "jobs/scheduler.hpp"
 #include "slurm/slurm.hpp"
@@ -17,6 +18,9 @@ namespace nkigrid::slurm {
 /// @returns empty when RUN/jobs.json does not exist @throws Error{corrupt}
 std::vector<jobs::Submission> read_submissions(const jobs::Run& run);
 void write_submissions(const jobs::Run& run, const std::vector<jobs::Submission>& submissions);
+
+/// Submits of one run come one after another; two at once would both see no job. Held until the descriptor is closed.
+Fd lock_submits(const jobs::Run& run);
 
 /// What the controller and RUN/jobs.json know of a run.
 struct KnownJobs {
@@ -42,6 +46,15 @@ struct ElementsComment {
 std::string comment_prefix(const jobs::Run& run);  ///< begins the comment of every job of a run
 std::string elements_comment(const jobs::Run& run, const ElementsComment& said);
 std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation);
+/// Which replica of which server a job keeps.
+struct ServerComment {
+  std::string name;
+  std::uint32_t replica = 0;
+  std::uint32_t generation = 0;
+  bool is_of(const std::string& server, std::uint32_t k) const { return name == server && replica == k; }
+};
+std::string server_comment(const jobs::Run& run, const ServerComment& said);
+std::optional<ServerComment> read_server_comment(const jobs::Run& run, const std::string& comment);
 /// Nothing when the comment is not that of an array of this run.
 std::optional<ElementsComment> read_elements_comment(const jobs::Run& run, const std::string& comment);
 std::optional<std::uint32_t> read_aggregation_comment(const jobs::Run& run,

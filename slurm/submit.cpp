@@ -1,10 +1,6 @@
 #include "slurm/submit.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 #include <set>
 
@@ -13,11 +9,11 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
-#include "jobs/base/foreign_files.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/living.hpp"
 #include "slurm/request_parts.hpp"
 #include "slurm/scripts.hpp"
+#include "slurm/server_jobs.hpp"
 #include "slurm/submissions.hpp"
 
 namespace nkigrid::slurm {
@@ -25,15 +21,6 @@ namespace {
 
 using jobs::Submission;
 using jobs::SubmitReport;
-
-/// Submits of one run come one after another; two at once would both see no job.
-Fd lock_submits(const jobs::Run& run) {
-  const auto path = run.folder / "log" / "locks" / "submit";
-  make_directories(path.parent_path());
-  Fd fd = open_own_file(path, O_RDWR);
-  ::flock(fd.get(), LOCK_EX);  // without locks (NFS) submit_one() finds what another submit sent
-  return fd;
-}
 
 void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
   for (const auto& node : nodes) request.resources.exclude += (request.resources.exclude.empty() ? "" : ",") + node;
@@ -63,6 +50,19 @@ class Submitting {
   Submitting(const jobs::Run& run, Client& client, std::vector<Submission>& submissions)
       : run_(run), client_(client), submissions_(submissions) {}
 
+  /// Before the elements, which wait for the first replica of each to begin.
+  void servers(ServerJobs plan) {
+    auto& submission = submissions_.back();
+    begin_first_ = std::move(plan.begin_first);
+    for (std::size_t s = 0; s < plan.missing.size(); ++s) {
+      auto server = plan.wanted[s];
+      server.job = submit_one(client_, plan.missing[s]);
+      if (server.replica == 0) begin_first_.push_back(std::to_string(server.job));
+      submission.servers.push_back(std::move(server));
+      write_submissions(run_, submissions_);
+    }
+  }
+
   /// Elements wait for what still completes of their own shards, too: it may hold the shard's lock for a while.
   void arrays(const std::vector<Chunk>& chunks, std::vector<JobRequest> requests, const Living& living,
               const jobs::Pace& pace) {
@@ -75,7 +75,7 @@ class Submitting {
         if (const auto at = living.completing.find(chunks[c].offset + element); at != living.completing.end())
           before.push_back(at->second);
       }
-      requests[c].dependency = dependency_text(before);
+      requests[c].dependency = dependency_text(before, begin_first_);
       after_submitted(submission, [&] {
         submission.arrays.push_back(
             {submit_one(client_, requests[c]), chunks[c].offset, array_text(chunks[c].elements, 0)});
@@ -113,6 +113,7 @@ class Submitting {
   const jobs::Run& run_;
   Client& client_;
   std::vector<Submission>& submissions_;
+  std::vector<std::string> begin_first_;  ///< servers' jobs
 };
 
 std::uint32_t next_generation(const std::vector<Submission>& submissions) {
@@ -163,8 +164,10 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
     return report;
   }
   report.pace = jobs::pace_of(run.grid, static_cast<std::uint32_t>(wanted.size()), living.elements);
-  const auto chunks = split(wanted, client.limits(), client.jobs_in_use());
   const auto generation = next_generation(submissions);
+  auto servers = plan_servers(run, request.servers, jobs, generation, request.program);
+  const auto chunks =
+      split(wanted, client.limits(), client.jobs_in_use() + static_cast<std::uint32_t>(servers.missing.size()));
   auto requests = element_requests(run, chunks, report.pace, generation, {request.program, request.with_parked});
   const auto partitions = client.partitions();
   for (auto& element : requests) {
@@ -172,8 +175,10 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
     check_request(element);
     check_fits(element, partitions);
   }
+  for (const auto& server : servers.missing) check_fits(server, partitions);
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
+  submitting.servers(std::move(servers));
   submitting.arrays(chunks, std::move(requests), living, report.pace);
   report.arrays_added = true;
   auto arrays = living.arrays;

@@ -53,20 +53,43 @@ std::vector<KeyField> key_fields(const Synthetic& api) { return {{"model", ""}, 
 
 // openai
 
+/// `server`: what starts one, or the name of the model whose server it is. It decides where the model is.
+void read_server_of(Fields& fields, const Folders& folders, const std::string& model, OpenAi& api) {
+  const auto* node = fields.find("server");
+  if (node == nullptr) return;
+  auto& problems = fields.problems();
+  if (const auto* endpoint = fields.find("endpoint"))
+    problems.add(endpoint->key_place,
+                 fmt::format("{} and server say both where the model is; leave one out", fields.path_of("endpoint")));
+  if (node->kind == YamlNode::Kind::scalar) {
+    api.server_of = fields.text("server", "");
+    return;
+  }
+  api.server_of = model;
+  api.server = read_server(*node, fields.path_of("server"), folders, problems);
+}
+
 void read_own(Fields& fields, const Folders& folders, const std::string& model, OpenAi& api) {
-  api.remote = read_remote(fields, folders, model, "");
+  read_server_of(fields, folders, model, api);
+  const auto kept = api.server_of.empty() ? std::string() : kept_server_url(model);
+  api.remote = read_remote(fields, folders, model, kept);
+  if (api.server) api.remote.endpoint = kept + api.server->path;
   const auto form = fields.choice("form", "chat", std::vector<std::string>{"chat", "responses"});
   api.form = form == "responses" ? OpenAi::Form::responses : OpenAi::Form::chat;
-  if (const auto* server = fields.find("server")) {
-    fields.problems().add(server->key_place,
-                          fmt::format("{} is not in this version; start the server yourself and name its endpoint",
-                                      fields.path_of("server")));
-  }
 }
 
 void write_own(const OpenAi& api, FlowMap& map) {
-  write_remote(api.remote, map);
+  auto remote = api.remote;
+  if (!api.server_of.empty()) remote.endpoint.clear();
+  write_remote(remote, map);
   if (api.form == OpenAi::Form::responses) map.text("form", "responses");
+  if (api.server) {
+    FlowMap server;
+    write_server(*api.server, server);
+    map.raw("server", server.str());
+  } else {
+    map.text_if("server", api.server_of);
+  }
 }
 
 /// Name and, for the frozen order of fields, an empty profile; then what only some grids say.
@@ -205,6 +228,20 @@ std::vector<std::string> endpoint_api_names() {
   for (const auto& api : all_apis())
     if (has_endpoint(api)) names.emplace_back(name_of(api));
   return names;
+}
+
+const ServerSpec* own_server(const ModelApi& api) {
+  const auto* openai = std::get_if<OpenAi>(&api);
+  return openai != nullptr && openai->server ? &*openai->server : nullptr;
+}
+
+std::string kept_server_of(const ModelApi& api) {
+  const auto* openai = std::get_if<OpenAi>(&api);
+  return openai != nullptr ? openai->server_of : std::string();
+}
+
+void share_server(ModelApi& api, const ModelApi& owner) {
+  std::get<OpenAi>(api).remote.endpoint = std::get<OpenAi>(owner).remote.endpoint;
 }
 
 bool needs_known_kernels(const ModelApi& api) { return std::holds_alternative<Synthetic>(api); }

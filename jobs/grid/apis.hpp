@@ -11,6 +11,7 @@
 
 #include "jobs/grid/key_field.hpp"
 #include "jobs/grid/remote.hpp"
+#include "jobs/grid/server.hpp"
 
 namespace nkigrid::jobs {
 
@@ -38,6 +39,8 @@ struct OpenAi {
 
   Remote remote;
   Form form = Form::chat;
+  std::optional<ServerSpec> server;  ///< started by us; `remote.endpoint` then leads to whichever replica works
+  std::string server_of;  ///< the model whose server it asks: itself, or the one that `server` names; "": none
 };
 
 /// Anthropic's Messages.
@@ -80,6 +83,12 @@ std::string_view name_of(const ModelApi& api);
 /// The server behind the model; null when it runs in this process.
 const Remote* remote_of(const ModelApi& api);
 inline bool has_endpoint(const ModelApi& api) { return remote_of(api) != nullptr; }
+/// The server that is started for this model; null where it has none of its own.
+const ServerSpec* own_server(const ModelApi& api);
+/// The name of the model whose server it asks, which may be another's; "" for an endpoint that nobody starts.
+std::string kept_server_of(const ModelApi& api);
+/// Lets a model ask another's server. @param owner an api with a server of its own
+void share_server(ModelApi& api, const ModelApi& owner);
 /// True when it starts from the benchmark's known kernels: they are then part of a run, and of the keys of its tasks.
 bool needs_known_kernels(const ModelApi& api);
 /// Files that the model reads, by their path in RUN/inputs.

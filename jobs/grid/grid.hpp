@@ -15,6 +15,7 @@
 #include "jobs/grid/prices.hpp"
 #include "jobs/grid/problems.hpp"
 #include "jobs/grid/prompts.hpp"
+#include "jobs/grid/slurm_spec.hpp"
 
 namespace nkigrid::jobs {
 
@@ -63,21 +64,6 @@ struct Contrast {
   std::string name;
   std::map<std::string, std::string> a, b;  ///< factor (model, mode, prompt) -> value
   std::vector<std::string> scope;           ///< all, L1, L2, L3, category:NAME
-};
-
-struct SlurmSpec {
-  bool given = false;  ///< the file has a `slurm` section; a frozen grid always has one
-  std::string partition, account, qos, constraint, reservation, gres, exclude, mail_user;
-  std::string mem;  ///< a node's memory as Slurm writes it: "65536M"; "0": all of it; "": the cluster's default
-  std::uint32_t shards = 1;
-  std::uint32_t nodes = 1;  ///< a shard
-  std::uint32_t ranks_per_node = 1;
-  std::uint32_t cpus_per_rank = 1;
-  std::uint32_t throttle = 0;  ///< elements at once; 0: no limit
-  Seconds time{4 * 3600};
-  Seconds warn{120};  ///< USR1 this long before the limit
-  std::vector<std::string>
-      extra;  ///< further #SBATCH lines for --dry-run scripts and the job's options we do not model
 };
 
 /// A validated grid with every default filled in. Const after load_grid().

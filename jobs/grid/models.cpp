@@ -1,5 +1,9 @@
 #include "jobs/grid/models.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
 #include <fmt/core.h>
 
 #include "jobs/grid/prices.hpp"
@@ -35,11 +39,30 @@ ModelSpec read_model(const YamlNode& node, const Folders& folders, Problems& pro
   return model;
 }
 
+/// Who names another model's server asks it where that one is.
+void share_servers(const YamlNode& node, std::vector<ModelSpec>& models, Problems& problems) {
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    const auto name = kept_server_of(models[m].api);
+    if (name.empty() || own_server(models[m].api) != nullptr) continue;
+    const auto owner = std::find_if(models.begin(), models.end(), [&](const auto& other) {
+      return other.name == name && own_server(other.api) != nullptr;
+    });
+    if (owner != models.end())
+      share_server(models[m].api, owner->api);
+    else
+      problems.add(node.items[m].place,
+                   fmt::format("models.{}.server is '{}' (the name of a model with a server of its "
+                               "own, or a map with a command, is wanted)",
+                               models[m].name, name));
+  }
+}
+
 }  // namespace
 
 std::vector<ModelSpec> read_models(const YamlNode& node, const Folders& folders, Problems& problems) {
   std::vector<ModelSpec> models;
   for (const auto& item : node.items) models.push_back(read_model(item, folders, problems));
+  share_servers(node, models, problems);
   return models;
 }
 

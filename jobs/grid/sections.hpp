@@ -11,7 +11,6 @@ namespace nkigrid::jobs {
 
 std::vector<PromptSpec> read_prompts(const YamlNode& node, const Folders& folders, Problems& problems);
 CheckSpec read_check(const YamlNode& node, Problems& problems);
-SlurmSpec read_slurm(const YamlNode& node, Problems& problems);
 /// @param path dotted name of the section, for messages
 Budget read_budget(const YamlNode& node, const std::string& path, Problems& problems);
 

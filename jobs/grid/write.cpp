@@ -54,19 +54,6 @@ FlowMap device_map(const DeviceSpec& device) {
   return map;
 }
 
-FlowMap slurm_map(const SlurmSpec& slurm) {
-  FlowMap map;
-  map.text_if("partition", slurm.partition).text_if("account", slurm.account).text_if("qos", slurm.qos);
-  map.text_if("constraint", slurm.constraint).text_if("reservation", slurm.reservation).text_if("gres", slurm.gres);
-  map.text_if("exclude", slurm.exclude).text_if("mail_user", slurm.mail_user);
-  if (!slurm.mem.empty()) map.text("mem", slurm.mem == "0" ? "all" : slurm.mem);
-  map.integer("shards", slurm.shards).integer("nodes", slurm.nodes).integer("ranks_per_node", slurm.ranks_per_node);
-  map.integer("cpus_per_rank", slurm.cpus_per_rank).integer("throttle", slurm.throttle);
-  map.duration("time", slurm.time).duration("warn", slurm.warn);
-  if (!slurm.extra.empty()) map.raw("extra", flow_list(slurm.extra));
-  return map;
-}
-
 std::string side(const std::map<std::string, std::string>& factors) {
   FlowMap map;
   for (const auto& [dimension, value] : factors) map.text(dimension, value);
@@ -158,7 +145,9 @@ std::string to_yaml(const Grid& grid, const Resolved* resolved) {
   }
   write_products(grid, frozen, out);
   write_contrasts(grid, out);
-  out += fmt::format("slurm: {}\n", slurm_map(grid.slurm).str());
+  FlowMap slurm;
+  write_slurm(grid.slurm, slurm);
+  out += fmt::format("slurm: {}\n", slurm.str());
   if (frozen) out += to_yaml(*resolved);
   return out;
 }

@@ -29,15 +29,11 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
   }
 }
 
-namespace {
-
 /// A shared lock is refused exactly while somebody holds the exclusive one.
-bool is_locked(const std::filesystem::path& journal) {
-  const Fd fd(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
+bool is_locked(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
-
-}  // namespace
 
 std::vector<std::string> living_writers(const std::filesystem::path& folder) {
   std::vector<std::string> living;

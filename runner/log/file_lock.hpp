@@ -16,6 +16,9 @@ enum class LockResult { held, busy, unsupported };
 /// other failures
 LockResult try_lock(const Fd& fd, const std::filesystem::path& path);
 
+/// True while somebody holds the lock of a file. False where there is no file, or flock is not supported.
+bool is_locked(const std::filesystem::path& path);
+
 /// Names of the folder's journals that are locked: their writers live (or a sealer is at work). None where flock is not
 /// supported.
 std::vector<std::string> living_writers(const std::filesystem::path& folder);

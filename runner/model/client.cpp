@@ -77,8 +77,14 @@ bool sleep_for(Seconds time, const std::stop_token& stop) {
 
 }  // namespace
 
-ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning)
-    : spec_(std::move(spec)), wire_(wire), key_(std::move(key)), permits_(permits), tuning_(tuning) {}
+ChatClient::ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning,
+                       std::unique_ptr<HttpClient> http)
+    : spec_(std::move(spec)),
+      wire_(wire),
+      key_(std::move(key)),
+      permits_(permits),
+      tuning_(tuning),
+      http_(http != nullptr ? std::move(http) : make_http_client()) {}
 
 void ChatClient::fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const {
   ChatError error(failure, fmt::format("model '{}' at '{}': {}", spec_.name,

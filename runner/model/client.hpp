@@ -37,7 +37,9 @@ class ChatClient final : public ChatModel {
   /// @param key what the wire signs with; its mask hides in all that the server sends
   /// @param permits outlives the model; null: no limit. One is held while a request is in flight, none while waiting to
   /// retry.
-  ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning = {});
+  /// @param http what requests go through; null: a client of its own
+  ChatClient(jobs::ModelSpec spec, Wire wire, ApiKey key, Permits* permits, ClientTuning tuning = {},
+             std::unique_ptr<HttpClient> http = nullptr);
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 
  private:
@@ -61,7 +63,7 @@ class ChatClient final : public ChatModel {
   ClientTuning tuning_;
   SystemClock system_clock_;
   const Clock& clock_ = tuning_.clock != nullptr ? *tuning_.clock : system_clock_;
-  std::unique_ptr<HttpClient> http_ = make_http_client();
+  std::unique_ptr<HttpClient> http_;
   Window window_{spec_.concurrency};
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;

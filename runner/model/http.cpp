@@ -124,6 +124,7 @@ struct Handle {
     set(easy, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
     set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(options.connect_timeout, options.timeout)));
     set(easy, CURLOPT_FRESH_CONNECT, options.fresh_connection ? 1L : 0L);
+    if (options.direct) set(easy, CURLOPT_NOPROXY, "*");
     set(easy, CURLOPT_WRITEFUNCTION, on_body);
     set(easy, CURLOPT_WRITEDATA, &received);
     set(easy, CURLOPT_HEADERFUNCTION, on_header);

@@ -44,6 +44,7 @@ struct HttpOptions {
   Seconds idle_timeout{60};       ///< longest silence once the answer has begun
   Seconds stop_grace{20};         ///< what a request in flight may still take after a stop: its reply is paid for
   bool fresh_connection = false;  ///< not over one that was kept
+  bool direct = false;            ///< past any proxy that the environment names: the server is one of ours
 };
 
 /// Asks over libcurl with kept-alive connections. @threads any number of them at once

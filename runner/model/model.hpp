@@ -10,6 +10,7 @@
 #include "jobs/benchmark.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/model/chat.hpp"
+#include "runner/model/servers/places.hpp"
 
 namespace nkigrid::model {
 
@@ -44,12 +45,14 @@ class Permits {
 /// @param profiles folder of profile files (RUN/inputs/profiles or configs/profiles)
 /// @param permits outlives the models; every request of a model with an endpoint asks it, of others those with a
 /// concurrency
+/// @param servers where those are found that are kept for models
 /// @param taken keys that were in the environment, see take_environment_keys()
 /// @returns by name
 /// @throws Error{config} for an unreadable key, a missing profile or known kernel.
 std::map<std::string, std::unique_ptr<ChatModel>> make_models(const std::vector<jobs::ModelSpec>& specs,
                                                               const jobs::Benchmark& benchmark,
                                                               const std::filesystem::path& profiles, Permits& permits,
-                                                              const std::map<std::string, std::string>& taken = {});
+                                                              const std::map<std::string, std::string>& taken = {},
+                                                              const ServerPlaces& servers = {});
 
 }  // namespace nkigrid::model

@@ -1,45 +1,21 @@
 #include "jobs/grid/devices/command.hpp"
 
-#include <filesystem>
-
 #include <fmt/core.h>
 
 #include "jobs/grid/flow_map.hpp"
-#include "jobs/grid/folders.hpp"
+#include "jobs/grid/program.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
-namespace fs = std::filesystem;
 namespace {
 
 // `compiler` in the log is a line of text.
 constexpr std::size_t kMaxNameBytes = 100;
 
-/// A program of the site's. A word that begins with ./ or ../ is a file beside the grid, and is made absolute: the
-/// program starts in a folder of its own. All other words stay as they are.
-std::vector<std::string> read_program(Fields& fields, std::string_view key, const Folders& folders) {
+std::vector<std::string> read_step(Fields& fields, std::string_view key, const Folders& folders) {
   const auto* node = fields.require(key);
   if (node == nullptr) return {};
-  auto& problems = fields.problems();
-  const auto what = fields.path_of(key);
-  std::vector<std::string> argv;
-  for (auto& word : read_words(*node, what, "[/usr/bin/python3, ./site_compile.py]", problems)) {
-    if (word.text.starts_with("./") || word.text.starts_with("../")) {
-      const auto file = fs::absolute(folders.base / word.text).lexically_normal();
-      std::error_code ignored;
-      if (!fs::exists(file, ignored))
-        problems.add(word.place, fmt::format("{} names '{}' (there is no file '{}')", what, word.text, file.native()));
-      word.text = file.native();
-    }
-    argv.push_back(std::move(word.text));
-  }
-  if (!argv.empty() &&
-      (argv.front().empty() || (argv.front().find('/') != std::string::npos && argv.front().front() != '/'))) {
-    problems.add(node->items.front().place, fmt::format("{} begins with '{}' (the name of a program on PATH, an "
-                                                        "absolute path, or one that begins with ./ is wanted)",
-                                                        what, argv.front()));
-  }
-  return argv;
+  return read_program(*node, fields.path_of(key), "[/usr/bin/python3, ./site_compile.py]", folders, fields.problems());
 }
 
 std::string read_compiler_name(Fields& fields) {
@@ -59,8 +35,8 @@ std::string read_compiler_name(Fields& fields) {
 
 void read_own(Fields& fields, const Folders& folders, CommandSpec& spec) {
   spec.name = read_compiler_name(fields);
-  spec.compile = read_program(fields, "compile", folders);
-  spec.verify = read_program(fields, "verify", folders);
+  spec.compile = read_step(fields, "compile", folders);
+  spec.verify = read_step(fields, "verify", folders);
 }
 
 void write_own(const CommandSpec& spec, FlowMap& map) {
