@@ -55,6 +55,38 @@ TEST(Engine, LongRowsAreCutIntoChunks) {
   for (std::size_t k = 0; k < out.size(); ++k) ASSERT_EQ(out[k], 4 * static_cast<float>(k)) << k;
 }
 
+/// Rows longer than any chunk: of values and numbers, of numbers alone, by two steps.
+TEST(Engine, LongRowsInMemoryAreRight) {
+  constexpr std::int64_t kLong = 40'003;
+  Floats x(kLong), y(kLong);
+  for (std::size_t k = 0; k < kLong; ++k) x[k] = static_cast<float>(k % 977), y[k] = static_cast<float>(k % 991) / 4;
+  const auto sum = [&](const std::vector<Source>& more, const std::vector<Step>& steps) {
+    Made m;
+    const auto a = m.param({1, kLong}), b = m.param({1, kLong}), out = m.output({1, kLong});
+    const auto ta = m.tile(BufferKind::sbuf, {1, kLong}), tb = m.tile(BufferKind::sbuf, {1, kLong}),
+               tc = m.tile(BufferKind::sbuf, {1, kLong});
+    std::vector<Source> sources = {from(whole(ta, 2)), from(whole(tb, 2))};
+    sources.insert(sources.end(), more.begin(), more.end());
+    const auto copy = [&](Instr instr, auto to, auto source) {
+      m.program.body.push_back({1, map(instr, {1, kLong}, whole(to, 2), {from(whole(source, 2))}, {}, Work::raw)});
+    };
+    copy(Instr::load, ta, a);
+    copy(Instr::load, tb, b);
+    m.program.body.push_back({1, map(Instr::tensor_tensor, {1, kLong}, whole(tc, 2), sources, steps)});
+    copy(Instr::store, out, tc);
+    return run(m.program, {x, y});
+  };
+  const Floats both = sum({}, {{Fn::add, {0, 1}}}), scaled = sum({value(3)}, {{Fn::multiply, {1, 2}}}),
+               number = sum({value(3), value(4)}, {{Fn::subtract, {2, 3}}}),
+               chain = sum({}, {{Fn::add, {0, 1}}, {Fn::multiply, {2, 1}}});
+  for (std::size_t k = 0; k < kLong; ++k) {
+    ASSERT_EQ(both[k], x[k] + y[k]);
+    ASSERT_EQ(scaled[k], 3 * y[k]);
+    ASSERT_EQ(number[k], -1);
+    ASSERT_EQ(chain[k], (x[k] + y[k]) * y[k]);
+  }
+}
+
 TEST(Engine, MaskedOffPointsKeepPoisonAndAreReportedWithTheFirstIndex) {
   Made m;
   const auto x = m.param({4, 6}), out = m.output({4, 6});

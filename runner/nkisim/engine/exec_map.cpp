@@ -46,8 +46,10 @@ class MapExec final : public Exec {
       fetch_next(machine, space_, store_.view(), to, row_axis_ - 1, length);
       expression_.fetch_next_row(machine, space_, row_axis_ - 1, length);
     }
-    for (std::int64_t skip = 0; skip < length; skip += static_cast<std::int64_t>(kChunk)) {
-      const std::size_t n = static_cast<std::size_t>(std::min<std::int64_t>(kChunk, length - skip));
+    const bool in_memory = store_.direct(to, 0) != nullptr;
+    const auto chunk = static_cast<std::int64_t>(in_memory ? expression_.most_at_once() : kChunk);
+    for (std::int64_t skip = 0; skip < length; skip += chunk) {
+      const std::size_t n = static_cast<std::size_t>(std::min(chunk, length - skip));
       T* direct = nullptr;
       if constexpr (std::is_same_v<T, float>) direct = store_.direct(to, skip);
       Operand<T> result = expression_.evaluate(machine, skip, n, direct);

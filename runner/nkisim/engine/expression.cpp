@@ -84,6 +84,25 @@ void Expression<T>::fetch_next_row(const Machine& machine, const Space& space, s
   }
 }
 
+/// Its values are used where they lie.
+template <class T>
+bool Expression<T>::is_in_place(const Input& in) {
+  constexpr Dtype kSame = std::is_same_v<T, float> ? Dtype::float32 : Dtype::int32;
+  return in.kind == Source::Kind::access && in.view.dtype == kSame && in.row.stride == 4;
+}
+
+/// One arithmetic step over values in memory needs no row buffer. What is stored between two chunks costs a long row
+/// more than its arithmetic: it breaks the stream of whole lines that a processor writes without reading them first.
+template <class T>
+std::size_t Expression<T>::most_at_once() const {
+  constexpr std::size_t kStream = 64 * kChunk;
+  const auto passes_once = [](Fn fn) { return fn == Fn::add || fn == Fn::subtract || fn == Fn::multiply; };
+  if (steps_.size() != 1 || !passes_once(steps_[0].fn)) return kChunk;
+  const Input &a = inputs_[steps_[0].operands[0]], &b = inputs_[steps_[0].operands[1]];
+  const bool streams = !(a.scalar && b.scalar) && (a.scalar || is_in_place(a)) && (b.scalar || is_in_place(b));
+  return streams ? kStream : kChunk;
+}
+
 template <class T>
 Operand<T> Expression<T>::input(Machine& machine, std::size_t k, std::int64_t skip, std::size_t n) {
   const Input& in = inputs_[k];
@@ -95,8 +114,7 @@ Operand<T> Expression<T>::input(Machine& machine, std::size_t k, std::int64_t sk
     return {values, false};
   }
   const std::byte* at = in.row.at + in.row.stride * skip;
-  constexpr Dtype kSame = std::is_same_v<T, float> ? Dtype::float32 : Dtype::int32;
-  if (in.view.dtype == kSame && in.row.stride == 4) return {reinterpret_cast<const T*>(at), false};
+  if (is_in_place(in)) return {reinterpret_cast<const T*>(at), false};
   Rows<T>::load(machine.rows, in.view.dtype, at, in.row.stride, n, values);
   return {values, false};
 }

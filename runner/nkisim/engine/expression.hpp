@@ -18,7 +18,10 @@ class Expression {
   bool begin_row(Machine& machine, const Space& space, std::size_t axis, std::int64_t lo, std::int64_t hi);
   /// fetch_next() of the sources.
   void fetch_next_row(const Machine& machine, const Space& space, std::size_t axis, std::int64_t length) const;
-  /// Values at lo + skip, n <= kChunk of them; into `out` when there are steps and `out` is given.
+  /// How many values of the row that was begun may be worked on at once, where they go straight to memory.
+  std::size_t most_at_once() const;
+  /// Values at lo + skip, n <= kChunk of them; into `out` when there are steps and `out` is given. With `out`, n <=
+  /// most_at_once().
   Operand<T> evaluate(Machine& machine, std::int64_t skip, std::size_t n, T* out);
   /// Source k alone.
   Operand<T> input(Machine& machine, std::size_t k, std::int64_t skip, std::size_t n);
@@ -35,6 +38,7 @@ class Expression {
     std::int64_t start = 0, step = 0;
     bool scalar = false;
   };
+  static bool is_in_place(const Input& in);
 
   std::vector<Input> inputs_;
   std::vector<Step> steps_;
