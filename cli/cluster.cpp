@@ -108,14 +108,16 @@ void print_tables_only(const jobs::Run& run, const jobs::SubmitReport& report, c
   fmt::print("no episode to submit: {}\n", scored_text(run, ledger));
   if (report.aggregation_added)
     fmt::print("submitted aggregation {}, which makes the tables anew\n", report.submission.aggregation);
+  else if (report.submission.aggregation > 0)
+    fmt::print("aggregation {} is pending or running, and makes the tables\n", report.submission.aggregation);
 }
 
 void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const std::vector<std::string>& bad_nodes) {
   nlohmann::ordered_json out = {{"version", 1},
                                 {"run", run.folder.native()},
-                                {"submitted", !report.already || report.aggregation_added},
+                                {"submitted", report.arrays_added || report.aggregation_added},
                                 {"arrays", nlohmann::ordered_json::array()}};
-  if (!report.already) {
+  if (report.arrays_added) {
     for (const auto& array : report.submission.arrays)
       out["arrays"].push_back({{"job", array.job}, {"elements", array.elements}, {"offset", array.offset}});
   }

@@ -48,7 +48,8 @@ struct SubmitReport {
   std::vector<std::uint32_t> busy_shards;  ///< already pending or running, left alone
   std::vector<std::uint32_t>
       begun_shards;                 ///< those of them whose element runs: it knows the run as it was when it began
-  bool already = false;             ///< no shard was left to submit
+  bool arrays_added = false;        ///< the arrays of `submission` are new; else an earlier submit's, or none
+  bool already = false;             ///< all shards that were asked for are busy
   bool aggregation_added = false;   ///< nothing but the aggregation was, which an earlier submit did not come to
   std::string aggregation_refused;  ///< why it is not in the queue: the last element to end makes the tables; ""
 };

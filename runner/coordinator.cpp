@@ -57,7 +57,6 @@ void Coordinator::tick() {
 
 void Coordinator::take_trouble(const Trouble& trouble) {
   exit_code_ = worse(exit_code_, trouble.exit_code);
-  if (stopped_by_.empty()) stopped_by_ = trouble.reason;
   if (!trouble.model.empty()) {
     dealer_.stop_model(trouble.model, trouble.reason);
   } else if (!trouble.cell.empty()) {

@@ -31,7 +31,7 @@ class Coordinator {
   /// What rank 0 knows of why the run stopped.
   ExitCode exit_code() const noexcept { return exit_code_; }
   bool draining() const noexcept { return draining_; }
-  std::string stopped_by() const { return stopped_by_.empty() ? dealer_.stopped_by() : stopped_by_; }
+  const std::string& stopped_by() const noexcept { return dealer_.stopped_by(); }
   const std::string& last_failure() const noexcept { return dealer_.last_failure(); }
   std::uint64_t dealt() const noexcept { return dealer_.dealt(); }
   void finish_progress();
@@ -61,7 +61,6 @@ class Coordinator {
   int sealed_ = 0;
   bool draining_ = false, at_once_ = false, finishing_ = false;
   ExitCode exit_code_ = ExitCode::done;
-  std::string stopped_by_;
 };
 
 }  // namespace nkigrid::runner

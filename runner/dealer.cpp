@@ -180,32 +180,39 @@ void Dealer::check_budgets(std::uint32_t cell) {
   if (const auto limit = used_up(grid_.budget, spent_, elapsed_); !limit.empty())
     stop_all("budget: " + limit + " is used up");
   if (const auto limit = used_up(model.budget, spent_models_[model_of(cell)], elapsed_); !limit.empty())
-    stop(stopped_models_[model_of(cell)], fmt::format("budget: {} of model {} is used up", limit, model.name));
+    stop(stopped_models_[model_of(cell)], fmt::format("budget: {} of model {} is used up", limit, model.name),
+         Whose::model);
   if (const auto limit = used_up(spec.budget, spent_cells_[cell], elapsed_); !limit.empty())
-    stop(stopped_cells_[cell], fmt::format("budget: {} of cell {} is used up", limit, spec.id));
+    stop(stopped_cells_[cell], fmt::format("budget: {} of cell {} is used up", limit, spec.id), Whose::cell);
 }
 
-void Dealer::stop(bool& stopped, std::string reason) {
+/// Cells stop by the dozen when the time is nearly over: one says it for all.
+void Dealer::tell(const std::string& reason, Whose whose) {
+  if (whose != Whose::model && std::exchange(told_other_, true)) return;
+  stopped_by_ += (stopped_by_.empty() ? "" : "; ") + reason;
+}
+
+void Dealer::stop(bool& stopped, const std::string& reason, Whose whose) {
   if (std::exchange(stopped, true)) return;
-  if (stopped_by_.empty()) stopped_by_ = std::move(reason);
+  tell(reason, whose);
   waiting_.erase_if([&](std::uint32_t episode) { return !may_deal(episode); });
 }
 
-void Dealer::stop_model(const std::string& model, std::string reason) {
+void Dealer::stop_model(const std::string& model, const std::string& reason) {
   for (std::size_t i = 0; i < grid_.models.size(); ++i) {
-    if (grid_.models[i].name == model) stop(stopped_models_[i], reason);
+    if (grid_.models[i].name == model) stop(stopped_models_[i], reason, Whose::model);
   }
 }
 
-void Dealer::stop_cell(const std::string& cell, std::string reason) {
+void Dealer::stop_cell(const std::string& cell, const std::string& reason) {
   for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-    if (plan_.cells[i].id == cell) stop(stopped_cells_[i], reason);
+    if (plan_.cells[i].id == cell) stop(stopped_cells_[i], reason, Whose::cell);
   }
 }
 
-void Dealer::stop_all(std::string reason) {
+void Dealer::stop_all(const std::string& reason) {
   stopped_ = true;
-  if (stopped_by_.empty()) stopped_by_ = std::move(reason);
+  tell(reason, Whose::run);
 }
 
 void Dealer::set_elapsed(Seconds wall) {

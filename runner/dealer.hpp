@@ -40,16 +40,17 @@ class Dealer {
   /// drained one stays outstanding.
   void take(const Done& done);
 
-  void stop_model(const std::string& model, std::string reason);  ///< its episodes are dealt no more
-  void stop_cell(const std::string& cell, std::string reason);
-  void stop_all(std::string reason);  ///< nothing is dealt any more
-  void set_elapsed(Seconds wall);     ///< for wall budgets
+  void stop_model(const std::string& model, const std::string& reason);  ///< its episodes are dealt no more
+  void stop_cell(const std::string& cell, const std::string& reason);
+  void stop_all(const std::string& reason);  ///< nothing is dealt any more
+  void set_elapsed(Seconds wall);            ///< for wall budgets
 
   bool idle() const noexcept { return in_flight_ == 0; }
   /// True when nothing that may be dealt waits.
   bool exhausted() const noexcept { return stopped_ || waiting_.empty(); }
   bool stopped() const noexcept { return stopped_; }
-  /// Why episodes were left: the first reason given, or "".
+  /// Why episodes were left, or "": a reason for each model that was stopped, for each has its own to mend, and of
+  /// cells and the whole run the first.
   const std::string& stopped_by() const noexcept { return stopped_by_; }
 
   std::uint64_t episodes() const noexcept { return episodes_; }
@@ -85,7 +86,9 @@ class Dealer {
   void count_in_a_row(Node& node, const Done& done);
   void spend(std::uint32_t episode, double usd, std::uint64_t tokens);
   void check_budgets(std::uint32_t cell);
-  void stop(bool& stopped, std::string reason);
+  enum class Whose { model, cell, run };
+  void stop(bool& stopped, const std::string& reason, Whose whose);
+  void tell(const std::string& reason, Whose whose);
 
   const jobs::Plan& plan_;
   const jobs::Grid& grid_;
@@ -99,6 +102,7 @@ class Dealer {
   Spent spent_;
   Seconds elapsed_{0};
   bool has_wall_budget_ = false, stopped_ = false;
+  bool told_other_ = false;  ///< a reason that is no model's
   std::string stopped_by_, last_failure_;
   std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0, dealt_ = 0;
 };

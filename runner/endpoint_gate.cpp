@@ -37,19 +37,22 @@ EndpointGate::~EndpointGate() {
   }
 }
 
+bool EndpointGate::reach(const std::string& model, std::stop_token stop) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return true;
+  std::unique_lock lock(mutex_);
+  while (!at->second.given_up && !at->second.circuit.may_send(clock_.monotonic())) {
+    const auto wait = std::min(kLook, at->second.circuit.until_probe(clock_.monotonic()));
+    changed_.wait_for(lock, stop, wait, [] { return false; });
+    if (stop.stop_requested()) return false;
+  }
+  return !at->second.given_up;
+}
+
 bool EndpointGate::acquire(const std::string& model, std::stop_token stop) {
   const auto at = models_.find(model);
-  if (at == models_.end()) return permits_.acquire(model, stop);
-  {
-    std::unique_lock lock(mutex_);
-    while (!at->second.given_up && !at->second.circuit.may_send(clock_.monotonic())) {
-      const auto wait = std::min(kLook, at->second.circuit.until_probe(clock_.monotonic()));
-      changed_.wait_for(lock, stop, wait, [] { return false; });
-      if (stop.stop_requested()) return false;
-    }
-    if (at->second.given_up) return false;
-  }
-  return !at->second.limited || permits_.acquire(model, stop);
+  const bool limited = at == models_.end() || at->second.limited;
+  return !limited || permits_.acquire(model, stop);
 }
 
 void EndpointGate::release(const std::string& model) {

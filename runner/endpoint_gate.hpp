@@ -15,9 +15,9 @@
 
 namespace nkigrid::runner {
 
-/// The door through which every request of a rank goes: a circuit a model, before the permits of those with a limit. An
-/// outage is the endpoint's: episodes that find no reply while it is away keep their tries, their model is given up
-/// after its retry_limit, and they stay outstanding (docs/decisions/outages.md).
+/// The door through which every request of a rank goes: a circuit a model (reach), then the permits of those with a
+/// limit (acquire). An outage is the endpoint's: episodes that find no reply while it is away keep their tries, their
+/// model is given up after its retry_limit, and they stay outstanding (docs/decisions/outages.md).
 /// @threads any number of lanes
 class EndpointGate final : public model::Permits {
  public:
@@ -28,6 +28,7 @@ class EndpointGate final : public model::Permits {
   EndpointGate(const jobs::Grid& grid, model::Permits& permits, const Clock& clock, Notes notes);
   ~EndpointGate() override;  ///< takes its notes back
 
+  bool reach(const std::string& model, std::stop_token stop) override;
   bool acquire(const std::string& model, std::stop_token stop) override;
   void release(const std::string& model) override;
   void heard(const std::string& model, int status) override;

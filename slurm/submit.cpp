@@ -175,6 +175,7 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
   submitting.arrays(chunks, std::move(requests), living, report.pace);
+  report.arrays_added = true;
   auto arrays = living.arrays;
   for (const auto& array : submissions.back().arrays) arrays.insert(array.job);
   try {
@@ -215,7 +216,7 @@ void check_submittable(const jobs::Grid& grid, const std::filesystem::path& fold
     for (const auto& source : jobs::key_sources(model.api)) {
       if (source.kind != jobs::KeySource::Kind::env) continue;
       throw Error(ErrorCode::config,
-                  fmt::format("models.{}.key: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
+                  fmt::format("models.{}: {{env: {}}} cannot be submitted (no key travels in a job's environment); "
                               "use {{file: PATH}} with mode 0600, or {{command: [...]}}",
                               model.name, source.value));
     }

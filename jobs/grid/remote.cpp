@@ -1,6 +1,7 @@
 #include "jobs/grid/remote.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -121,6 +122,26 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+/// Whether a header proves who asks: what gateways and providers take keys in, by its name, or by a scheme of HTTP
+/// authentication at the head of its text.
+bool is_secret(const std::string& name, const std::string& text) {
+  static constexpr std::array<std::string_view, 11> kSecret = {"authorization", "auth",       "cookie",     "key",
+                                                               "apikey",        "token",      "secret",     "password",
+                                                               "passwd",        "credential", "credentials"};
+  const std::string scheme = lower_case(text.substr(0, 7));
+  if (scheme == "bearer " || scheme.starts_with("basic ")) return true;
+  std::string word;
+  for (const char c : name + "-") {
+    if (c != '-' && c != '_') {
+      word += c;
+      continue;
+    }
+    if (std::find(kSecret.begin(), kSecret.end(), word) != kSecret.end()) return true;
+    word.clear();
+  }
+  return false;
+}
+
 HeaderSpec read_header(const YamlNode& node, const std::string& path, const Folders& folders, Problems& problems) {
   HeaderSpec header{.name = lower_case(node.key), .text = "", .secret = {}};
   if (!is_header_name(header.name) || is_ours(header.name))
@@ -129,6 +150,11 @@ HeaderSpec read_header(const YamlNode& node, const std::string& path, const Fold
                                              path));
   if (node.kind == YamlNode::Kind::map) {
     header.secret = read_key(node, path, folders, problems);
+  } else if (is_secret(header.name, node.text)) {
+    problems.add(node.place, fmt::format("{} is a secret by its looks (not shown here: a key itself never stands in a "
+                                         "grid); give its text as one of {{env: NAME}}, {{file: PATH}} and {{command: "
+                                         "[word, ...]}}",
+                                         path));
   } else if (const auto text = read_key_word(node, path, problems)) {
     header.text = *text;
     if (text->find_first_of("\r\n") != std::string::npos)

@@ -21,6 +21,7 @@ struct ChatClient::Attempts {
   std::uint32_t retries = 0;
   std::uint32_t cut_uploads = 0;
   Seconds wait_s{0}, llm_s{0};
+  Seconds failing_s{0};  ///< of wait_s what the endpoint cost: failed tries and the waits for it, never a queue of ours
   std::optional<Seconds> server_wait;
   std::string problem;  ///< of the newest failure
 };
@@ -86,7 +87,18 @@ void ChatClient::fail(ChatFailure failure, const std::string& message, const Att
   throw error;
 }
 
+/// Waits at an endpoint that is away.
+void ChatClient::reach(Attempts& attempts, const std::stop_token& stop) {
+  if (permits_ == nullptr) return;
+  const Seconds asked = clock_.monotonic();
+  if (!permits_->reach(spec_.name, stop)) fail(ChatFailure::interrupted, "stopped before a request was sent", attempts);
+  const Seconds waited = clock_.monotonic() - asked;
+  attempts.wait_s += waited;
+  attempts.failing_s += waited;
+}
+
 HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
+  reach(attempts, stop);
   const Seconds asked = clock_.monotonic();
   const PermitLease lease(permits_, spec_.name, stop);
   const Seconds start = clock_.monotonic();
@@ -232,15 +244,16 @@ void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, c
   Draws draws(keyed_hash({"retry jitter", spec_.name, std::to_string(request.seed.value_or(0)),
                           std::to_string(request.messages.size()), std::to_string(attempts.retries)}));
   wait += wait * (0.25 * draws.uniform());  // on top, never below what the server asked for
-  if (attempts.wait_s + wait > spec_.retry_limit) {
+  if (attempts.failing_s + wait > spec_.retry_limit) {
     fail(ChatFailure::transient,
          fmt::format("no reply after {} retries in {:.0f} s (retry_limit {:.0f} s); last: {}", attempts.retries,
-                     attempts.wait_s.count(), spec_.retry_limit.count(), attempts.problem),
+                     attempts.failing_s.count(), spec_.retry_limit.count(), attempts.problem),
          attempts);
   }
   ++attempts.retries;
   if (!sleep_for(wait, stop)) fail(ChatFailure::interrupted, "stopped while waiting to retry", attempts);
   attempts.wait_s += wait;
+  attempts.failing_s += wait;
 }
 
 ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
@@ -263,6 +276,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     }
     // What a failed try took is waiting, too: it brought nothing.
     attempts.wait_s += attempts.llm_s;
+    attempts.failing_s += attempts.llm_s;
     if (!attempts.at_once) wait_to_retry(request, attempts, stop);
   }
 }

@@ -21,12 +21,14 @@ struct ClientTuning {
   Seconds first_answer_limit{10};  ///< an endpoint that never answered is given up after this
   Seconds idle_timeout{60};
   Seconds stop_grace{20};
+  const Clock* clock = nullptr;  ///< outlives the client; null: the system's
 };
 
 /// A model behind an endpoint, whatever wire it speaks: plain replies over libcurl.
 ///
 /// Retries what may pass (WireFault) with exponential backoff, never earlier than the server asks, jitter on top
-/// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient after `retry_limit`; an
+/// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient when failed tries and the
+/// waits between them have taken `retry_limit`, in which a queue of our own (permits, Window) is not counted; an
 /// endpoint that has never answered is fatal after `first_answer_limit`. Where an endpoint says that requests are too
 /// many, fewer are in flight (Window).
 class ChatClient final : public ChatModel {
@@ -41,6 +43,7 @@ class ChatClient final : public ChatModel {
  private:
   struct Attempts;
   HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
+  void reach(Attempts& attempts, const std::stop_token& stop);
   HttpAnswer post_in_window(Attempts& attempts, const std::stop_token& stop);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
@@ -56,9 +59,10 @@ class ChatClient final : public ChatModel {
   ApiKey key_;
   Permits* permits_;
   ClientTuning tuning_;
-  SystemClock clock_;
+  SystemClock system_clock_;
+  const Clock& clock_ = tuning_.clock != nullptr ? *tuning_.clock : system_clock_;
   std::unique_ptr<HttpClient> http_ = make_http_client();
-  Window window_;
+  Window window_{spec_.concurrency};
   std::atomic<bool> answered_{false};
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_

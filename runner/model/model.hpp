@@ -27,6 +27,9 @@ class ChatModel {
 class Permits {
  public:
   virtual ~Permits() = default;
+  /// Waits while the endpoint is known to be away; false when `stop` fired, or when it is given up. What is waited here
+  /// is the endpoint's doing, unlike what acquire() waits, which is the grid's.
+  virtual bool reach(const std::string&, std::stop_token) { return true; }
   /// Waits for one of the model's permits; false when `stop` fired.
   virtual bool acquire(const std::string& model, std::stop_token stop) = 0;
   virtual void release(const std::string& model) = 0;

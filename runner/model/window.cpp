@@ -6,7 +6,9 @@ namespace nkigrid::model {
 
 Window::Place Window::enter(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const auto has_room = [this] { return limit_ == 0 || in_flight_ < static_cast<std::uint32_t>(limit_); };
+  const auto has_room = [this] {
+    return (most_ == 0 || in_flight_ < most_) && (limit_ == 0 || in_flight_ < static_cast<std::uint32_t>(limit_));
+  };
   if (!freed_.wait(lock, stop, has_room)) return {};
   ++in_flight_;
   return {true, round_};
@@ -23,7 +25,9 @@ std::uint32_t Window::leave(const Place& place, Heard heard) {
     limit_ += 1 / limit_;
   }
   --in_flight_;
-  freed_.notify_all();
+  // The place, and one that a reply may have added: of a thousand lanes that wait the others sleep on.
+  freed_.notify_one();
+  freed_.notify_one();
   return lowered;
 }
 

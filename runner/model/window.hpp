@@ -9,11 +9,15 @@ namespace nkigrid::model {
 
 /// How many requests a process keeps in flight at one endpoint: as many as come, until the endpoint says that they are
 /// too many (429, 503, 529). Then half of those in flight, and one more for each round of replies: additive increase,
-/// multiplicative decrease, by which any number of processes share an endpoint without a word between them. What a grid
-/// allows (Permits) stands above it.
+/// multiplicative decrease, by which any number of processes share an endpoint without a word between them. Never more
+/// than the grid allows all processes together: what has a place waits for no long queue of permits, so that half of
+/// the places is half of what is in flight.
 /// @threads any number of lanes
 class Window {
  public:
+  /// @param most places at all; 0: no limit
+  explicit Window(std::uint32_t most = 0) : most_(most) {}
+
   /// A place in it. `round` tells requests that were sent before a decrease from those after.
   struct Place {
     bool given = false;
@@ -28,6 +32,7 @@ class Window {
   std::uint32_t leave(const Place& place, Heard heard);
 
  private:
+  std::uint32_t most_;
   std::mutex mutex_;
   std::condition_variable_any freed_;
   double limit_ = 0;  ///< 0: none

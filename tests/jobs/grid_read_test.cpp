@@ -277,6 +277,25 @@ TEST(Grid, WhatIsAddedToRequestsHoldsNoKeyAndReplacesNothingOfTheClients) {
   }
 }
 
+TEST(Grid, AHeaderThatProvesWhoAsksNeverStandsInClear) {
+  for (const std::string name : {"x-gateway", "Helicone-Auth", "Authorization", "x-api-key", "api-key", "Cookie",
+                                 "Proxy-Authorization", "X_Token", "Ocp-Apim-Subscription-Key", "x-client-secret"}) {
+    const Sandbox box;
+    const std::string model = "strong: {api: openai, endpoint: \"http://h:1/v1\", headers: {" + name + ": ";
+    const auto plain = box.read_edited("strong: {api: synthetic, profile: strong}", model + "\"Bearer canary\"}}");
+    EXPECT_FALSE(plain.grid) << name;
+    EXPECT_THAT(to_text(plain.problems), testing::HasSubstr("{env: NAME}, {file: PATH} and {command: [word, ...]}"));
+    EXPECT_THAT(to_text(plain.problems), testing::Not(testing::HasSubstr("canary")));
+    const Sandbox other;
+    EXPECT_TRUE(other.read_edited("strong: {api: synthetic, profile: strong}", model + "{env: GATE}}}").grid) << name;
+  }
+  const Sandbox box;
+  EXPECT_TRUE(box.read_edited("strong: {api: synthetic, profile: strong}",
+                              "strong: {api: openai, endpoint: \"http://h:1/v1\", headers: {x-keyboard: a, "
+                              "http-referer: b, x-tokens: c}}")
+                  .grid);
+}
+
 TEST(Grid, OpenAiModelsTakeEndpointKeyAndPrice) {
   const Sandbox box;
   const auto result = box.read_edited("strong: {api: synthetic, profile: strong}",

@@ -288,6 +288,35 @@ TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
   EXPECT_EQ(permits.acquired, permits.released);
 }
 
+/// Permits that take an hour each, in the queue of the grid or at an endpoint that is away.
+struct SlowPermits final : Permits {
+  SlowPermits(ManualClock& clock, Seconds away, Seconds queue) : clock(clock), away(away), queue(queue) {}
+  bool reach(const std::string&, std::stop_token) override { return clock.advance(away), true; }
+  bool acquire(const std::string&, std::stop_token) override { return clock.advance(queue), true; }
+  void release(const std::string&) override {}
+  ManualClock& clock;
+  Seconds away, queue;
+};
+
+TEST(ChatClient, AQueueOfOursUsesUpNoPatienceAndAnEndpointThatIsAwayDoes) {
+  const Seconds hour(3600);
+  for (const bool away : {false, true}) {
+    ScriptedServer server({{http(500, "")}, {http(200, kGood)}});
+    ManualClock clock;
+    SlowPermits permits(clock, away ? hour : Seconds(0), away ? Seconds(0) : hour);
+    ClientTuning tuning = kQuick;
+    tuning.clock = &clock;
+    ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, &permits, tuning);
+    if (away) {
+      EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
+      continue;
+    }
+    const ChatReply reply = model.complete(hello(), {});
+    EXPECT_EQ(reply.api_retries, 1u);
+    EXPECT_GE(reply.wait_s, 2 * hour.count()) << "all that was waited is told";
+  }
+}
+
 /// A wire of no provider: what is sent is the last message, and a signature that covers the body and the time.
 const Wire kToyWire = {
     [](const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect&) -> HttpRequest {

@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "runner/model/chat_json.hpp"
@@ -153,15 +156,58 @@ TEST(RetryAfter, ThreeFormsOfWaitAndAQuota) {
 }
 
 TEST(RetryAfter, MillisecondsStandFirstAndADayIsAQuotaByItself) {
-  EXPECT_EQ(server_wait({{"retry-after-ms", "1500"}, {"retry-after", "9"}})->count(), 1.5);
+  EXPECT_EQ(server_wait({{"retry-after-ms", "1500"}, {"retry-after", "9"}}, true)->count(), 1.5);
   EXPECT_EQ(verdict_of(429, {{"retry-after", "86400"}}, "").fault, WireFault::fatal);
-  EXPECT_FALSE(server_wait({{"retry-after", "soon"}}).has_value());
+  EXPECT_FALSE(server_wait({{"retry-after", "soon"}}, true).has_value());
   EXPECT_FALSE(parse_span("-5").has_value());
   EXPECT_EQ(parse_span("1h2m3.5s")->count(), 3723.5);
   EXPECT_EQ(server_wait({{"anthropic-ratelimit-tokens-reset", "2026-10-21T07:28:00Z"},
-                         {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}})
+                         {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}},
+                        true)
                 ->count(),
             50);
+}
+
+// date -u -d 2026-10-21T07:28:00Z +%s: 1792567680
+TEST(RetryAfter, AResetMayBeATimeInManyForms) {
+  const auto wait = [](const char* reset) {
+    const auto time = server_wait({{"x-ratelimit-reset", reset}, {"date", "Wed, 21 Oct 2026 07:27:10 GMT"}}, true)
+                          .value_or(Seconds(-1));
+    return std::round(time.count() * 1000) / 1000;
+  };
+  for (const char* reset :
+       {"1792567680", "1792567680000", "1792567680000000", "2026-10-21T07:28:00Z", "2026-10-21T07:28:00.000Z",
+        "2026-10-21T09:28:00+02:00", "2026-10-21T04:58:00.0-02:30", "50", "50s"})
+    EXPECT_EQ(wait(reset), 50) << reset;
+  EXPECT_EQ(wait("1792567680.25"), 50.25);
+  EXPECT_EQ(wait("2026-10-21T07:28:00.25Z"), 50.25);
+  EXPECT_EQ(wait("1792567600"), 0) << "it has passed";
+  for (const char* reset : {"", "2026-10-21T07:28:00", "2026-10-21T07:28:00.Zulu", "1e999", "999999999x"})
+    EXPECT_EQ(wait(reset), -1) << reset;
+  EXPECT_FALSE(server_wait({{"x-ratelimit-reset", "1792567680"}}, true)) << "no date to count it from";
+}
+
+TEST(RetryAfter, AWindowsEndIsNoWaitForWhatAnotherFaultBroke) {
+  const Headers headers = {{"x-ratelimit-reset", "86400"}};
+  EXPECT_EQ(verdict_of(500, headers, "").fault, WireFault::retry);
+  EXPECT_FALSE(verdict_of(500, headers, "").server_wait);
+  EXPECT_EQ(verdict_of(429, headers, "").fault, WireFault::fatal);
+  EXPECT_EQ(verdict_of(500, {{"retry-after", "7"}}, "").server_wait, Seconds(7));
+}
+
+TEST(ClassifyError, ARateLimitIsWaitedForUnlessOneRequestIsMore) {
+  const auto fault = [](int status, const std::string& error) {
+    return verdict_of(status, {}, "{\"error\":" + error + "}").fault;
+  };
+  for (const int status : {400, 403, 413, 429}) {
+    EXPECT_EQ(fault(status, R"({"message":"slow down","code":"rate_limit_exceeded"})"), WireFault::retry) << status;
+    EXPECT_EQ(fault(status, R"({"message":"tokens per min (TPM): Limit 10000, Used 8000, Requested 4000."})"),
+              WireFault::retry);
+    EXPECT_EQ(fault(status, R"({"message":"Request too large on tokens per minute (TPM): Limit 6000, Requested 8124",)"
+                            R"("type":"tokens","code":"rate_limit_exceeded"})"),
+              WireFault::fatal);
+  }
+  EXPECT_EQ(fault(400, R"({"message":"rewards per minute are no field"})"), WireFault::fatal);
 }
 
 TEST(ClassifyError, FourShapesOfTooLongAndOneBadRequest) {

@@ -80,5 +80,27 @@ TEST(ResponsesWire, AStreamsLastEventHoldsTheWhole) {
   EXPECT_THROW(kResponses.reply(stream.substr(0, stream.find("event: response.completed"))), Error);
 }
 
+TEST(ResponsesWire, AStreamThatFailsSaysWhyAsAPlainBodyDoes) {
+  const auto fault = [](const std::string& error) {
+    const std::string response = R"({"status":"failed","output":[],"error":)" + error + "}";
+    const std::string stream =
+        "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":"
+        "\"in_progress\"}}\n\nevent: response.failed\ndata: {\"type\":\"response.failed\","
+        "\"response\":" +
+        response + "}\n\n";
+    EXPECT_FALSE(kResponses.reply(stream));
+    const auto of_stream = kResponses.verdict({.status = 200, .headers = {}, .body = stream});
+    const auto of_plain = kResponses.verdict({.status = 200, .headers = {}, .body = response});
+    EXPECT_EQ(of_stream.message, of_plain.message);
+    EXPECT_EQ(of_stream.fault, of_plain.fault);
+    return of_stream.fault;
+  };
+  EXPECT_EQ(fault(R"({"code":"context_length_exceeded","message":"Your input is too long."})"),
+            WireFault::context_full);
+  EXPECT_EQ(fault(R"({"code":"server_error","message":"x"})"), WireFault::retry);
+  EXPECT_EQ(fault(R"({"code":"insufficient_quota","message":"x"})"), WireFault::fatal);
+  EXPECT_EQ(fault("null"), WireFault::retry);
+}
+
 }  // namespace
 }  // namespace nkigrid::model

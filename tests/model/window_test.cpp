@@ -58,6 +58,17 @@ TEST(Window, GrowsByOneARoundOfReplies) {
   }
 }
 
+TEST(Window, HalfOfWhatTheGridAllowsIsHalfOfThatWhateverWaits) {
+  Window window(4);
+  const auto places = enter_all(window, 4);
+  EXPECT_TRUE(is_full(window)) << "a hundred lanes may wait here";
+  EXPECT_EQ(window.leave(places[0], Window::Heard::too_many), 2u);
+  for (int i = 1; i < 4; ++i) window.leave(places[i], Window::Heard::reply);
+  for (int i = 0; i < 9; ++i) window.leave(window.enter({}), Window::Heard::reply);
+  enter_all(window, 4);
+  EXPECT_TRUE(is_full(window)) << "replies raise it no further";
+}
+
 TEST(Window, NeverClosesWhole) {
   Window window;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(window.leave(window.enter({}), Window::Heard::too_many), 1u);

@@ -154,6 +154,36 @@ class Splits(AgainstNumpy):
         np.testing.assert_array_equal(part, x.reshape(128, 64)[:, 13:33])
         np.testing.assert_array_equal(again, x)
 
+    def test_a_split_may_be_moved_and_go_over_more_axes(self):
+        @nki.jit
+        def kernel(x, y):
+            moved = nl.ndarray((128, 2, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            back = nl.ndarray((128, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+            deep = nl.ndarray((128, 60), dtype=nl.float32, buffer=nl.shared_hbm)
+            halves = nl.ndarray((128, 60), dtype=nl.float32, buffer=nl.shared_hbm)
+            p, f, g = nl.arange(128)[:, None], nl.arange(32)[None, :], nl.arange(60)[None, :]
+            for k in nl.affine_range(2):
+                nl.store(moved[p, k, f], value=nl.load(x[p, k + 1 + f // 16, f % 16]))
+            nl.store(back, value=nl.load(x[p, f // 16 - 1 + 3, f % 16]))
+            nl.store(deep, value=nl.load(y[p, g // 20, (g // 5) % 4, g % 5]))
+            nl.store(halves, value=nl.load(y[p, g // 5 // 4, g // 5 % 4, g % 5]))
+            return moved, back, deep, halves
+
+        x, y = draw(128, 4, 16), draw(128, 3, 4, 5)
+        moved, back, deep, halves = kernel(x, y)
+        places = np.arange(32)
+        for k in range(2):
+            np.testing.assert_array_equal(moved[:, k], x[:, k + 1 + places // 16, places % 16])
+        np.testing.assert_array_equal(back, x[:, places // 16 + 2, places % 16])
+        np.testing.assert_array_equal(deep, y.reshape(128, 60))
+        np.testing.assert_array_equal(halves, y.reshape(128, 60))
+
+    def test_a_moved_split_stays_within_its_tensor(self):
+        body = "f = nl.arange(32)[None, :]\np = nl.arange(128)[:, None]\nt = nl.load(x[p, f // 16 + {}, f % 16])\n"
+        params = [("x", (128, 4, 16), "float32")]
+        self.assertIn("returns nothing", compile_body(body.format(2), params)["message"])
+        self.assertEqual(compile_body(body.format(3), params)["code"], "OOB")
+
     def test_what_is_affine_after_all(self):
         @nki.jit
         def kernel(x):
@@ -167,7 +197,16 @@ class Splits(AgainstNumpy):
 
     def test_other_splits_are_refused(self):
         grid = "f = nl.arange(64)[None, :]\np = nl.arange(128)[:, None]\n"
-        for use in ("nl.load(x[p, f // 2])", "nl.load(x[p, f % 3 + 1])", "nl.load(x[p, f], mask=(f % 2 < 1))"):
+        for use in (
+            "nl.load(x[p, f // 2])",
+            "nl.load(x[p, f % 3 + 1])",
+            "nl.load(x[p, f], mask=(f % 2 < 1))",
+            "nl.load(x[p, f // 2 * 2])",
+            "nl.load(x[p, f // 2 + f])",
+            "nl.load(x[p, 3 - f // 2])",
+            "nl.load(x[p, f // 2 // f])",
+            "nl.load(x[p, f // 2 % 0])",
+        ):
             self.assertEqual(compile_body(grid + f"t = {use}")["code"], "INDEXING", use)
 
 

@@ -25,6 +25,12 @@ class NumpyTakesThem(unittest.TestCase):
         self.assertEqual(np.finfo(nl.float16).max, np.finfo("float16").max)
         self.assertTrue(np.issubdtype(nl.float32, np.floating))
 
+    def test_what_is_equal_is_found_in_one_dict(self):
+        for name in [*NUMPYS, "bool_"]:
+            ours, numpys = getattr(nl, name), getattr(np, name)
+            self.assertEqual(({numpys: 4}[ours], {ours: 4}[numpys], len({ours, numpys})), (4, 4, 1))
+        self.assertEqual({nl.bfloat16: 2, nl.float8_e4m3: 1, nl.tfloat32: 4}[nl.bfloat16], 2)
+
     def test_the_others_have_their_size(self):
         for name, size in (("bfloat16", 2), ("float8_e4m3", 1), ("float8_e5m2", 1), ("tfloat32", 4)):
             self.assertEqual(np.dtype(getattr(nl, name)).itemsize, size)

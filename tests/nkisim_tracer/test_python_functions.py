@@ -24,7 +24,7 @@ class Functions(unittest.TestCase):
             ("sum(t)", "sum() is called on a tile", "nl.sum(x, axis,"),
             ("max(t)", "max() is called on a tile", "nl.max(x, axis=1) along an axis"),
             ("min(t, 0.0)", "min() is called on a tile", "nl.minimum(x, y) of two values"),
-            ("round(t)", "round() is called on a tile", "nl.trunc(x,"),
+            ("round(t)", "round() is called on a tile", "nl.copy(x, dtype=nl.int32)"),
             ("np.sum(t)", "numpy.sum is called on a tile", "nl.sum(x, axis,"),
             ("np.dot(t, t)", "numpy.dot is called on a tile", "nl.matmul(x, y,"),
             ("np.where(t > 0, t, 0)", "numpy.where is called on a tile", "nl.where(condition, x, y,"),

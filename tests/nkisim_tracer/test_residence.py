@@ -58,6 +58,16 @@ class Sbuf(unittest.TestCase):
         self.refusal(loop + inside.format("s"))  # beside a, b and c there is the sum so far
         self.assert_fits(loop + inside.format("1.0"))  # a new sum in each trip
 
+    def test_what_is_only_added_to_counts(self):
+        body = (
+            "ts = [nl.zeros((128, 16384), dtype=nl.float32) for k in range({0})]\n"
+            "for i in nl.sequential_range(4):\n    e = nl.exp(nl.load(x[:, 0:1]))\n"
+            "    for k in nl.static_range({0}):\n        ts[k] += e\n"
+            "for k in nl.static_range({0}):\n    nl.store(out, ts[k])\n"
+        )
+        self.assertIn("5 tiles alive at once", self.refusal(body.format(4))["message"])
+        self.assert_fits(body.format(2))
+
     def test_block_tensors_go_out_and_come_back(self):
         """As measured kernels do, by gigabytes: of one only what an instruction touches counts."""
         body = (
@@ -89,6 +99,20 @@ class Psum(unittest.TestCase):
         self.assertEqual(told.get("code"), "CAPACITY")
         self.assertIn("18432 bytes a partition of psum", told["message"])
         self.assertIn("8 banks of 2 KiB", told["message"])
+
+    def test_accumulators_have_a_bank_each(self):
+        body = (
+            "out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\na = nl.load(x[0:128, 0:128])\n"
+            "b = nl.load(x[0:128, :])\n"
+            "p = [nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum) for k in range({0})]\n"
+            "for i in nl.affine_range(4):\n    for k in nl.static_range({0}):\n        p[k] += nisa.nc_matmul(a, b)\n"
+            "for k in nl.static_range({0}):\n    nl.store(out, nl.copy(p[k]))\nreturn out"
+        )
+        self.assertTrue(compile_body(body.format(8))["ok"])
+        for count in (9, 16):
+            told = compile_body(body.format(count))
+            self.assertEqual(told.get("code"), "CAPACITY")
+            self.assertIn(f"{count} tiles alive at once need {2048 * count} bytes a partition of psum", told["message"])
 
 
 if __name__ == "__main__":

@@ -99,9 +99,9 @@ TEST_F(Gate, AnOutageGivesUpItsModelAndNoOther) {
   EXPECT_FALSE(gate->gives_up("a", 1)) << "just now";
   clock.advance(kPatience);
   EXPECT_TRUE(gate->gives_up("a", 1));
-  EXPECT_FALSE(gate->acquire("a", {}));
+  EXPECT_FALSE(gate->reach("a", {}));
   EXPECT_TRUE(gate->given_up("a"));
-  EXPECT_TRUE(gate->acquire("b", {})) << "a server may serve one of its models and not another";
+  EXPECT_TRUE(gate->reach("b", {})) << "a server may serve one of its models and not another";
   EXPECT_FALSE(gate->given_up("b"));
 }
 
@@ -123,10 +123,10 @@ TEST_F(Gate, AnEndpointThatFailsForAWhileIsNotedUntilItWorks) {
 TEST_F(Gate, ALaneThatWaitsForAProbeEndsWithADrain) {
   gate->heard("b", 0);
   clock.advance(Circuit::kOpenAfter);
-  EXPECT_TRUE(gate->acquire("b", {})) << "the probe";
+  EXPECT_TRUE(gate->reach("b", {})) << "the probe";
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(gate->acquire("b", stop.get_token()));
+  EXPECT_FALSE(gate->reach("b", stop.get_token()));
 }
 
 }  // namespace

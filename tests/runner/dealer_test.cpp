@@ -115,6 +115,20 @@ TEST(Dealer, AStoppedModelKeepsTheOtherOnesGoing) {
   EXPECT_EQ(dealer.stopped_by(), "quota of a is used up");
 }
 
+TEST(Dealer, ModelsThatStopForDifferentReasonsAreEachNamed) {
+  PlanFixture f(2);
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.stop_model("a", "model a: HTTP 401");
+  dealer.stop_model("a", "model a: HTTP 401, of another lane");
+  dealer.stop_model("b", "model b: the quota is used up");
+  EXPECT_EQ(dealer.stopped_by(), "model a: HTTP 401; model b: the quota is used up");
+  for (const auto& cell : f.plan.cells) dealer.stop_cell(cell.id, "time limit: cell " + cell.id);
+  dealer.stop_all("SIGTERM");
+  dealer.stop_all("SIGTERM");
+  EXPECT_EQ(dealer.stopped_by(),
+            "model a: HTTP 401; model b: the quota is used up; time limit: cell " + f.plan.cells[0].id);
+}
+
 TEST(Dealer, ARunBudgetStopsDealing) {
   PlanFixture f(3);
   f.grid.budget.usd = 2.0;

@@ -101,6 +101,7 @@ TEST_F(Submit, ASecondSubmitLeavesLivingShardsAlone) {
   submit({0, 1, 5});
   const auto second = submit({0, 1, 5});
   EXPECT_TRUE(second.already);
+  EXPECT_FALSE(second.arrays_added) << "those of its submission are the first one's";
   EXPECT_THAT(second.busy_shards, ElementsAre(0, 1, 5));
   EXPECT_THAT(second.begun_shards, IsEmpty()) << "pending ones read the run when they begin";
   EXPECT_EQ(client.requests.size(), 3u);
@@ -117,6 +118,7 @@ TEST_F(Submit, EndedShardsAreSubmittedAgainAsANewGeneration) {
   for (auto& record : client.records) record.state = "FAILED";
   const auto again = submit({1});
   EXPECT_FALSE(again.already);
+  EXPECT_TRUE(again.arrays_added);
   EXPECT_EQ(again.submission.generation, 2u);
   EXPECT_EQ(client.requests[2].array, "1");
   EXPECT_EQ(client.requests[3].dependency, "afterany:103") << "ended arrays are not waited for";
@@ -247,6 +249,8 @@ TEST_F(Submit, AnAggregationThatEndedWithoutItsTablesIsMadeAnew) {
   EXPECT_EQ(read_submissions(run).back().aggregation, again.submission.aggregation);
   const auto third = submit_shards(run, {.shards = {}, .program = "/bin/nkigrid", .tables = true}, client);
   EXPECT_FALSE(third.aggregation_added) << "it waits";
+  EXPECT_FALSE(again.arrays_added || third.arrays_added);
+  EXPECT_EQ(third.submission.aggregation, again.submission.aggregation) << "which one";
 }
 
 TEST_F(Submit, AnElementThatOnlyDrainsIsFollowedByANewOne) {
@@ -424,17 +428,23 @@ TEST(Submittable, AFolderThatSlurmWouldReadAsAPatternIsRefused) {
   EXPECT_NO_THROW(check_submittable({}, "/shared/it's \"here\", $5"));
 }
 
-TEST(Submittable, AKeyFromTheEnvironmentIsRefusedByModel) {
-  jobs::Grid grid;
-  jobs::OpenAi api;
-  api.remote.key = {.kind = jobs::KeySource::Kind::env, .value = "KEY"};
-  grid.models.push_back({.name = "opus", .api = api});
-  try {
-    check_submittable(grid, "/run");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::config);
-    EXPECT_THAT(error.what(), HasSubstr("models.opus.key"));
+TEST(Submittable, ASecretFromTheEnvironmentIsRefusedByModel) {
+  const jobs::KeySource secret = {.kind = jobs::KeySource::Kind::env, .value = "KEY"};
+  for (const bool in_header : {false, true}) {
+    jobs::Grid grid;
+    jobs::OpenAi api;
+    if (in_header)
+      api.remote.headers.push_back({.name = "x-api-key", .text = "", .secret = secret});
+    else
+      api.remote.key = secret;
+    grid.models.push_back({.name = "opus", .api = api});
+    try {
+      check_submittable(grid, "/run");
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      EXPECT_THAT(error.what(), HasSubstr("models.opus: {env: KEY} cannot be submitted"));
+    }
   }
 }
 

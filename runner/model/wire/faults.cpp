@@ -64,10 +64,37 @@ bool says_too_long(const std::string& message) {
   return has_any(message, kTooLong) || (has_any(message, kContext) && has_any(message, kExceeds));
 }
 
-/// Some servers say with 413 and 400 that a minute's tokens are used up.
+/// A limit of requests or tokens in a time, by code or by words ("tokens per min (TPM): Limit 6000"): some servers say
+/// with 400, 403 and 413 that it is reached.
 bool is_rate_limit(const ErrorBody& error) {
-  return error.type.find("rate_limit") != std::string::npos || error.code.find("rate_limit") != std::string::npos ||
-         lower(error.message).find("per minute") != std::string::npos;
+  if (error.type.find("rate_limit") != std::string::npos || error.code.find("rate_limit") != std::string::npos)
+    return true;
+  const auto message = lower(error.message);
+  return message.find("per min") != std::string::npos && message.find("limit") != std::string::npos;
+}
+
+/// The number behind a word, "Limit 30,000" or "limit: 30000"; 0: none stands there.
+std::uint64_t number_behind(const std::string& text, std::string_view word) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    std::uint64_t number = 0;
+    const auto begin = text.find_first_not_of(" :=", at + word.size());
+    for (auto i = begin; i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) || text[i] == ','); ++i)
+      if (text[i] != ',') number = number * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    if (number > 0) return number;
+  }
+  return 0;
+}
+
+/// One request is more than its limit gives in a whole minute: no wait mends that.
+bool is_above_any_wait(const ErrorBody& error) {
+  if (!is_rate_limit(error)) return false;
+  const auto message = lower(error.message);
+  const auto limit = number_behind(message, "limit");
+  return limit > 0 && number_behind(message, "requested") > limit;
+}
+
+bool asks_for_less(long status, const ErrorBody& error) {
+  return status == 429 || status == 503 || status == 529 || is_rate_limit(error);
 }
 
 /// The grid asks for a longer answer than the server gives at all: max_tokens is to be lowered, the prompt may fit.
@@ -122,9 +149,12 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
   verdict.message =
       one_line(fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
-  verdict.server_wait = server_wait(answer.headers);
-  if (is_rate_limit(error) && (status == 400 || status == 413)) {
-    verdict.fault = WireFault::retry;
+  verdict.server_wait = server_wait(answer.headers, asks_for_less(status, error));
+  if (is_above_any_wait(error)) {
+    verdict.fault = WireFault::fatal;
+    verdict.message +=
+        " (one request is more than the account's limit: no wait mends that; a higher limit does, or a "
+        "lower max_tokens)";
   } else if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;
   } else if (is_quota(status, error)) {
@@ -135,7 +165,7 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
     verdict.refusal = error.message;
   } else if (is_cut_upload(status, error)) {
     verdict.fault = WireFault::retry_once;
-  } else if (!is_transient(status)) {
+  } else if (!is_transient(status) && !is_rate_limit(error)) {
     verdict.fault = WireFault::fatal;
   }
   return verdict;

@@ -144,8 +144,9 @@ ErrorBody response_failure(std::string_view bytes) {
   if (auto error = is_event_stream(bytes) ? stream_error(bytes) : read_error(bytes); error.present) return error;
   const Json body = response_in(bytes);
   const std::string status = text_or_empty(body, "status");
-  if (status == "failed" || status == "cancelled") return {true, "the response " + status, "", ""};
-  return {};
+  if (status != "failed" && status != "cancelled") return {};
+  auto why = read_error(body.dump());  // of a stream: the error lies within the event's response
+  return why.present ? why : ErrorBody{true, "the response " + status, "", ""};
 }
 
 std::optional<ChatReply> responses_reply(std::string_view bytes) {

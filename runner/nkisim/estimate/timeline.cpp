@@ -1,6 +1,7 @@
 #include "runner/nkisim/estimate/timeline.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -47,10 +48,24 @@ class Queue {
 /// When a buffer's memory was last written and used, of the memory that it has now and of what it had before.
 struct Memory {
   double written = 0, used = 0;
+  double filled = 0;           ///< last written whole: writes to parts of it follow that, not each other
   std::vector<double> former;  ///< until when each copy was in use, the oldest first
   std::size_t copies = 2;
   bool blocks = false;  ///< its parts are written at different times: only that reads follow writes is known
 };
+
+/// Does an access of an operation reach from end to end of its buffer?
+bool is_whole(const Program& program, const Access& access, const Head& head) {
+  if (!head.mask.empty()) return false;
+  const std::vector<std::int64_t>& extents = program.buffers[access.buffer].shape;
+  for (std::size_t d = 0; d < access.dims.size(); ++d) {
+    std::int64_t reach = 1;
+    const std::vector<std::int64_t>& slots = access.dims[d].slots;
+    for (std::size_t k = 0; k < slots.size(); ++k) reach += std::abs(slots[k]) * (head.shape[k] - 1);
+    if (reach < extents[d]) return false;
+  }
+  return true;
+}
 
 class Player {
  public:
@@ -105,7 +120,7 @@ class Player {
     Memory& memory = memories_[alloc.buffer];
     if (memory.blocks) return;
     memory.former.push_back(std::max(memory.written, memory.used));
-    memory.written = memory.used = 0;
+    memory.written = memory.used = memory.filled = 0;
     if (memory.former.size() < memory.copies) return;
     memory.used = memory.former.front();
     memory.former.erase(memory.former.begin());
@@ -123,7 +138,8 @@ class Player {
     double ready = 0;
     for_each_access(op, [&](const Access& access, bool written) {
       const Memory& memory = memories_[root_of(program_, access.buffer)];
-      ready = std::max(ready, memory.written);
+      const bool part = written && !accumulates(op) && !is_whole(program_, access, op.head);
+      ready = std::max(ready, part ? memory.filled : memory.written);
       if (written && !memory.blocks) ready = std::max(ready, memory.used);
       if (access.dynamic) ready = std::max(ready, memories_[root_of(program_, access.dynamic->buffer)].written);
     });
@@ -133,6 +149,7 @@ class Player {
       Memory& memory = memories_[root_of(program_, access.buffer)];
       double& last = written ? memory.written : memory.used;
       last = std::max(last, end);
+      if (written && is_whole(program_, access, op.head)) memory.filled = last;
     });
     timeline_.events.push_back({begin, begin + us, node.line, op.head.instr, lane});
     timeline_.us = std::max(timeline_.us, end);

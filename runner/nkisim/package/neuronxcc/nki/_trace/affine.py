@@ -126,6 +126,8 @@ class Aff(IndexRefusals):
     # -- arithmetic
     def _combine(self, other, scale):
         if not isinstance(other, Aff):
+            if type(other) is GridPart:
+                return NotImplemented  # it knows how
             value = as_int(other)
             if value is None:
                 return _refuse_operand(self, other, "+" if scale > 0 else "-")
@@ -291,23 +293,62 @@ class Aff(IndexRefusals):
 
 
 class GridPart:
-    """`grid // q` or `grid % q`, no sum of constants times symbols. x[..., grid // q, grid % q, ...] of an axis of
-    size q is the grid itself over the two axes joined (indexing.py); anything else is refused where it is used."""
+    """offset + grid // q, (grid // q) % m or grid % q: no sum of constants times symbols. x[..., offset + grid // q,
+    grid % q, ...] of an axis of size q is grid + q * offset over the two axes joined (indexing.py), and so on for more
+    axes; anything else is refused where it is used."""
 
     __array_ufunc__ = None
 
-    def __init__(self, grid, divisor, sign):
-        self.grid, self.divisor, self.sign = grid, divisor, sign
+    def __init__(self, grid, divisor, sign, modulus=0, offset=0):
+        self.grid, self.divisor, self.sign, self.modulus, self.offset = grid, divisor, sign, modulus, offset
 
     @property
     def shape(self):
         return self.grid.shape
 
     def __repr__(self):
-        return f"({self.grid}) {self.sign} {self.divisor}"
+        text = f"({self.grid}) {self.sign} {self.divisor}"
+        text = f"({text}) % {self.modulus}" if self.modulus else text
+        return text if self._unmoved else f"{self.offset} + {text}"
 
     def __getitem__(self, key):
-        return GridPart(self.grid[key], self.divisor, self.sign)
+        return GridPart(self.grid[key], self.divisor, self.sign, self.modulus, self.offset)
+
+    @property
+    def _unmoved(self):
+        return as_int(self.offset) == 0
+
+    def _is_plain(self, other):
+        """grid // q beside a positive number?"""
+        number = as_int(other)
+        return self.sign == "//" and not self.modulus and self._unmoved and number is not None and number > 0
+
+    def __mod__(self, other):
+        return GridPart(self.grid, self.divisor, "//", as_int(other)) if self._is_plain(other) else self.refuse()
+
+    def __floordiv__(self, other):
+        return self.grid // (self.divisor * as_int(other)) if self._is_plain(other) else self.refuse()
+
+    def __add__(self, other):
+        moves = as_int(other) is not None or (isinstance(other, Aff) and not other.shape)
+        if self.sign != "//" or self.modulus or not moves:
+            self.refuse()
+        return GridPart(self.grid, self.divisor, "//", 0, self.offset + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + -other if as_int(other) is not None or isinstance(other, Aff) else self.refuse()
+
+    def joined(self, after, size):
+        """The index of this axis and the next one, which has `after` for its own and this size, joined; None where it
+        is none."""
+        pair = type(after) is GridPart and (self.sign, after.sign) == ("//", "%") and not after.modulus
+        if not pair or not self.divisor == after.divisor == size or not self.grid.same(after.grid):
+            return None
+        if self.modulus:  # g // q % m * q + g % q == g % (q * m)
+            return self.grid % (self.divisor * self.modulus)
+        return self.grid + self.offset * self.divisor
 
     def refuse(self, *_):
         fail(
@@ -320,9 +361,8 @@ class GridPart:
 
 
 for _sign in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos lt le gt ge eq ne "
-    "and rand "
-    "or ror bool index int float iter len"
+    "rsub mul rmul truediv rtruediv rfloordiv rmod pow rpow neg pos lt le gt ge eq ne and rand or ror bool index int "
+    "float iter len"
 ).split():
     setattr(GridPart, f"__{_sign}__", GridPart.refuse)
 GridPart.__hash__ = object.__hash__

@@ -11,6 +11,7 @@ from .syntax import STORE, assign, at, attribute, call, constant, local_scope, n
 # Plain names that are called as they stand: `locals` and `super` look at the frame that calls them; the others call
 # nothing of the kernel's and are frequent.
 _NEVER_WRAPPED = ("locals", "super", "globals", "print", "len", "isinstance")
+_GROWING = ("append", "extend", "insert", "add", "pop", "remove", "clear")  # methods of lists and sets
 
 
 class Stretch:
@@ -18,12 +19,13 @@ class Stretch:
 
     bound: names that a way through them may bind. assigned: names that every way binds, so that a later read sees the
     new value. reads: names that are read while they may hold what they held before; in a loop's body, what the last
-    trip left. `assigned` may hold fewer names than is true, never more: a read would be missed."""
+    trip left. `assigned` may hold fewer names than is true, never more: a read would be missed. held: names of objects
+    of the host that may be changed (a list that grows, an entry or a field that is set)."""
 
-    __slots__ = ("bound", "reads", "assigned")
+    __slots__ = ("bound", "reads", "assigned", "held")
 
     def __init__(self):
-        self.bound, self.reads, self.assigned = {}, {}, set()
+        self.bound, self.reads, self.assigned, self.held = {}, {}, set(), {}
 
     def bind(self, name):
         self.bound[name] = True
@@ -36,6 +38,7 @@ class Stretch:
     def follow(self, later, assigned):
         """Adds a stretch that comes next; assigned: what it binds for certain."""
         self.bound.update(later.bound)
+        self.held.update(later.held)
         for name in later.reads:
             self.read(name)
         self.assigned |= assigned
@@ -52,6 +55,8 @@ class Rewriter:
         self.is_api = is_api
         self.count = self.comprehensions = 0
         self.stretch = Stretch()
+        self.function = None  # the one that is walked
+        self.shared = {}  # nested function -> (names that it rebinds by nonlocal, those whose objects it changes)
         self.returns = self.jumps = False  # a return or yield; a break or continue of a loop outside of the stretch
 
     def visit(self, node):
@@ -129,13 +134,29 @@ class Rewriter:
         # Helpers of the kernel's file run in their rewritten form, and what a name means is known at the call only:
         # there `callee` looks. Functions of modules that are not the user's need no look, and are most calls.
         kind = type(function)
+        if kind is ast.Name and function.id in self.shared:
+            self._count_shared(*self.shared[function.id])
         if kind is ast.Attribute:
             owner = function.value
             if type(owner) is ast.Name and self.is_api(owner.id, function.attr):
                 return node
+            if type(owner) is ast.Name and function.attr in _GROWING:
+                self.stretch.held[owner.id] = True
         elif kind is not ast.Name or function.id in _NEVER_WRAPPED:
             return node
         node.func = runtime(function, "callee", function)
+        return node
+
+    def _count_shared(self, rebound, held):
+        """What a call of a nested function does to this function's names: as `name += 1` here."""
+        for name in self._own(rebound):
+            self.stretch.bound[name] = True
+            self.stretch.read(name)
+        self.stretch.held.update(held)
+
+    def _visit_walrus(self, node):
+        node.value = self.visit(node.value)
+        node.target = self.visit(node.target)
         return node
 
     def _visit_conditional(self, node):
@@ -187,6 +208,10 @@ class Rewriter:
     def _visit_assign(self, node):
         node.value = self.visit(node.value)
         node.targets = [self.visit(t) for t in node.targets]
+        for target in node.targets:
+            owner = _owner(target)
+            if owner and any(type(n) is ast.Name and n.id == owner for n in ast.walk(node.value)):
+                self.stretch.held[owner] = True
         return node
 
     def _visit_augmented(self, node):
@@ -195,6 +220,8 @@ class Rewriter:
             self.stretch.read(node.target.id)
         else:
             node.target = self.visit(node.target)
+            if owner := _owner(node.target):
+                self.stretch.held[owner] = True
         node.value = self.visit(node.value)
         return node
 
@@ -212,12 +239,33 @@ class Rewriter:
 
     def _visit_function(self, node):
         self.stretch.bind(node.name)
-        self._apart(self._function, node)
+        (self.shared[node.name],) = self._apart(self._function, node)
         return node
 
     def _function(self, node):
+        """@returns what a call of it may do to names of the function around it"""
+        rebound = [name for n in node.body if type(n) is ast.Nonlocal for name in n.names]
+        outer, self.function = self.function, node
         node.args = self._generic(node.args)
         node.body = self._block(node.body)
+        self.function = outer
+        own = self.stretch
+        return rebound, {name: True for name in own.held if name not in own.bound}
+
+    def _own(self, names):
+        """Those of some names that are variables of the function: no other may be bound by what is written into it."""
+        if not names:
+            return names
+        stored, left = {a.arg for a in ast.walk(self.function.args) if type(a) is ast.arg}, list(self.function.body)
+        while left:
+            node = left.pop()
+            if type(node) is ast.Name and type(node.ctx) is ast.Store:
+                stored.add(node.id)
+            elif type(node) is ast.Global:
+                return []
+            elif type(node) not in (ast.FunctionDef, ast.Lambda, ast.ClassDef):
+                left += ast.iter_child_nodes(node)
+        return [name for name in names if name in stored]
 
     def _visit_class(self, node):
         self.stretch.bound[node.name] = True
@@ -280,7 +328,8 @@ class Rewriter:
 
     def _visit_for(self, node):
         """A symbolic loop's body runs once. Names that it reads before it binds them would carry a value from trip to
-        trip: they are compared at its two ends. No other name can; most loops have none and stay as they are."""
+        trip, and so would objects that it changes: they are compared at its two ends. No other name can; most loops
+        have none and stay as they are."""
         iterator = self._iterator(node.iter)
         outer = self._begin()
         target = self.visit(node.target)
@@ -292,23 +341,25 @@ class Rewriter:
         self.stretch.follow(inner, inner.assigned)
         orelse = self._block(node.orelse)
         carried = [n for n in inner.bound if n in inner.reads and n not in targets.bound]
+        held = self._own([n for n in inner.held if n not in inner.bound and n not in targets.bound])
         last = node.body[-1]
-        if not carried or isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+        if not (carried or held) or isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             return at(ast.For(target, iterator, body, orelse), node)
         self.count += 1
         loop = f"__nki_loop{self.count}"
-        body.insert(0, self._end_of_loop("loop_begin", node, loop, carried))
-        body.append(self._end_of_loop("loop_end", last, loop, carried))
+        body.insert(0, self._end_of_loop("loop_begin", node, loop, carried, held))
+        body.append(self._end_of_loop("loop_end", last, loop, carried, held))
         counters = [
             assign(node, n, runtime(node, "counter", variable(node, loop), constant(node, n), local_scope(node)))
-            for n in carried
+            for n in carried + held
         ]
         after = at(ast.If(runtime(node, "counted", variable(node, loop)), counters, []), node)
         return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node), after]
 
     @staticmethod
-    def _end_of_loop(helper, old, loop, names):
-        return statement(old, runtime(old, helper, variable(old, loop), local_scope(old), name_tuple(old, names)))
+    def _end_of_loop(helper, old, loop, names, held):
+        lists = name_tuple(old, names), name_tuple(old, held)
+        return statement(old, runtime(old, helper, variable(old, loop), local_scope(old), *lists))
 
     def _visit_while(self, node):
         test = self.visit(node.test)
@@ -317,6 +368,13 @@ class Rewriter:
         body = self._block(node.body)
         self.jumps = jumps
         return at(ast.While(test, body, self._block(node.orelse)), node)
+
+
+def _owner(target):
+    """The variable whose field, or entry under a constant, a statement sets; "" for any other target."""
+    key = getattr(target, "slice", None)
+    entry = type(key) is ast.Constant and type(key.value) in (int, str)
+    return target.value.id if (entry or type(target) is ast.Attribute) and type(target.value) is ast.Name else ""
 
 
 # By node type, in place of getattr on names: the walk is a good part of a trace.
@@ -332,6 +390,7 @@ _HANDLERS = {
     ast.Call: Rewriter._visit_call,
     ast.IfExp: Rewriter._visit_conditional,
     ast.Lambda: Rewriter._visit_lambda,
+    ast.NamedExpr: Rewriter._visit_walrus,
     ast.Assign: Rewriter._visit_assign,
     ast.AugAssign: Rewriter._visit_augmented,
     ast.AnnAssign: Rewriter._visit_annotated,

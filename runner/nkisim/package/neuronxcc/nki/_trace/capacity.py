@@ -3,7 +3,16 @@
 import math
 
 from .context import fail
-from .limits import HBM_BYTES, MAX_ELEMENTS, MAX_EXECUTED, MAX_PROGRAM_BYTES, MAX_TENSOR_BYTES, PSUM_BYTES, SBUF_BYTES
+from .limits import (
+    HBM_BYTES,
+    MAX_ELEMENTS,
+    MAX_EXECUTED,
+    MAX_PROGRAM_BYTES,
+    MAX_TENSOR_BYTES,
+    PSUM_BYTES,
+    SBUF_BYTES,
+    SBUF_RESERVED_BYTES,
+)
 from .nodes import If, Loop, Op
 
 
@@ -27,7 +36,10 @@ def check_partition_bytes(api, shape, pdim, dtype, memory):
         fail(
             "CAPACITY",
             f"{api}: a tile of {list(shape[pdim:])} {dtype} needs {size} bytes per partition",
-            rule=f"{memory} has {limit} usable bytes per partition ({limit // 1024} KiB)",
+            rule=f"psum has {limit} bytes per partition ({limit // 1024} KiB)"
+            if memory == "psum"
+            else f"one tile has at most {limit} bytes per partition ({limit // 1024} KiB): of sbuf's "
+            f"{limit + SBUF_RESERVED_BYTES} the compiler keeps {SBUF_RESERVED_BYTES}",
             fix="split the free axes into smaller tiles"
             + (" (512 float32 elements are one PSUM bank)" if memory == "psum" else "")
             + (

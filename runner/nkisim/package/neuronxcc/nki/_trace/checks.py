@@ -167,8 +167,8 @@ def check_partition_count(api, count, rule, fix, operands=()):
         )
 
 
-def check_same_shape(api, operands, fix):
-    """All operands have the same partition and free sizes (nisa instructions do not broadcast)."""
+def check_same_shape(api, operands, fix, rule="the operands have one shape"):
+    """All operands have the same partition and free sizes."""
     shapes = {tuple(t.shape) for _, t in operands}
     if len(shapes) > 1:
         partitions = {t.shape[0] for _, t in operands}
@@ -178,7 +178,7 @@ def check_same_shape(api, operands, fix):
             "SHAPE_BROADCAST",
             f"{api}: {what} differ",
             operands=operands,
-            rule="nisa instructions take operands of equal shape, no broadcast",
+            rule=rule,
             fix=fix,
             official=official,
         )
@@ -251,18 +251,21 @@ def check_mask(mask, shape, api):
 
 
 def whole_rows_mask(mask, shape, api, operands):
-    """The conditions of an instruction that takes whole rows: what is proved true is left out, what hangs on loop
+    """The conditions of an instruction that takes all of its tile: what is proved true is left out, what hangs on loop
     variables alone says whether it runs. @raises UNSUPPORTED_OP for a condition on elements that may be false"""
     items = tuple((kind, e) for kind, e in check_mask(mask, shape, api) if not always_holds(kind, e))
     for _, e in items:
         if e.has_slots:
+            rows, columns = e.slots[0] != 0, any(e.slots[1:])
+            part = "data[0:n, 0:m]" if rows and columns else "data[0:n, :]" if rows else "data[:, 0:n]"
             fail(
                 "UNSUPPORTED_OP",
                 f"{api}: a condition of its mask may be false for some elements: {e}",
                 operands=operands,
-                rule=f"{api} takes whole rows: a mask that is always true, or on loop variables alone, is legal",
-                fix="give it the elements that count, e.g. data[:, 0:n]: whole tiles in the loop, the rest in a call "
-                "after it",
+                rule=f"{api} takes every element of its tile: a mask that is always true, or on loop variables alone, "
+                "is legal",
+                fix=f"give it the elements that count, e.g. {part}: whole tiles in the loop, the rest in a call after "
+                "it",
             )
     return items
 

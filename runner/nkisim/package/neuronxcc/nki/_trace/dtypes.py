@@ -11,10 +11,11 @@ class DType:
 
     It stands where numpy takes a type (np.dtype, np.ones, array.astype) and makes numbers when it is called."""
 
-    __slots__ = ("name", "number", "size", "kind", "bits")
+    __slots__ = ("name", "number", "size", "kind", "bits", "_hash")
 
     def __init__(self, name, number, size, kind, bits):
         self.name, self.number, self.size, self.kind, self.bits = name, number, size, kind, bits
+        self._hash = None
 
     @property
     def itemsize(self):
@@ -52,7 +53,13 @@ class DType:
         return self.name
 
     def __hash__(self):
-        return hash(self.name)
+        """Of numpy's (or ml_dtypes') type of this name, where the program uses that: a dict with the one for a key
+        finds the other. Once asked for it stays."""
+        if self._hash is None:
+            module = sys.modules.get("ml_dtypes" if self.name in formats.FORMATS else "numpy")
+            name = "bool_" if self.name == "bool" else self.name
+            self._hash = hash(getattr(module, name, self.name))
+        return self._hash
 
     def __eq__(self, other):
         if isinstance(other, DType):

@@ -69,19 +69,18 @@ def __getitem__(tensor, key):
 
 
 def _joined(tensor, key):
-    """(tensor, key) with x[..., grid // q, grid % q, ...] as the grid over the two axes joined."""
-    shape, out, axis = [], [], 0
-    while axis < len(key):
-        part, after = key[axis], key[axis + 1] if axis + 1 < len(key) else None
-        n = tensor.shape[axis]
+    """(tensor, key) with x[..., grid // q, grid % q, ...] as the grid over the two axes joined, from the right: what
+    two axes make may be a part itself."""
+    shape, out = list(tensor.shape), list(key)
+    for axis in reversed(range(len(key) - 1)):
+        if type(out[axis]) is GridPart and out[axis].sign == "//":
+            index = out[axis].joined(out[axis + 1], shape[axis + 1])
+            if index is None:
+                out[axis].refuse()
+            out[axis : axis + 2], shape[axis : axis + 2] = [index], [shape[axis] * shape[axis + 1]]
+    for part in out:
         if type(part) is GridPart:
-            pair = type(after) is GridPart and (part.sign, after.sign) == ("//", "%") and part.divisor == after.divisor
-            if not pair or part.divisor != tensor.shape[axis + 1] or not part.grid.same(after.grid):
-                part.refuse()
-            part, axis, n = part.grid, axis + 1, n * part.divisor
-        out.append(part)
-        shape.append(n)
-        axis += 1
+            part.refuse()
     return tensor.reshape(tuple(shape)), tuple(out)
 
 

@@ -262,7 +262,7 @@ def _plain_hbm_output(item):
         return False
     context.beyond_documents(
         "OUTPUT_CONTRACT",
-        f"the returned tensor '{root.name}' of line {root.line} is in nl.hbm, private HBM",
+        f"the returned tensor{f' {root.name!r}' if root.name else ''} of line {root.line} is in nl.hbm, private HBM",
         "a returned tensor is created with buffer=nl.shared_hbm, at the top level of the kernel",
         operands=[("returned", item)],
         line=root.line,

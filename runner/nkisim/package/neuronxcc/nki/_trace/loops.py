@@ -13,7 +13,7 @@ class SymbolicRange:
         """@param origin an index that every value starts from: a range whose bounds move with an outer loop"""
         self.start, self.step, self.origin = start, step, origin
         self.trips = max(0, -(-(stop - start) // step))
-        self._state, self._region, self.before = 0, None, {}
+        self._state, self._region, self.before, self.held = 0, None, {}, {}
         self.counters = {}  # Python numbers that the one traced trip changed, with the loop's line
 
     def __iter__(self):

@@ -5,7 +5,7 @@ import functools
 import inspect
 import re
 
-from . import context, errors
+from . import context, dtypes, errors
 
 # module ("nl", "nisa", ...) -> {name: function or value}
 REGISTRY = {"nl": {}, "nisa": {}}
@@ -72,6 +72,11 @@ INVENTED = {
     "range": "nl.affine_range(n)",
     "tanh_apprx": "nl.tanh(x)",
     "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
+    "remainder": "nl.mod(x, y)",
+    "square_root": "nl.sqrt(x)",
+    "sqroot": "nl.sqrt(x)",
+    "dma_start": "nisa.dma_copy(dst=, src=)",
+    "round": "nl.copy(x, dtype=nl.int32): a conversion to integers rounds to the nearest",
 }
 _PLAIN = {name.replace("_", ""): hint for name, hint in INVENTED.items()}  # layernorm, LeakyReLU
 _BASIC = {"nl": ("load", "store", "add"), "nisa": ("tensor_tensor", "activation", "nc_matmul")}
@@ -150,12 +155,12 @@ def unknown_name(module, name):
             kind=NotImplementedError,
         )
     if name in REGISTRY[module] and (module, name) in SINCE:
-        since = "{}.{}".format(*SINCE[(module, name)])
+        since, near = "{}.{}".format(*SINCE[(module, name)]), nearest(module, name)
         error = context.build_error(
             "UNKNOWN_API",
             f"module '{_MODULES[module]}' has no attribute '{name}'",
             rule=f"{module}.{name} exists since SDK {since}",
-            fix=f"compile for sdk {since}, or use: " + "; ".join(nearest(module, name)),
+            fix="; or use: ".join([f"compile for sdk {since}"] + ["; ".join(near)] * bool(near)),
         )
         _remember(error)
         return error
@@ -211,13 +216,19 @@ def unknown_tile_attribute(tensor, name):
     return error
 
 
-_TWINS = {"fabs": "abs", "absolute": "abs", "pow": "power", "amax": "max", "amin": "min", "round": "trunc"}
+_TWINS = {"fabs": "abs", "absolute": "abs", "pow": "power", "amax": "max", "amin": "min"}
+_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}  # np.add.reduce
 
 
 def instead_of(call):
     """What to write for a function of Python, math or numpy that is called on a tile; "" when nothing is known."""
-    name = call.rpartition(".")[2]
+    owner, _, name = call.rpartition(".")
+    if name == "reduce":
+        name = _REDUCED.get(owner.rpartition(".")[2], name)
     name = _TWINS.get(name, name)
+    converted = None if call == "bool" else dtypes.lookup(name)  # bool(tile) asks for its truth
+    if dtype := {"float": dtypes.float32, "int": dtypes.int32}.get(call, converted):
+        return f"tile.astype(nl.{dtype}) for a tile of another type; its numbers cannot steer Python"
     if name in ("max", "min") and call == name:
         return f"nl.{name}(x, axis=1) along an axis, nl.{name}imum(x, y) of two values"
     if name in ("any", "all") and call == name:

@@ -5,6 +5,7 @@ import re
 from . import names
 from .context import called, current, fail
 from .shapes import foreign
+from .tables import function_name
 
 
 class IndexRefusals:
@@ -99,7 +100,7 @@ def refuse_numpy(tensor, function=""):
     """numpy is given a tile. @param function the ufunc's name, where numpy told it"""
     call = re.sub(r"^np\.", "numpy.", called()) or (f"numpy.{function}" if function else "numpy")
     advice = names.instead_of(call) or names.instead_of(function)
-    as_op = f", or pass np.{function} as op= of a nisa instruction" if function else ""
+    as_op = f", or pass np.{function} as op= of a nisa instruction" if function_name(function) else ""
     fail(
         "UNKNOWN_API",
         f"{call} is called on a tile",

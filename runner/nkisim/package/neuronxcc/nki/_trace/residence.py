@@ -46,7 +46,7 @@ class _Survey:
 
     def __init__(self, body):
         self.ops, self.uses, self.homes, self.touched = [], {}, {}, []
-        self.stored = set()  # roots that something other than one load writes
+        self.written, self.stored = set(), set()  # roots; stored: something other than one load writes them
         self._walk(body, ())
 
     def _walk(self, nodes, loops):
@@ -67,14 +67,16 @@ class _Survey:
     def _operation(self, op, loops):
         here, touched = len(self.ops), {}
         self.ops.append(op)
-        for access, reads in _accesses(op):
+        for access, reads, writes in _accesses(op):
             root = access.buffer.root
             if not root.on_chip:
                 continue
             size = _bytes_touched(access, op.shape) if root.pdim else tile_bytes(root)
             touched[root] = max(touched.get(root, 0), size)
-            if not reads and (op.instr != "load" or any(not was for _, was, _ in self.uses.get(root, ()))):
+            if writes and (reads or op.instr != "load" or root in self.written):
                 self.stored.add(root)
+            if writes:
+                self.written.add(root)
             self.uses.setdefault(root, []).append((here, reads, loops))
         self.touched.append(touched)
 
@@ -128,20 +130,20 @@ class _Survey:
 
 
 def _accesses(op):
-    """(access, is it read) of an operation: sources first."""
+    """(access, is it read, is it written) of an operation: sources first. What accumulates does both."""
     for source in op.sources:
         if type(source) is Access:
-            yield source, True
+            yield source, True, False
             if source.dyn is not None:
-                yield source.dyn[1], True
+                yield source.dyn[1], True, False
     if op.tag == Op.MATMUL:
         for side in op.extra:
-            yield side, True
+            yield side, True, False
     if op.dst is not None:
-        yield op.dst, op.accumulates
+        yield op.dst, op.accumulates, True
     if op.tag == Op.SPECIAL:
         for destination in op.extra[1]:
-            yield destination, False
+            yield destination, False, True
 
 
 def _bytes_touched(access, space):

@@ -3,7 +3,7 @@
 import sys
 import types
 
-from . import checks, context, rewrite, scope
+from . import checks, containers, context, rewrite, scope
 from .affine import Aff
 from .conditions import Cond, opposite
 from .context import fail
@@ -247,16 +247,20 @@ def iterate(iterator):
     return iterator
 
 
-def loop_begin(loop, scope, names):
+def loop_begin(loop, scope, names, held):
+    """@param names that the body rebinds @param held: names whose objects it may change"""
     if isinstance(loop, SymbolicRange):
         loop.before = {n: scope[n] for n in names if n in scope}
+        loop.held = {n: containers.entries(scope[n]) for n in held if n in scope}
         context.current().region.counters = tuple(n for n, value in loop.before.items() if type(value) is int)
 
 
-def loop_end(loop, scope, names):
+def loop_end(loop, scope, names, held):
     """Names that the body reads before it assigns them must not carry a new value into the next trip."""
     if not isinstance(loop, SymbolicRange):
         return
+    for name in loop.held if loop.trips > 1 else ():
+        _end_of_held(loop, name, scope[name], loop.held[name])
     trace, before = context.current(), loop.before
     for name in names:
         if name not in before or name not in scope or scope[name] is before[name]:
@@ -275,13 +279,38 @@ def loop_end(loop, scope, names):
             )
         if not isinstance(old, (int, float, Aff)) or loop.trips == 1 or _same_number(old, scope[name]):
             continue
-        context.warn(
-            f"'{name}' changes once, not in every trip: the body of the loop at line {trace.region.node.line} is "
-            "traced once; "
-            "compute it from the loop variable or use nl.static_range"
-        )
+        _warn_counter(name, trace.region.node.line)
         if not isinstance(old, bool):  # a flag that the first trip sets is what all of them leave
             loop.counters[name] = trace.region.node.line
+
+
+def _warn_counter(name, line):
+    context.warn(
+        f"'{name}' changes once, not in every trip: the body of the loop at line {line} is traced once; "
+        "compute it from the loop variable or use nl.static_range"
+    )
+
+
+def _end_of_held(loop, name, value, before):
+    """Numbers of an object of the host that the one traced trip changed, and a list that it made longer, are as wrong
+    after the loop as a counter. Lists of tiles are told apart where a tile of them is used."""
+    line = context.current().region.node.line
+    after = containers.entries(value)
+    if isinstance(value, (list, set)) and len(before) != len(after):
+        if not any(_is_tile(item) for item in value):
+            _warn_counter(name, line)
+            loop.counters[name] = line
+        return
+    for key, number in after.items():
+        old = containers.entry(value, before, key)
+        if type(number) in (int, float) and type(old) in (int, float) and number != old:
+            place = f"{name}[{key!r}]" if isinstance(value, (list, dict)) else f"{name}.{key}"
+            _warn_counter(place, line)
+            containers.put(value, key, Poison(place, line, loop.trips))
+
+
+def _is_tile(item):
+    return isinstance(item, Tensor) or (isinstance(item, (tuple, list)) and any(_is_tile(part) for part in item))
 
 
 def _same_number(old, new):

@@ -36,7 +36,7 @@ def _shape_of_both(label, data1, data2):
     shape = broadcast_shapes(a, b) if a[0] == b[0] and _ranks_agree(data1, data2) else None
     fix = "use nisa.tensor_scalar for a (p, 1) operand, or nl.add / nl.multiply which broadcast"
     if shape is None:
-        checks.check_same_shape(label, pairs, fix)
+        checks.check_same_shape(label, pairs, fix, "partitions are as many, and free axes as long or 1")
     repeated = [f"{name} {list(tile.shape)}" for (name, tile), own in zip(pairs, (a, b)) if own != shape]
     if repeated:  # graded kernels of a course do it (trn2)
         context.beyond_documents(
