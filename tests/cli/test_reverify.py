@@ -11,6 +11,8 @@ import numpy as np
 from harness import BUILD, MPI_ENVIRONMENT, SMALL, SOURCE, Case, environment, mpirun, nkigrid
 from scipy.stats import permutation_test
 
+TASKS = '["L1/00[1-2]_*", "L2/00[1-2]_*"]'
+FEW = SMALL.read_text().replace('["L1/00[1-4]_*", "L2/00[1-2]_*"]', TASKS)
 TIGHT = """
 name: tight
 benchmark: nkigen-bench
@@ -74,7 +76,8 @@ class Reverify(Case):
         cls.box = pathlib.Path(tempfile.mkdtemp(prefix="nkigrid-reverify-"))
         cls.addClassCleanup(shutil.rmtree, cls.box, ignore_errors=True)
         cls.run_folder, cls.tight = cls.box / "run", cls.box / "tight"
-        done = nkigrid("run", SMALL, "-o", cls.run_folder, "-q")
+        (cls.box / "few.yaml").write_text(FEW)
+        done = nkigrid("run", cls.box / "few.yaml", "-o", cls.run_folder, "-q")
         assert done.returncode == 0, done.stderr
         (cls.box / "tight.yaml").write_text(TIGHT)
         cls.done = cls.reverify("tight")
@@ -153,7 +156,7 @@ class Reverify(Case):
 
     def test_the_verb_prints_the_tables(self):
         self.assertIn("episodes that ended otherwise in another run", self.done.stdout)
-        self.assertRegex(self.done.stdout, r"expert\.agent\.rank-aware@tight: \d+ of 12 episodes ended alike")
+        self.assertRegex(self.done.stdout, r"expert\.agent\.rank-aware@tight: \d+ of 8 episodes ended alike")
         self.assertIn("ways to end that episodes came to and left", self.done.stdout)
 
     def test_a_frozen_one_runs_like_any_run_on_several_ranks_and_in_another_folder(self):
@@ -199,7 +202,7 @@ class Reverify(Case):
     def test_what_cannot_be_judged_is_refused_and_leaves_no_folder(self):
         self.assertEqual(self.reverify("half", "--freeze-only").returncode, 0)
         unfinished = self.reverify("quarter", run=self.box / "half")
-        self.check_refused(unfinished, 2, "48 episodes of", "resume")
+        self.check_refused(unfinished, 2, "32 episodes of", "resume")
         self.check_refused(self.reverify("tight"), 2, "exists", "-o")
         other = self.write("other.yaml", TIGHT.replace("benchmark: nkigen-bench", "benchmark: nowhere"))
         self.check_refused(self.reverify("none", grid=other), 2, "nowhere")
