@@ -131,7 +131,8 @@ TEST(Nodes, WhatABadNodeFailedUsesUpNoTry) {
   for (const std::uint32_t failed : {4U, 5U}) {
     TemporaryDirectory log;
     run_on(log.path(), plan, "bad", 0, failed);
-    const auto& state = log::fold_log(plan, 1, test::made_log(log.path()), {}).states[0];
+    const auto ledger = log::fold_log(plan, 1, test::made_log(log.path()), {});
+    const auto& state = ledger.states[0];
     EXPECT_EQ(state.outstanding, failed < 5 ? log::Outstanding::parked : log::Outstanding::device_error) << failed;
     EXPECT_EQ(state.last_failure, log::Outstanding::device_error);
   }
