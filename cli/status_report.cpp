@@ -209,6 +209,7 @@ std::string node_text(const std::string& name, const log::NodeTally& node) {
 
 double StatusReport::eta_seconds() const noexcept {
   if (outstanding == 0) return 0;
+  if (!endpoints.empty()) return -1;  // nobody knows when it is back
   return works && per_hour > 0 ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
 }
 

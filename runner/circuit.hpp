@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <set>
 
 #include "jobs/base/clock.hpp"
 
@@ -23,20 +21,12 @@ class Circuit {
   /// How long until may_send() may be true again.
   Seconds until_probe(Seconds now) const;
 
-  /// True when a request that found no reply failed for the endpoint's sake: nobody had one for a quarter of its
-  /// patience (waits double: the last one may be what is left of it), and it is not that this one alone is answered
-  /// with errors.
-  /// @param episode tells conversations apart @param patience how long the request was tried
-  bool is_away(std::uint32_t episode, Seconds patience, Seconds now);
-
   /// Since when it fails; nothing while it works.
   std::optional<Seconds> failing_since() const noexcept { return failing_since_; }
   bool is_open(Seconds now) const noexcept { return failing_since_ && now - *failing_since_ >= kOpenAfter; }
 
  private:
   std::optional<Seconds> failing_since_;
-  bool answers_errors_ = false;         ///< it fails with answers of its own, so that one conversation may be the cause
-  std::set<std::uint32_t> unanswered_;  ///< episodes that gave up since then
   Seconds next_probe_{0};
 };
 

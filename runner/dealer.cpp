@@ -50,16 +50,17 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
     if (!state.is_to_run(with_parked)) continue;
     if (state.attempts > 0) {
       const bool parked = state.outstanding == log::Outstanding::parked;
-      const bool of_endpoint = state.last_failure == log::Outstanding::api_error;
+      const bool of_node = state.last_failure == log::Outstanding::verifier_error ||
+                           state.last_failure == log::Outstanding::device_error;
       // A parked one that is asked for again gets its tries anew, away from the node that failed it.
-      tries_.emplace(episode,
-                     Tries{.attempts = std::max(state.attempts, owner - 1),
-                           .infra_failures = parked ? 0 : state.infra_failures,
-                           .dead_attempt = state.unfinished ? state.attempts : 0,
-                           .has_history = true,
-                           .last_node = state.last_node,
-                           .failed_on = !parked && state.infra_failures > 0 && !of_endpoint ? state.last_node : ""});
+      tries_.emplace(episode, Tries{.attempts = std::max(state.attempts, owner - 1),
+                                    .infra_failures = parked ? 0 : state.infra_failures,
+                                    .dead_attempt = state.unfinished ? state.attempts : 0,
+                                    .has_history = true,
+                                    .last_node = state.last_node,
+                                    .failed_on = !parked && of_node ? state.last_node : ""});
     }
+    if (state.suspect) blame_.suspect(episode);
     waiting_.add(episode);
   }
   const auto has_wall = [](const auto& of) { return of.budget.wall.has_value(); };
@@ -80,20 +81,20 @@ const std::string& Dealer::failed_on(std::uint32_t episode) const {
 }
 
 std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& node) {
-  const auto& tally = nodes_[node].tally;
+  nodes_.insert(node);
   std::vector<Assignment> work;
-  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) {
-    return n.first != node && !log::eats_episodes(n.second.tally);
+  const bool other_node = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& other) {
+    return other != node && !log::eats_episodes(blame_.tally(other));
   });
-  if (stopped_ || (other_node && log::eats_episodes(tally))) return work;
+  if (stopped_ || (other_node && log::eats_episodes(blame_.tally(node)))) return work;
   const auto avoided = other_node ? std::optional(node) : std::nullopt;
   while (work.size() < count) {
     const auto episode = waiting_.take(avoided, [&](std::uint32_t e) -> const std::string& { return failed_on(e); });
     if (!episode) break;
     auto& tries = tries_.try_emplace(*episode, Tries{.attempts = first_attempt_ - 1}).first->second;
     tries.in_flight = true;
+    tries.dealt = dealt_++;
     ++in_flight_;
-    ++dealt_;
     work.push_back({.episode = *episode,
                     .attempt = ++tries.attempts,
                     .dead_attempt = std::exchange(tries.dead_attempt, 0),
@@ -105,11 +106,10 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
 
 void Dealer::take(const Done& done) {
   spend(done.episode, done.cost_usd, done.tokens);
-  if (done.ended) tally(done);
   auto& tries = tries_.at(done.episode);
   if (std::exchange(tries.in_flight, false)) --in_flight_;
   tries.has_history = tries.has_history || done.begun;
-  bool waits = true;  // outstanding; dealt again only if nothing stops the run
+  if (done.ended) see_node(done, tries);
   if (!done.ended) {
     if (!done.begun) {
       --tries.attempts;
@@ -121,41 +121,48 @@ void Dealer::take(const Done& done) {
     ++scored_;
     passed_ += done.outcome == Outcome::pass ? 1 : 0;
     tries_.erase(done.episode);
-    waits = false;
+    check_budgets(plan_.episodes[done.episode].cell);
+    return;
   } else {
     ++failed_attempts_;
     tries.last_node = done.node;
     // An endpoint's failure is no node's: the same node may try again.
     tries.failed_on = log::is_of_node(done.outcome) ? done.node : "";
     last_failure_ = fmt::format("{}: {}", to_string(done.outcome), done.reason);
-    // Parked: outstanding with its reason in the log, until `resume --parked`.
-    waits = !log::is_parked(++tries.infra_failures, grid_.infra_retries);
+    if (!log::is_of_node(done.outcome)) ++tries.infra_failures;
   }
-  if (waits && may_deal(done.episode)) waiting_.add_back(done.episode, failed_on(done.episode));
+  put_back(done.episode, tries);
   check_budgets(plan_.episodes[done.episode].cell);
 }
 
-void Dealer::tally(const Done& done) {
-  auto& node = nodes_[done.node];
-  node.tally.count(done.outcome, done.on_device);
-  count_in_a_row(node, done);
-  // With devices alone that fail all they are given: stop before every episode has used up its tries here. `resume`
-  // excludes such a node.
-  const bool no_other = std::all_of(nodes_.begin(), nodes_.end(),
-                                    [](const auto& n) { return n.second.tally.failing >= log::kNodeFailures; });
-  if (no_other && waiting_.size() >= log::kNodeFailures) {
-    stop_all(
-        fmt::format("node {}: {} attempts failed since its device last had a part in a score; the last one: {}: {}",
-                    done.node, node.in_a_row, to_string(done.outcome), done.reason));
-  }
+/// It stays outstanding: it waits again, or is parked with its reason in the log until `resume --parked`.
+void Dealer::put_back(std::uint32_t episode, Tries& tries) {
+  tries.parked = log::is_parked(tries.infra_failures + blame_.counted(episode), grid_.infra_retries);
+  if (!tries.parked && may_deal(episode)) waiting_.add_back(episode, tries.failed_on);
 }
 
-/// What was in flight when a device broke failed with it; what failed beyond that was given to a broken device.
-void Dealer::count_in_a_row(Node& node, const Done& done) {
-  if (done.on_device) node.in_a_row = 0;
-  if (log::is_of_node(done.outcome) && node.in_a_row++ == 0) node.others_in_flight = in_flight_ - 1;
-  const auto forgiven = std::min<std::uint64_t>(node.others_in_flight, node.in_a_row);
-  node.tally.failing = node.in_a_row - static_cast<std::uint32_t>(forgiven);
+/// What a node failed that is now found out is given back: parked episodes among it wait again, for another node.
+void Dealer::see_node(const Done& done, const Tries& tries) {
+  const auto given_back = blame_.see(done.node, {.episode = done.episode,
+                                                 .outcome = done.outcome,
+                                                 .on_device = done.on_device,
+                                                 .begun = static_cast<double>(tries.dealt),
+                                                 .ended = static_cast<double>(dealt_)});
+  for (const auto episode : given_back) {
+    const auto at = tries_.find(episode);
+    if (at != tries_.end() && at->second.parked) put_back(episode, at->second);
+  }
+  if (log::is_of_node(done.outcome)) stop_without_nodes(done);
+}
+
+/// With nodes alone that eat what they are given: stop, however few wait. `resume` excludes such a node.
+void Dealer::stop_without_nodes(const Done& done) {
+  nodes_.insert(done.node);
+  const auto eats = [&](const auto& node) { return log::eats_episodes(blame_.tally(node)); };
+  if (stopped_ || !std::all_of(nodes_.begin(), nodes_.end(), eats)) return;
+  const auto& tally = blame_.tally(done.node);
+  stop_all(fmt::format("node {}: its device failed {} attempts and had a part in {} scores; the last one: {}: {}",
+                       done.node, tally.failures, tally.scored, to_string(done.outcome), done.reason));
 }
 
 std::vector<std::uint32_t> Dealer::resumed() const {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
 #include "runner/log/ledger.hpp"
+#include "runner/log/node_blame.hpp"
 #include "runner/messages.hpp"
 #include "runner/waiting_list.hpp"
 
@@ -66,24 +67,22 @@ class Dealer {
   std::vector<std::uint32_t> resumed() const;
 
  private:
-  /// A node at work, in this session.
-  struct Node {
-    log::NodeTally tally;
-    std::uint64_t others_in_flight = 0;  ///< when its device first failed since it last had a part in a score
-    std::uint32_t in_a_row = 0;          ///< its failures since then
-  };
   /// Of an episode that was dealt, or that earlier sessions began.
   struct Tries {
-    std::uint32_t attempts = 0, infra_failures = 0, dead_attempt = 0;
-    bool has_history = false, in_flight = false;
+    std::uint32_t attempts = 0;
+    std::uint32_t infra_failures = 0;  ///< of earlier sessions, and the endpoint's; blame_ counts the nodes'
+    std::uint32_t dead_attempt = 0;
+    bool has_history = false, in_flight = false, parked = false;
+    std::uint64_t dealt = 0;  ///< dealt() when it was dealt last
     std::string last_node;
     std::string failed_on;  ///< the node whose own failure was the newest, or ""
   };
   std::uint32_t model_of(std::uint32_t cell) const { return model_of_cell_[cell]; }
   bool may_deal(std::uint32_t episode) const;
   const std::string& failed_on(std::uint32_t episode) const;
-  void tally(const Done& done);
-  void count_in_a_row(Node& node, const Done& done);
+  void put_back(std::uint32_t episode, Tries& tries);
+  void see_node(const Done& done, const Tries& tries);
+  void stop_without_nodes(const Done& done);
   void spend(std::uint32_t episode, double usd, std::uint64_t tokens);
   void check_budgets(std::uint32_t cell);
   enum class Whose { model, cell, run };
@@ -95,7 +94,8 @@ class Dealer {
   std::uint32_t first_attempt_;  ///< of an episode that nobody began
   WaitingList waiting_;          ///< only what may be dealt
   std::unordered_map<std::uint32_t, Tries> tries_;
-  std::map<std::string, Node> nodes_;  ///< at work, in this session
+  log::NodeBlame blame_;         ///< of this session, in which a node that was mended is as good as any
+  std::set<std::string> nodes_;  ///< at work, in this session
   std::vector<std::uint32_t> model_of_cell_;
   std::vector<Spent> spent_models_, spent_cells_;  ///< parallel to grid.models and plan.cells
   std::deque<bool> stopped_models_, stopped_cells_;

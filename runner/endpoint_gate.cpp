@@ -26,8 +26,7 @@ std::string note_text(double since, int status) {
 EndpointGate::EndpointGate(const jobs::Grid& grid, model::Permits& permits, const Clock& clock, Notes notes)
     : permits_(permits), clock_(clock), notes_(std::move(notes)) {
   for (const auto& spec : grid.models) {
-    if (jobs::remote_of(spec.api) != nullptr)
-      models_[spec.name] = {.limited = spec.concurrency > 0, .patience = spec.retry_limit};
+    if (jobs::remote_of(spec.api) != nullptr) models_[spec.name] = {.limited = spec.concurrency > 0};
   }
 }
 
@@ -76,13 +75,11 @@ void EndpointGate::heard(const std::string& model, int status) {
   notes_(model, note);
 }
 
-bool EndpointGate::gives_up(const std::string& model, std::uint32_t episode) {
+void EndpointGate::give_up(const std::string& model) {
   const auto at = models_.find(model);
-  if (at == models_.end()) return false;
+  if (at == models_.end()) return;
   const std::lock_guard lock(mutex_);
-  auto& [limited, patience, circuit, given_up, noted] = at->second;
-  given_up = given_up || circuit.is_away(episode, patience, clock_.monotonic());
-  return given_up;
+  at->second.given_up = true;
 }
 
 bool EndpointGate::given_up(const std::string& model) const {

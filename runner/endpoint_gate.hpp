@@ -1,7 +1,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -16,8 +15,8 @@
 namespace nkigrid::runner {
 
 /// The door through which every request of a rank goes: a circuit a model (reach), then the permits of those with a
-/// limit (acquire). An outage is the endpoint's: episodes that find no reply while it is away keep their tries, their
-/// model is given up after its retry_limit, and they stay outstanding (docs/decisions/outages.md).
+/// limit (acquire). An outage is the endpoint's: once a request has found it away its model is given up, and its
+/// episodes keep their tries and stay outstanding (docs/decisions/outages.md).
 /// @threads any number of lanes
 class EndpointGate final : public model::Permits {
  public:
@@ -33,16 +32,14 @@ class EndpointGate final : public model::Permits {
   void release(const std::string& model) override;
   void heard(const std::string& model, int status) override;
 
-  /// A request of `episode` found no reply within the model's retry_limit. @returns true when the endpoint is away: the
-  /// model gets no request any more
-  bool gives_up(const std::string& model, std::uint32_t episode);
-  /// True when gives_up() was.
+  /// A request has found the model's endpoint away: it gets none any more.
+  void give_up(const std::string& model);
+  /// True when give_up() was called.
   bool given_up(const std::string& model) const;
 
  private:
   struct Model {
     bool limited = false;
-    Seconds patience{0};
     Circuit circuit = {};
     bool given_up = false, noted = false;
   };

@@ -21,6 +21,9 @@ class Tally {
   Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell)
       : done_(done), turns_(turns), clock_(clock), cell_(cell), last_(clock.monotonic()) {}
 
+  /// What the endpoint cost of the turn in hand: an outage that is over says nothing of the next turn.
+  void waited(Seconds time) { last_ += time; }
+
   void see(const log::Record& record) {
     const auto now = clock_.monotonic();
     if (const auto* reply = std::get_if<log::Reply>(&record)) {
@@ -44,7 +47,7 @@ class Tally {
   TurnClock& turns_;
   const Clock& clock_;
   const std::string& cell_;
-  Seconds last_;  ///< of the begin, or of the last turn
+  Seconds last_;  ///< of the begin, or of the last turn; later by what was waited for an endpoint that failed
 };
 
 /// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left. A
@@ -54,12 +57,15 @@ class GatedModel final : public model::ChatModel {
   struct Rules {
     std::function<bool()> may_begin;
     std::function<bool(const model::ChatError&)> is_outage;
+    std::function<void(const model::ChatReply&)> answered;
   };
   GatedModel(model::ChatModel& inner, Rules rules) : inner_(inner), rules_(std::move(rules)) {}
   model::ChatReply complete(const model::ChatRequest& request, std::stop_token stop) override {
     if (!rules_.may_begin()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
     try {
-      return inner_.complete(request, stop);
+      auto reply = inner_.complete(request, stop);
+      rules_.answered(reply);
+      return reply;
     } catch (const model::ChatError& error) {
       if (!rules_.is_outage(error)) throw;
       throw model::ChatError(model::ChatFailure::interrupted, error.what());
@@ -199,11 +205,12 @@ bool LanePool::may_begin(const jobs::CellSpec& cell) {
   return false;
 }
 
-/// Lanes that come after the one that gave the endpoint up leave their attempts alike.
-bool LanePool::is_outage(std::uint32_t episode, const jobs::CellSpec& cell, const model::ChatError& error) {
-  const bool found_out = error.failure == model::ChatFailure::transient && context_.gate.gives_up(cell.model, episode);
-  const bool told = error.failure == model::ChatFailure::interrupted && context_.gate.given_up(cell.model);
-  if (!found_out && !told) return false;
+/// Lanes that come after the one that found the endpoint away leave their attempts alike.
+bool LanePool::is_outage(const jobs::CellSpec& cell, const model::ChatError& error) {
+  if (error.failure == model::ChatFailure::away) context_.gate.give_up(cell.model);
+  const bool told = error.failure != model::ChatFailure::fatal && error.failure != model::ChatFailure::context_full &&
+                    context_.gate.given_up(cell.model);
+  if (!told) return false;
   report(Trouble{.exit_code = ExitCode::external,
                  .reason = fmt::format("the endpoint is away, its episodes stay outstanding: {}", error.what()),
                  .model = cell.model});
@@ -259,10 +266,10 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
                               .history = std::move(history),
                               .node = context_.node,
                               .rank = context_.rank};
-  GatedModel gated(
-      *context_.models.at(cell.model),
-      {.may_begin = [&] { return may_begin(cell); },
-       .is_outage = [&](const model::ChatError& error) { return is_outage(assignment.episode, cell, error); }});
+  GatedModel gated(*context_.models.at(cell.model),
+                   {.may_begin = [&] { return may_begin(cell); },
+                    .is_outage = [&](const model::ChatError& error) { return is_outage(cell, error); },
+                    .answered = [&](const model::ChatReply& reply) { tally.waited(Seconds(reply.failing_s)); }});
   agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
 }
 

@@ -79,7 +79,7 @@ class LanePool {
   void run_one(const Assignment& assignment);
   void run_attempt(const Assignment& assignment, Done& done);
   bool may_begin(const jobs::CellSpec& cell);
-  bool is_outage(std::uint32_t episode, const jobs::CellSpec& cell, const model::ChatError& error);
+  bool is_outage(const jobs::CellSpec& cell, const model::ChatError& error);
   void report(Done done);
   void report(Trouble trouble);
 

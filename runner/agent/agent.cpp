@@ -112,6 +112,7 @@ bool play(Session& session, std::optional<log::Reply> unanswered, const std::sto
           break;
         case model::ChatFailure::transient:
           throw InfraStop{Outcome::api_error, error.what()};
+        case model::ChatFailure::away:
         case model::ChatFailure::interrupted:
           return false;
         case model::ChatFailure::fatal:

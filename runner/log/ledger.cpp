@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "runner/log/audit.hpp"
+#include "runner/log/node_blame.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
 #include "runner/log/refusals.hpp"
@@ -25,23 +25,21 @@ struct Failure {
   std::string node;
 };
 
-/// When a node's device last did its work, and when attempts failed on it. Unix time [s]
-struct NodeTimes {
-  double last_score = 0;
-  std::vector<std::pair<double, double>> failures;  ///< begin, end
-
-  /// NodeTally::failing: those in flight when it broke failed with it, those begun later failed on a broken device.
-  std::uint32_t failing() const {
-    double first = std::numeric_limits<double>::infinity();
-    for (const auto& [begin, end] : failures) {
-      if (end > last_score) first = std::min(first, end);
-    }
-    if (first == std::numeric_limits<double>::infinity()) return 0;
-    const auto later =
-        std::count_if(failures.begin(), failures.end(), [&](const auto& failure) { return failure.first >= first; });
-    return static_cast<std::uint32_t>(1 + later);
-  }
+/// The end of an attempt that says something of a node.
+struct OnNode {
+  const std::string* node;
+  NodeBlame::Seen seen;
 };
+
+/// Tells them in the order of their ends, of those at one time the scores last: they vouch for what failed till then.
+NodeBlame blame(std::vector<OnNode> ends) {
+  std::stable_sort(ends.begin(), ends.end(), [](const OnNode& a, const OnNode& b) {
+    return std::pair(a.seen.ended, a.seen.on_device) < std::pair(b.seen.ended, b.seen.on_device);
+  });
+  NodeBlame blame;
+  for (const auto& end : ends) blame.see(*end.node, end.seen);
+  return blame;
+}
 
 Outstanding reason_of(Outcome outcome) noexcept {
   switch (outcome) {
@@ -79,9 +77,10 @@ class Folder {
     }
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
-    count_on_node(end);
+    const bool is_new = is_scored(end.outcome) || add_failure(i, end);
+    if (is_new) count_on_node(i, end);
     if (!is_scored(end.outcome)) {
-      add_failure(i, end);
+      return;
     } else if (end.id.attempt > state.counted_attempt) {
       state.counted_attempt = end.id.attempt;
       ledger_.ends[i] = end;
@@ -94,9 +93,10 @@ class Folder {
   }
 
   void settle(std::uint32_t infra_retries, const LiveShards& live) {
+    const auto blamed = blame(std::exchange(on_nodes_, {}));
+    for (const auto& [node, tally] : blamed.nodes()) ledger_.nodes[node] = tally;
     for (std::uint32_t i = 0; i < ledger_.states.size(); ++i)
-      settle(i, infra_retries, live.contains(plan_.episodes[i].shard));
-    for (const auto& [node, times] : times_) ledger_.nodes[node].failing = times.failing();
+      settle(i, blamed, infra_retries, live.contains(plan_.episodes[i].shard));
   }
 
  private:
@@ -107,30 +107,32 @@ class Folder {
   }
 
   /// A takeover's row says nothing of the node.
-  void count_on_node(const End& end) {
+  void count_on_node(std::uint32_t i, const End& end) {
     if (end.outcome == Outcome::killed) return;
+    const auto& [node, tally] = *ledger_.nodes.try_emplace(end.node).first;
     const bool on_device = was_on_device(end);
-    ledger_.nodes[end.node].count(end.outcome, on_device);
-    if (on_device)
-      times_[end.node].last_score = std::max(times_[end.node].last_score, end.started + end.seconds);
-    else if (is_of_node(end.outcome))
-      times_[end.node].failures.emplace_back(end.started, end.started + end.seconds);
+    if (on_device || is_of_node(end.outcome))
+      on_nodes_.push_back({&node, {i, end.outcome, on_device, end.started, end.started + end.seconds}});
   }
 
-  void add_failure(std::uint32_t i, const End& end) {
+  /// @returns false when it was read before
+  bool add_failure(std::uint32_t i, const End& end) {
     auto& failures = failures_[i];
     const bool known =
         std::any_of(failures.begin(), failures.end(), [&](const auto& f) { return f.attempt == end.id.attempt; });
     if (!known) failures.push_back({end.id.attempt, end.outcome, end.node});
+    return !known;
   }
 
-  void settle(std::uint32_t i, std::uint32_t infra_retries, bool live) {
+  void settle(std::uint32_t i, const NodeBlame& blamed, std::uint32_t infra_retries, bool live) {
     auto& state = ledger_.states[i];
+    state.infra_failures = blamed.counted(i);
+    state.suspect = blamed.is_suspect(i);
     const Failure* newest = nullptr;
     if (const auto found = failures_.find(i); found != failures_.end()) {
       for (const auto& failure : found->second) {
         if (newest == nullptr || failure.attempt > newest->attempt) newest = &failure;
-        if (failure.outcome != Outcome::killed) ++state.infra_failures;
+        if (failure.outcome == Outcome::api_error) ++state.infra_failures;
       }
     }
     const bool newest_failed = newest != nullptr && newest->attempt == state.attempts;
@@ -154,7 +156,7 @@ class Folder {
   PlanIndex index_;
   const jobs::Plan& plan_;
   Ledger& ledger_;
-  std::map<std::string, NodeTimes> times_;
+  std::vector<OnNode> on_nodes_;
   std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
 };
 
@@ -181,11 +183,6 @@ std::string_view to_string(Outstanding reason) noexcept {
   constexpr std::array<std::string_view, 8> names = {"none",      "pending",        "running",      "killed",
                                                      "api_error", "verifier_error", "device_error", "parked"};
   return names[static_cast<std::size_t>(reason)];
-}
-
-void NodeTally::count(Outcome outcome, bool on_device) noexcept {
-  scored += on_device ? 1 : 0;
-  failures += is_of_node(outcome) ? 1 : 0;
 }
 
 bool was_on_device(const End& end) noexcept {

@@ -11,6 +11,7 @@
 #include "jobs/plan.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/live_shards.hpp"
+#include "runner/log/node_tally.hpp"
 #include "runner/log/records.hpp"
 #include "runner/log/run_log.hpp"
 
@@ -34,7 +35,10 @@ std::string_view to_string(Outstanding reason) noexcept;
 struct EpisodeState {
   std::uint32_t attempts = 0;         ///< highest attempt begun
   std::uint32_t counted_attempt = 0;  ///< the highest attempt with a scored outcome; 0: none
-  std::uint32_t infra_failures = 0;   ///< attempts that ended api_error, verifier_error or device_error, for parking
+  /// Attempts that ended api_error, verifier_error or device_error, for parking; those that a node which was found out
+  /// failed are not among them (NodeBlame).
+  std::uint32_t infra_failures = 0;
+  bool suspect = false;  ///< NodeBlame::is_suspect()
   Outstanding outstanding = Outstanding::pending;
   Outstanding last_failure =
       Outstanding::none;    ///< how the newest attempt that ended without a score ended; also when parked
@@ -49,35 +53,8 @@ struct EpisodeState {
   }
 };
 
-/// What a node's device did with the attempts that ended there. What never came to it vouches for nothing: a reply
-/// without code scores on a node whose device is dead. An endpoint's failures are no node's.
-struct NodeTally {
-  std::uint32_t scored = 0;    ///< attempts whose score the device had a part in
-  std::uint32_t failures = 0;  ///< verifier_error, device_error
-  /// Of these, the first since the device last had a part in a score, and those begun after it: what was in flight when
-  /// a device broke failed with it.
-  std::uint32_t failing = 0;
-  std::string refused;  ///< why the newest session there could not begin: its device failed; "": it began
-
-  /// @param on_device was_on_device() of the attempt's end
-  void count(Outcome outcome, bool on_device) noexcept;
-};
-
 /// True when the score of an attempt needed the node's device: it compiled or ran the final kernel.
 bool was_on_device(const End& end) noexcept;
-
-/// True for a failure that is the node's: what the device could not do.
-constexpr bool is_of_node(Outcome outcome) noexcept {
-  return outcome == Outcome::verifier_error || outcome == Outcome::device_error;
-}
-
-/// True when a node fails more of what it runs than it scores, or all of it of late, often enough to be no accident, or
-/// cannot begin: what such a node is given is eaten.
-inline constexpr std::uint32_t kNodeFailures = 5;
-inline bool eats_episodes(const NodeTally& node) noexcept {
-  return !node.refused.empty() || node.failing >= kNodeFailures ||
-         (node.failures >= kNodeFailures && node.failures > node.scored);
-}
 
 /// True when an episode has used up the attempts that infrastructure may fail: it waits until it is asked for.
 inline bool is_parked(std::uint32_t infra_failures, std::uint32_t infra_retries) noexcept {
@@ -118,7 +95,7 @@ struct Ledger {
 };
 
 /// Reads the log and folds it. Parked: `infra_retries` attempts ended api_error, verifier_error or
-/// device_error; killed ones do not count.
+/// device_error; killed ones do not count, nor what a node failed that eats episodes.
 /// @param live shards whose writers live: attempts of theirs without an end count as `running`, others as `killed`
 /// @throws Error{io}, Error{corrupt} as read_log()
 Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLog& log, const LiveShards& live);

@@ -73,6 +73,7 @@ struct ChatReply {
   std::optional<double> recorded_cost;  ///< USD that it cost when it was bought: an answer out of a log
   double llm_s = 0;                     ///< the successful request
   double wait_s = 0;                    ///< retries' waits and permits
+  double failing_s = 0;                 ///< of wait_s, what the endpoint cost: failed tries and the waits for it
 };
 
 inline constexpr std::string_view kSyntheticFingerprint = "nkigrid-synthetic";
@@ -80,7 +81,8 @@ inline constexpr std::string_view kSyntheticFingerprint = "nkigrid-synthetic";
 /// Why a model gave no reply. Carried by ChatError.
 enum class ChatFailure {
   context_full,  ///< the conversation is too long: a model outcome
-  transient,     ///< retries are used up: the episode ends api_error
+  transient,     ///< retries are used up while the endpoint answers others: the episode ends api_error
+  away,          ///< retries are used up and nobody is answered: the episode stays outstanding, its model stops
   fatal,         ///< authentication, quota, a bad request of ours: the run stops, exit 4; the episode stays outstanding
   interrupted    ///< the stop token fired while waiting
 };

@@ -20,6 +20,7 @@ struct ChatClient::Attempts {
   bool at_once = false;  ///< the next try needs no wait: it is another request
   std::uint32_t retries = 0;
   std::uint32_t cut_uploads = 0;
+  bool last_try = false;  ///< retry_limit is used up, the endpoint answers others: one more, to know whose fault it is
   Seconds wait_s{0}, llm_s{0};
   Seconds failing_s{0};  ///< of wait_s what the endpoint cost: failed tries and the waits for it, never a queue of ours
   std::optional<Seconds> server_wait;
@@ -30,6 +31,11 @@ namespace {
 
 /// What Permits::heard() is told where no status says it: no answer, a reply, an answer that is none.
 constexpr int kSilence = 0, kReply = 200, kNonsense = 500;
+
+/// Tokens that the answer to a probe may take: the fewest that every provider allows.
+constexpr std::uint32_t kProbeTokens = 16;
+/// Between two notices that fewer are in flight.
+constexpr double kTellEvery = 300;
 
 /// The one door by which what a server sends comes in: behind it nobody can log, print or send on a key.
 HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
@@ -58,6 +64,13 @@ void estimate_missing(Usage& usage, const std::string& sent, const Message& mess
   usage.input = static_cast<std::uint32_t>((sent.size() + kBytesAToken - 1) / kBytesAToken);
   usage.output = static_cast<std::uint32_t>((said + kBytesAToken - 1) / kBytesAToken);
   usage.estimated = true;
+}
+
+/// What is to be sent again as it is was no answer to it, whatever its status says.
+int status_of(const HttpAnswer& answer, const WireVerdict& verdict) {
+  const auto status = static_cast<int>(answer.status);
+  const bool failed = verdict.fault == WireFault::retry || verdict.fault == WireFault::retry_once;
+  return failed && status < 429 ? kNonsense : status;
 }
 
 Window::Heard heard_of(const HttpAnswer& answer) {
@@ -103,8 +116,8 @@ void ChatClient::reach(Attempts& attempts, const std::stop_token& stop) {
   attempts.failing_s += waited;
 }
 
-HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
-  reach(attempts, stop);
+/// One try, with a permit. @param timeout of the request alone
+HttpAnswer ChatClient::post(Attempts& attempts, Seconds timeout, const std::stop_token& stop) {
   const Seconds asked = clock_.monotonic();
   const PermitLease lease(permits_, spec_.name, stop);
   const Seconds start = clock_.monotonic();
@@ -112,14 +125,25 @@ HttpAnswer ChatClient::post(Attempts& attempts, const std::stop_token& stop) {
   HttpRequest request = attempts.request;
   for (const auto& header : key_.headers) request.headers.push_back(header);
   wire_.sign(request, spec_, key_, clock_.unix_seconds());
-  const HttpOptions options = {.timeout = spec_.request_timeout,
-                               .idle_timeout = std::min(tuning_.idle_timeout, spec_.request_timeout),
+  const HttpOptions options = {.timeout = timeout,
+                               .idle_timeout = std::min(tuning_.idle_timeout, timeout),
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
   HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
   return answer;
+}
+
+/// Told now and then: an endpoint that is away says so at every try.
+void ChatClient::tell_fewer(std::uint32_t limit, const std::string& answer) {
+  const double now = clock_.monotonic().count();
+  if (const double told = last_told_at_; told >= 0 && now - told < kTellEvery) return;
+  last_told_at_ = now;
+  notice(
+      "model '{}': the endpoint answers that it cannot take so much now ({}); {} in flight from now on, more as it "
+      "answers",
+      spec_.name, answer, limit);
 }
 
 /// post() while the endpoint takes so many at once. What waits here is in no one's way: it holds no permit.
@@ -129,14 +153,15 @@ HttpAnswer ChatClient::post_in_window(Attempts& attempts, const std::stop_token&
   if (!place.given) fail(ChatFailure::interrupted, "stopped while waiting for the endpoint to take more", attempts);
   attempts.wait_s += clock_.monotonic() - asked;
   auto heard = Window::Heard::nothing;
+  std::string words;
   const auto leave = [&] {
-    if (const auto limit = window_.leave(place, heard); limit > 0)
-      notice("model '{}': the endpoint is asked too much at once; {} in flight from now on, more as it answers",
-             spec_.name, limit);
+    if (const auto limit = window_.leave(place, heard); limit > 0) tell_fewer(limit, words);
   };
   try {
-    HttpAnswer answer = post(attempts, stop);
+    reach(attempts, stop);
+    HttpAnswer answer = post(attempts, spec_.request_timeout, stop);
     heard = heard_of(answer);
+    words = fmt::format("HTTP {}", answer.status);
     leave();
     return answer;
   } catch (...) {
@@ -159,6 +184,10 @@ void ChatClient::unreachable(const std::string& problem, const Attempts& attempt
 }
 
 void ChatClient::heard(int status) {
+  if (is_at_work(status)) {
+    const std::lock_guard lock(mutex_);
+    last_answer_ = clock_.monotonic();
+  }
   if (permits_ != nullptr) permits_->heard(spec_.name, status);
 }
 
@@ -203,10 +232,7 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   const WireVerdict verdict = within(wire_.verdict(answer), spec_.retry_limit);
   attempts.problem = verdict.message;
   attempts.server_wait = verdict.server_wait;
-  // What is to be sent again as it is was no answer to it, whatever its status says.
-  const auto status = static_cast<int>(answer.status);
-  const bool failed = verdict.fault == WireFault::retry || verdict.fault == WireFault::retry_once;
-  heard(failed && status < 429 ? kNonsense : status);
+  heard(status_of(answer, verdict));
   switch (verdict.fault) {
     case WireFault::retry:
       return std::nullopt;
@@ -241,25 +267,94 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
   fail(ChatFailure::fatal, verdict.message + help, attempts);
 }
 
-void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
+/// What a wait of `time` costs is the endpoint's doing.
+void ChatClient::pause(Seconds time, Attempts& attempts, const std::stop_token& stop) const {
+  if (!sleep_for(time, stop)) fail(ChatFailure::interrupted, "stopped while waiting to retry", attempts);
+  attempts.wait_s += time;
+  attempts.failing_s += time;
+}
+
+Seconds ChatClient::backoff(const ChatRequest& request, const Attempts& attempts) const {
   const double doubled =
       tuning_.first_backoff.count() * std::ldexp(1.0, static_cast<int>(std::min(attempts.retries, 20U)));
   Seconds wait = std::min(Seconds(doubled), tuning_.longest_backoff);
   if (!answered_) wait = std::min(wait, tuning_.first_answer_limit / 5);  // a dead endpoint is found out soon
-  if (attempts.server_wait) wait = std::max(wait, *attempts.server_wait);
+  const Seconds asked = attempts.server_wait.value_or(Seconds(0));
+  wait = std::max(wait, asked);
   Draws draws(keyed_hash({"retry jitter", spec_.name, std::to_string(request.seed.value_or(0)),
                           std::to_string(request.messages.size()), std::to_string(attempts.retries)}));
   wait += wait * (0.25 * draws.uniform());  // on top, never below what the server asked for
-  if (attempts.failing_s + wait > spec_.retry_limit) {
-    fail(ChatFailure::transient,
-         fmt::format("no reply after {} retries in {:.0f} s (retry_limit {:.0f} s); last: {}", attempts.retries,
-                     attempts.failing_s.count(), spec_.retry_limit.count(), attempts.problem),
-         attempts);
+  return std::max(asked, std::min(wait, spec_.retry_limit - attempts.failing_s));  // the last try is at the limit
+}
+
+void ChatClient::wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop) {
+  if (attempts.last_try || attempts.failing_s >= spec_.retry_limit) {
+    give_up(attempts, stop);
+  } else {
+    pause(backoff(request, attempts), attempts, stop);
   }
   ++attempts.retries;
-  if (!sleep_for(wait, stop)) fail(ChatFailure::interrupted, "stopped while waiting to retry", attempts);
-  attempts.wait_s += wait;
-  attempts.failing_s += wait;
+}
+
+/// Whose fault it is that a request's patience is used up. The conversation's, when it failed between two moments at
+/// which the endpoint answered others; so while it does, the request is sent once more.
+/// @throws ChatError{away}, ChatError{transient}
+void ChatClient::give_up(Attempts& attempts, const std::stop_token& stop) {
+  const auto why =
+      fmt::format("no reply after {} retries in {:.0f} s (retry_limit {:.0f} s); last: {}", attempts.retries,
+                  attempts.failing_s.count(), spec_.retry_limit.count(), attempts.problem);
+  if (attempts.server_wait) pause(*attempts.server_wait, attempts, stop);
+  if (!is_there(attempts, stop)) fail(ChatFailure::away, why, attempts);
+  if (attempts.last_try) fail(ChatFailure::transient, why + "; others are answered meanwhile", attempts);
+  attempts.last_try = true;
+}
+
+/// True when the endpoint answers somebody from now on, be it a probe, within a quarter of the patience: a server that
+/// the conversation itself has killed is started anew meanwhile. Of many lanes that ask at once one probes.
+bool ChatClient::is_there(Attempts& attempts, const std::stop_token& stop) {
+  const Seconds asked = clock_.monotonic(), patience = spec_.retry_limit / 4, before = attempts.failing_s;
+  const std::lock_guard lock(probing_);
+  if (found_away_ >= asked) return false;
+  for (Seconds wait = tuning_.first_backoff;; wait = std::min(2 * wait, tuning_.longest_backoff)) {
+    if (!was_answered_since(asked)) probe(attempts, stop);
+    if (was_answered_since(asked)) return true;
+    const Seconds left = patience - (attempts.failing_s - before);
+    if (left <= Seconds(0)) break;
+    pause(std::min(wait, left), attempts, stop);
+  }
+  found_away_ = clock_.monotonic();
+  return false;
+}
+
+bool ChatClient::was_answered_since(Seconds time) const {
+  const std::lock_guard lock(mutex_);
+  return last_answer_ >= time;
+}
+
+/// Asks for a word, past the circuit, which may be open for the sake of the one conversation that is in doubt.
+void ChatClient::probe(Attempts& attempts, const std::stop_token& stop) {
+  jobs::ModelSpec brief = spec_;
+  brief.max_tokens = std::min(brief.max_tokens.value_or(kProbeTokens), kProbeTokens);
+  const ChatRequest word = {.messages = {{.role = Role::user, .content = "Answer with one word: yes."}}};
+  Attempts asking;
+  asking.request = wire_.request(word, brief, dialect());
+  const HttpAnswer answer = post(asking, std::min(tuning_.probe_timeout, spec_.request_timeout), stop);
+  if (answer.transport == Transport::interrupted)
+    fail(ChatFailure::interrupted, "stopped while asking whether the endpoint is there", attempts);
+  heard(meaning_of(answer));
+  attempts.wait_s += asking.wait_s + asking.llm_s;
+  attempts.failing_s += asking.llm_s;
+}
+
+/// What Permits::heard() is told of an answer.
+int ChatClient::meaning_of(const HttpAnswer& answer) const {
+  if (answer.transport != Transport::answered) return kSilence;
+  try {
+    if (answer.status == 200 && wire_.reply(answer.body)) return kReply;
+  } catch (const Error&) {
+    return kNonsense;
+  }
+  return status_of(answer, wire_.verdict(answer));
 }
 
 ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
@@ -278,6 +373,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
       reply->api_retries = attempts.retries;
       reply->llm_s = attempts.llm_s.count();
       reply->wait_s = attempts.wait_s.count();
+      reply->failing_s = attempts.failing_s.count();
       return std::move(*reply);
     }
     // What a failed try took is waiting, too: it brought nothing.

@@ -21,16 +21,18 @@ struct ClientTuning {
   Seconds first_answer_limit{10};  ///< an endpoint that never answered is given up after this
   Seconds idle_timeout{60};
   Seconds stop_grace{20};
+  Seconds probe_timeout{60};     ///< of the few words that ask whether an endpoint is there
   const Clock* clock = nullptr;  ///< outlives the client; null: the system's
 };
 
 /// A model behind an endpoint, whatever wire it speaks: plain replies over libcurl.
 ///
 /// Retries what may pass (WireFault) with exponential backoff, never earlier than the server asks, jitter on top
-/// from a draw keyed by (model, seed, conversation length, retry). Gives up as transient when failed tries and the
-/// waits between them have taken `retry_limit`, in which a queue of our own (permits, Window) is not counted; an
-/// endpoint that has never answered is fatal after `first_answer_limit`. Where an endpoint says that requests are too
-/// many, fewer are in flight (Window).
+/// from a draw keyed by (model, seed, conversation length, retry). Gives up when failed tries and the waits between
+/// them have taken `retry_limit`, in which a queue of our own (permits, Window) is not counted: as transient, the
+/// conversation's own, only when it failed while the endpoint answered others or a probe, else as away
+/// (docs/decisions/outages.md). An endpoint that has never answered is fatal after `first_answer_limit`. Where an
+/// endpoint says that requests are too many, fewer are in flight (Window).
 class ChatClient final : public ChatModel {
  public:
   /// @param spec of an api with an endpoint
@@ -44,15 +46,23 @@ class ChatClient final : public ChatModel {
 
  private:
   struct Attempts;
-  HttpAnswer post(Attempts& attempts, const std::stop_token& stop);
+  HttpAnswer post(Attempts& attempts, Seconds timeout, const std::stop_token& stop);
   void reach(Attempts& attempts, const std::stop_token& stop);
   HttpAnswer post_in_window(Attempts& attempts, const std::stop_token& stop);
+  void tell_fewer(std::uint32_t limit, const std::string& answer);
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
   void heard(int status);
   Dialect dialect() const;
   bool learn(const Dialect& wanted, const Dialect& spoken);
+  int meaning_of(const HttpAnswer& answer) const;
+  Seconds backoff(const ChatRequest& request, const Attempts& attempts) const;
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
+  void give_up(Attempts& attempts, const std::stop_token& stop);
+  bool is_there(Attempts& attempts, const std::stop_token& stop);
+  void probe(Attempts& attempts, const std::stop_token& stop);
+  bool was_answered_since(Seconds time) const;
+  void pause(Seconds time, Attempts& attempts, const std::stop_token& stop) const;
   [[noreturn]] void fail(ChatFailure failure, const std::string& message, const Attempts& attempts) const;
   void unreachable(const std::string& problem, const Attempts& attempts);
 
@@ -66,8 +76,12 @@ class ChatClient final : public ChatModel {
   std::unique_ptr<HttpClient> http_;
   Window window_{spec_.concurrency};
   std::atomic<bool> answered_{false};
+  std::atomic<double> last_told_at_{-1};  ///< when somebody was told that fewer are in flight [monotonic s]
+  std::mutex probing_;
+  Seconds found_away_{-1};  ///< when a probe last found nobody; under probing_
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_
+  Seconds last_answer_{-1};               ///< when a server last showed that it is at work; under mutex_
   std::optional<Seconds> first_failure_;  ///< when the endpoint, not yet heard of, was first found dead
 };
 

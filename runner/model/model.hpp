@@ -23,6 +23,12 @@ class ChatModel {
   virtual ChatReply complete(const ChatRequest& request, std::stop_token stop) = 0;
 };
 
+/// Some server is at work behind the endpoint: it did as asked, or refused a request for a reason of its own.
+/// @param status as Permits::heard()
+constexpr bool is_at_work(int status) noexcept {
+  return status >= 200 && status < 500 && status != 408 && status != 429;
+}
+
 /// Whether a request may go out now: an endpoint's concurrency, shared by every rank, and whether it is there at all.
 /// The runner implements it.
 class Permits {

@@ -87,6 +87,12 @@ class BadNode(DisturbedCase):
         self.assertIn("node trn2: ", self.status()["stopped_by"])
         self.check_next_submission()
 
+    def test_a_bad_node_parks_nothing_where_few_episodes_wait_either(self):
+        self.break_nodes(failing="trn2")
+        self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
+        self.wait_for_queue()
+        self.check_next_submission()
+
     def test_a_node_on_which_no_element_can_begin_is_left_out(self):
         self.break_nodes(dead="trn2")
         (array,) = self.submit('{shards: 12, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
@@ -111,7 +117,7 @@ class BadNode(DisturbedCase):
     def test_parked_episodes_run_when_asked_for_on_the_cluster_too(self):
         self.break_nodes(failing=" ".join(["trn1", "trn2", "trn3", "trn4"]))
         slurm = '{shards: 1, nodes: 1, ranks_per_node: 1, time: "00:05:00"}'
-        grid = self.make_grid(slurm).replace("replicates: 2", "replicates: 1")
+        grid = self.make_grid(slurm).replace("replicates: 2", "replicates: 1") + "infra_retries: 2\n"
         grid = re.sub(r"(?m)^tasks:.*$", "tasks: [L1/001_add, L1/002_gelu]", grid)
         grid = re.sub(r"(?m)^cells:(.|\n  )*", "cells: [{model: expert, mode: ss, prompt: rank-aware}]\n", grid)
         done = self.nkigrid("submit", self.write("grid.yaml", grid), "-o", self.run_folder)

@@ -129,15 +129,78 @@ TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
 }
 
-TEST(ChatClient, ASilentServerIsTransientAfterTheRetryLimit) {
+TEST(ChatClient, ASilentServerIsAwayAfterTheRetryLimit) {
   ScriptedServer server({{"", Step::After::hang}});
   jobs::ModelSpec slow = spec(server.url());
   slow.request_timeout = Seconds(0.05);
   slow.retry_limit = Seconds(0.2);
   ChatClient model(slow, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   const Failure failure = failure_of(model);
-  EXPECT_EQ(failure.kind, ChatFailure::transient);
+  EXPECT_EQ(failure.kind, ChatFailure::away);
   EXPECT_NE(failure.text.find("retry_limit"), std::string::npos);
+}
+
+TEST(ChatClient, AnOutageOfAnyKindIsNoConversationsFault) {
+  const std::vector<Step> outages = {{http(500, "")},          {http(429, R"({"error":{"message":"slow down"}})")},
+                                     {http(503, "")},          {http(200, "<html>sign in</html>")},
+                                     {"", Step::After::close}, {"", Step::After::hang}};
+  for (const auto& outage : outages) {
+    ScriptedServer server({outage});
+    jobs::ModelSpec model_spec = spec(server.url());
+    model_spec.request_timeout = Seconds(0.1);  // longer than the patience: what times out together was sent together
+    model_spec.retry_limit = Seconds(0.05);
+    ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(failure_of(model).kind, ChatFailure::away) << outage.bytes;
+  }
+}
+
+TEST(ChatClient, EveryTryThatTheRetryLimitAllowsIsMade) {
+  ScriptedServer server({{http(500, "")}});
+  jobs::ModelSpec model_spec = spec(server.url());
+  model_spec.retry_limit = Seconds(0.2);
+  ClientTuning tuning = kQuick;
+  tuning.first_backoff = tuning.longest_backoff = Seconds(0.15);
+  ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, tuning);
+  EXPECT_NE(failure_of(model).text.find("no reply after 2 retries"), std::string::npos) << "the last wait is cut short";
+}
+
+/// What comes of a request without patience: each script begins with its first try and the probe after it.
+struct Doubt : testing::Test {
+  std::optional<ScriptedServer> server;
+  std::optional<ChatClient> model;
+  void play(std::vector<Step> steps) {
+    server.emplace(std::move(steps));
+    jobs::ModelSpec hasty = spec(server->url());
+    hasty.max_tokens = 4000;
+    hasty.retry_limit = Seconds(0);
+    model.emplace(hasty, wire_of(jobs::OpenAi{}), ApiKey{}, nullptr, kQuick);
+  }
+};
+
+TEST_F(Doubt, AConversationThatFailsWhileOthersAreAnsweredIsTransient) {
+  play({{http(500, "")}, {http(200, kGood)}, {http(500, "")}, {http(200, kGood)}});
+  const auto failure = failure_of(*model);
+  EXPECT_EQ(failure.kind, ChatFailure::transient);
+  EXPECT_NE(failure.text.find("others are answered"), std::string::npos);
+  const auto requests = server->requests();
+  ASSERT_EQ(requests.size(), 4u);
+  EXPECT_NE(requests[1].find(R"("max_tokens":16)"), std::string::npos) << "a probe costs a few tokens";
+  EXPECT_NE(requests[2].find("hello"), std::string::npos);
+}
+
+TEST_F(Doubt, AnOutageThatIsJustOverCostsAWaitAndNoTry) {
+  play({{http(500, "")}, {http(200, kGood)}, {http(200, kGood)}});
+  EXPECT_EQ(model->complete(hello(), {}).api_retries, 1u);
+}
+
+TEST_F(Doubt, AnOutageThatBeginsInTheLastTryIsTheEndpoints) {
+  play({{http(500, "")}, {http(200, kGood)}, {http(503, "")}});
+  EXPECT_EQ(failure_of(*model).kind, ChatFailure::away);
+}
+
+TEST_F(Doubt, AServerThatRefusesAProbeIsThere) {
+  play({{http(500, "")}, {http(400, R"({"error":{"message":"too few tokens"}})")}, {http(200, kGood)}});
+  EXPECT_EQ(model->complete(hello(), {}).message.content, "hi");
 }
 
 TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
@@ -235,14 +298,14 @@ TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {
   }
 }
 
-TEST(ChatClient, AnEndpointThatDiedLaterIsTransient) {
+TEST(ChatClient, AnEndpointThatDiedLaterIsAway) {
   auto server = std::make_unique<ScriptedServer>(std::vector<Step>{{http(200, kGood), Step::After::close}});
   jobs::ModelSpec model_spec = spec(server->url());
   model_spec.retry_limit = Seconds(0.4);
   ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
   EXPECT_EQ(model.complete(hello(), {}).message.content, "hi");
   server.reset();
-  EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
+  EXPECT_EQ(failure_of(model).kind, ChatFailure::away);
 }
 
 TEST(ChatClient, AStopInterruptsARequestInFlight) {
@@ -301,14 +364,17 @@ struct SlowPermits final : Permits {
 TEST(ChatClient, AQueueOfOursUsesUpNoPatienceAndAnEndpointThatIsAwayDoes) {
   const Seconds hour(3600);
   for (const bool away : {false, true}) {
-    ScriptedServer server({{http(500, "")}, {http(200, kGood)}});
+    ScriptedServer server(away ? std::vector<Step>{{http(500, "")}}
+                               : std::vector<Step>{{http(500, "")}, {http(200, kGood)}});
     ManualClock clock;
     SlowPermits permits(clock, away ? hour : Seconds(0), away ? Seconds(0) : hour);
     ClientTuning tuning = kQuick;
     tuning.clock = &clock;
-    ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, &permits, tuning);
+    jobs::ModelSpec model_spec = spec(server.url());
+    if (away) model_spec.retry_limit = Seconds(0.1);
+    ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, &permits, tuning);
     if (away) {
-      EXPECT_EQ(failure_of(model).kind, ChatFailure::transient);
+      EXPECT_EQ(failure_of(model).kind, ChatFailure::away);
       continue;
     }
     const ChatReply reply = model.complete(hello(), {});

@@ -7,15 +7,12 @@
 namespace nkigrid::runner {
 namespace {
 
-constexpr Seconds kPatience{900};
-
 TEST(Circuit, AnEndpointThatWorksLetsEverythingThrough) {
   Circuit circuit;
   circuit.heard(200, Seconds(1));
   circuit.heard(404, Seconds(2));  // a fault of the request
   EXPECT_TRUE(circuit.may_send(Seconds(3)));
   EXPECT_FALSE(circuit.failing_since());
-  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(1000)));
 }
 
 TEST(Circuit, AfterFiveMinutesItIsProbedOnceAMinute) {
@@ -34,26 +31,6 @@ TEST(Circuit, AfterFiveMinutesItIsProbedOnceAMinute) {
   }
 }
 
-TEST(Circuit, WhatNobodyAnswersIsAnOutage) {
-  for (const int status : {0, 502, 503, 504}) {
-    Circuit circuit;
-    circuit.heard(status, Seconds(0));
-    EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(224))) << "others had replies not long ago";
-    EXPECT_TRUE(circuit.is_away(1, kPatience, Seconds(900)));
-  }
-}
-
-TEST(Circuit, OneConversationThatIsAnsweredWithErrorsIsItsOwnFaultTwoAreTheEndpoints) {
-  Circuit circuit;
-  circuit.heard(500, Seconds(0));
-  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(900)));
-  EXPECT_FALSE(circuit.is_away(1, kPatience, Seconds(1800))) << "the same one again";
-  EXPECT_TRUE(circuit.is_away(2, kPatience, Seconds(2700)));
-  circuit.heard(200, Seconds(2701));
-  circuit.heard(500, Seconds(2702));
-  EXPECT_FALSE(circuit.is_away(2, kPatience, Seconds(3700))) << "it worked in between";
-}
-
 /// Permits that count.
 struct Counting final : model::Permits {
   int out = 0;
@@ -62,10 +39,7 @@ struct Counting final : model::Permits {
 };
 
 jobs::ModelSpec served(const char* name, const char* endpoint, std::uint32_t concurrency) {
-  return {.name = name,
-          .api = jobs::OpenAi{.remote = {.endpoint = endpoint}},
-          .concurrency = concurrency,
-          .retry_limit = kPatience};
+  return {.name = name, .api = jobs::OpenAi{.remote = {.endpoint = endpoint}}, .concurrency = concurrency};
 }
 
 struct Gate : testing::Test {
@@ -95,10 +69,8 @@ TEST_F(Gate, OnlyModelsWithALimitCostPermits) {
 }
 
 TEST_F(Gate, AnOutageGivesUpItsModelAndNoOther) {
-  gate->heard("a", 0);
-  EXPECT_FALSE(gate->gives_up("a", 1)) << "just now";
-  clock.advance(kPatience);
-  EXPECT_TRUE(gate->gives_up("a", 1));
+  EXPECT_FALSE(gate->given_up("a"));
+  gate->give_up("a");
   EXPECT_FALSE(gate->reach("a", {}));
   EXPECT_TRUE(gate->given_up("a"));
   EXPECT_TRUE(gate->reach("b", {})) << "a server may serve one of its models and not another";

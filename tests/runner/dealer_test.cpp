@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <deque>
+#include <map>
 #include <set>
 
 #include "tests/runner/plan_fixture.hpp"
@@ -225,6 +227,67 @@ TEST(Dealer, WhereEveryNodeIsBadItStopsToo) {
     const auto* node = i % 2 == 0 ? "n1" : "n2";
     dealer.take(ended(dealer.deal(1, node)[0].episode, Outcome::device_error, node));
   }
+  EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, AloneWithABadNodeNothingIsParkedHoweverFewWaitAndHoweverManyLanes) {
+  for (const std::uint32_t tasks : {1U, 2U, 3U, 8U}) {
+    for (const std::uint32_t lanes : {1U, 4U, 32U}) {
+      PlanFixture f(tasks);
+      f.grid.infra_retries = 5;
+      Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+      std::deque<Assignment> at_work;
+      while (!dealer.stopped()) {
+        for (const auto& work : dealer.deal(lanes - static_cast<std::uint32_t>(at_work.size()), "bad"))
+          at_work.push_back(work);
+        ASSERT_FALSE(at_work.empty()) << tasks << " " << lanes;
+        dealer.take(ended(at_work.front().episode, Outcome::verifier_error, "bad"));
+        at_work.pop_front();
+      }
+      for (const auto& work : at_work) dealer.take(ended(work.episode, Outcome::verifier_error, "bad"));
+      EXPECT_EQ(dealer.waiting(), 2 * tasks) << lanes;
+      EXPECT_LE(dealer.failed_attempts(), 2 * log::kNodeFailures + lanes);
+    }
+  }
+}
+
+TEST(Dealer, WhatWasParkedByANodeThatIsFoundOutGoesToAnother) {
+  PlanFixture f(3);
+  f.grid.infra_retries = 1;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.deal(0, "good");
+  for (const auto& work : dealer.deal(1, "bad")) dealer.take(ended(work.episode, Outcome::device_error, "bad"));
+  EXPECT_EQ(dealer.waiting(), 5u);
+  for (std::uint32_t i = 1; i < log::kNodeFailures; ++i)
+    dealer.take(ended(dealer.deal(1, "bad")[0].episode, Outcome::device_error, "bad"));
+  EXPECT_FALSE(dealer.stopped());
+  EXPECT_EQ(dealer.deal(9, "good").size(), 6u);
+}
+
+TEST(Dealer, AnEpisodeThatFailsWhereOthersScoreIsParkedAndBlamesNoNode) {
+  PlanFixture f(8);
+  f.grid.infra_retries = 5;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  const std::set<std::uint32_t> causes = {0, 1};
+  std::map<std::uint32_t, std::uint32_t> tries;
+  while (!dealer.exhausted()) {
+    const auto work = dealer.deal(1, "n1").at(0);
+    const bool fails = causes.contains(work.episode);
+    ++tries[work.episode];
+    dealer.take(ended(work.episode, fails ? Outcome::verifier_error : Outcome::pass));
+  }
+  EXPECT_FALSE(dealer.stopped());
+  EXPECT_EQ(tries[0], 5u);
+  EXPECT_EQ(tries[1], 5u);
+  EXPECT_EQ(dealer.scored(), 14u);
+}
+
+TEST(Dealer, ANodeThatFailsMoreThanItScoresIsFoundOutToo) {
+  PlanFixture f(20);
+  f.grid.infra_retries = 5;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  for (int i = 0; i < 8 && !dealer.stopped(); ++i)
+    dealer.take(ended(dealer.deal(1, "n1")[0].episode, i % 4 == 3 ? Outcome::pass : Outcome::device_error));
   EXPECT_TRUE(dealer.stopped());
 }
 

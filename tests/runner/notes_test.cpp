@@ -126,6 +126,33 @@ TEST(Nodes, ADeviceThatBrokeAfterManyScoresIsNamed) {
   EXPECT_EQ(ledger.nodes.at("broke").failing, 5u);
 }
 
+TEST(Nodes, WhatABadNodeFailedUsesUpNoTry) {
+  const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
+  for (const std::uint32_t failed : {4U, 5U}) {
+    TemporaryDirectory log;
+    run_on(log.path(), plan, "bad", 0, failed);
+    const auto ledger = log::fold_log(plan, 1, test::made_log(log.path()), {});
+    const auto& state = ledger.states[0];
+    EXPECT_EQ(state.outstanding, failed < 5 ? log::Outstanding::parked : log::Outstanding::device_error) << failed;
+    EXPECT_EQ(state.last_failure, log::Outstanding::device_error);
+  }
+}
+
+TEST(Nodes, WhatFailedOnADeviceThatWorkedAfterwardsCounts) {
+  TemporaryDirectory log;
+  const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
+  run_on(log.path(), plan, "n1", 6, 5);  // the failures first
+  const auto ledger = log::fold_log(plan, 1, test::made_log(log.path()), {});
+  EXPECT_TRUE(ledger.states[0].is_scored());
+  EXPECT_EQ(ledger.nodes.at("n1").failures, 5u);
+  EXPECT_FALSE(ledger.states[6].suspect) << "five failures in a row were the node's";
+  TemporaryDirectory better;
+  run_on(better.path(), plan, "n1", 6, 2);
+  const auto other = log::fold_log(plan, 1, test::made_log(better.path()), {});
+  EXPECT_TRUE(other.states[6].suspect);
+  EXPECT_EQ(other.states[6].outstanding, log::Outstanding::parked);
+}
+
 TEST(Nodes, AnEndpointsFailuresAreNoNodes) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
