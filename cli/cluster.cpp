@@ -60,7 +60,8 @@ void print_hold(const jobs::Run& run, const jobs::SubmitReport& report) {
   fmt::print("held, as slurm.extra asks; `scontrol release {}` lets them start\n", fmt::join(arrays, ","));
 }
 
-/// True when RUN/tables holds what the log holds now.
+}  // namespace
+
 bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
   try {
     const auto tables = nlohmann::json::parse(read_file(run.folder / "tables" / "tables.json"));
@@ -69,6 +70,8 @@ bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
     return false;
   }
 }
+
+namespace {
 
 std::string scored_text(const jobs::Run& run, const log::Ledger& ledger) {
   const auto next =

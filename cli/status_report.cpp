@@ -103,8 +103,9 @@ std::string continue_text(const StatusReport& report) {
   return text;
 }
 
-/// The job that makes the tables, while it is of interest: until it has made them.
+/// The job that makes the tables, while it is of interest: until somebody has made them.
 std::string aggregation_text(const StatusReport& report) {
+  if (report.tables_stand && report.aggregation && !report.aggregation->active) return {};
   if (!report.aggregation || report.aggregation->state == "COMPLETED" || report.aggregation->state == "ENDED")
     return {};
   auto text =
@@ -156,7 +157,7 @@ std::string node_text(const std::string& name, const log::NodeTally& node) {
 
 double StatusReport::eta_seconds() const noexcept {
   if (outstanding == 0) return 0;
-  return works && per_hour > 0 ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
+  return works && per_hour > 0 && endpoints.empty() ? 3600.0 * static_cast<double>(outstanding) / per_hour : -1;
 }
 
 std::string to_json(const StatusReport& report, JsonLayout layout) {
@@ -245,7 +246,7 @@ std::string to_text(const StatusReport& report) {
         report.rows_outside);
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
-    text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
+    text += fmt::format("\n{}stopped by {}\n", report.works ? "a session was, or is being, " : "", report.stopped_by);
   if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
     text += fmt::format("\nnothing works on it; elements print to {}/log/element-<job>_<index>.out; {}\n",
                         report.folder, continue_text(report));

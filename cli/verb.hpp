@@ -50,7 +50,7 @@ Verb kernel_verb();
 Verb audit_verb();
 Verb bench_verb();
 Verb serve_verb();
-Verb doctor_verb();
+Verb doctor_verb(ProgramArguments arguments);
 Verb completion_verb();
 
 /// A verb of the contract that this version does not have: it says so, exit 2, instead of doing half of it.

@@ -37,7 +37,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       show_verb(),
       log_verb(),
       audit_verb(),
-      doctor_verb(),
+      doctor_verb(arguments),
       completion_verb(),
       absent_verb("figures", "draws a run's figures", "`tables RUN --format csv` holds the numbers"),
       absent_verb("report", "writes a run's HTML report", "`tables RUN` and `show RUN EPISODE` print its parts"),

@@ -1,8 +1,11 @@
 #include "jobs/grid/sections.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -94,6 +97,28 @@ CheckSpec read_check(const YamlNode& node, Problems& problems) {
   return check;
 }
 
+namespace {
+
+/// Options that nkigrid sets on each job itself, and that would undo them; and values where sbatch takes none.
+std::string trouble_with_option(const std::string& line) {
+  static const std::set<std::string_view> kOurs = {"--array",    "--chdir",     "--comment", "--dependency", "--error",
+                                                   "--job-name", "--open-mode", "--output",  "--signal",     "--wrap"};
+  static const std::set<std::string_view> kBare = {"--hold", "--no-requeue"};
+  const auto end = std::min(line.find_first_of("= "), line.size());
+  const auto name = std::string_view(line).substr(0, end);
+  if (kOurs.contains(name))
+    return fmt::format("slurm.extra '{}' (nkigrid sets {} on each job itself, and finds its jobs by it); leave it out",
+                       line, name);
+  if (kBare.contains(name) && end < line.size())
+    return fmt::format("slurm.extra '{}' ({} takes no value); write {} alone", line, name, name);
+  if (name == "--nice" && end < line.size() && line[end] == ' ')
+    return fmt::format("slurm.extra '{}' (sbatch wants its value behind '='); write --nice={}", line,
+                       line.substr(end + 1));
+  return {};
+}
+
+}  // namespace
+
 SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
   SlurmSpec slurm;
   slurm.given = true;
@@ -134,6 +159,8 @@ SlurmSpec read_slurm(const YamlNode& node, Problems& problems) {
         problems.add(line.place, fmt::format("slurm.extra '{}' (a whole number from -{} to {} is wanted, or --nice "
                                              "alone for 100); lower than 0 is an administrator's to ask for",
                                              line.text, kNiceLimit, kNiceLimit));
+      else if (const auto trouble = trouble_with_option(line.text); !trouble.empty())
+        problems.add(line.place, trouble);
       slurm.extra.push_back(std::move(line.text));
     }
   }
