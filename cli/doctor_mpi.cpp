@@ -12,6 +12,8 @@
 #include "cli/first_line.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/own_line.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/finding.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/proc/child.hpp"
@@ -22,7 +24,6 @@ namespace {
 using jobs::lacks;
 
 constexpr Seconds kStart{60};  ///< for one rank; a login node may be busy
-constexpr std::string_view kOurs = "nkigrid: ";
 
 /// What an element's mpirun would have, without what ties it to a job or a launcher around us.
 std::vector<std::string> launcher_environment() {
@@ -34,13 +35,6 @@ std::vector<std::string> launcher_environment() {
     if (std::string_view(*entry).rfind("OMPI_MCA_", 0) == 0) kept.emplace_back(*entry);
   }
   return kept;
-}
-
-/// What a rank said for itself, else the launcher's first line.
-std::string said_by(const proc::CommandResult& result) {
-  const auto at = result.err.rfind(kOurs, 0) == 0 ? 0 : result.err.find("\nnkigrid: ");
-  if (at == std::string::npos) return first_line(result.err.empty() ? result.out : result.err);
-  return first_line(result.err.substr(at + (at == 0 ? 0 : 1) + kOurs.size()));
 }
 
 }  // namespace
@@ -56,9 +50,9 @@ std::string look_at_mpirun() {
           fmt::format("'{}' did not start a rank within {:.0f} s; try `mpirun -n 1 nkigrid doctor --mpi 1` when the "
                       "machine is less busy",
                       path, kStart.count()));
-    lacks(
-        fmt::format("'{}' starts no rank of nkigrid's ({}: {}); load the module of the MPI that nkigrid was built with",
-                    path, proc::describe(result.end), said_by(result)));
+    lacks(fmt::format(
+        "'{}' starts no rank of nkigrid's ({}: {}); load the module of the MPI that nkigrid was built with", path,
+        proc::describe(result.end), printable(own_line(result.err.empty() ? result.out : result.err))));
   }
   for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
     if (std::filesystem::exists(folder + "/mpirun"))

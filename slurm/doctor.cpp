@@ -15,6 +15,7 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/own_line.hpp"
 #include "jobs/base/text.hpp"
 #include "slurm/connect.hpp"
 #include "slurm/request_parts.hpp"
@@ -133,6 +134,7 @@ JobRequest probe_request(const jobs::Grid& grid, const std::string& program, con
   request.output = (folder / "element-%a.out").native();
   request.array = fmt::format("0-{}", kProbeElements - 1);
   request.time_minutes = 1;
+  request.warn_seconds = 0;
   // One process looks; the ranks that mpirun starts prove that they find one another. Each answer is renamed in: a file
   // that is there is whole.
   request.script = fmt::format(
@@ -150,15 +152,6 @@ std::string line_of(const fs::path& path) {
   return text.substr(0, text.find('\n'));
 }
 
-/// The line that our program printed among those of a launcher, else the first.
-std::string own_line(const fs::path& path) {
-  const auto text = fs::exists(path) ? read_file(path) : std::string();
-  constexpr std::string_view kOurs = "nkigrid: ";
-  const auto at = text.rfind(kOurs, 0) == 0 ? 0 : text.find(fmt::format("\n{}", kOurs));
-  const auto line = at == std::string::npos ? text : text.substr(at + (at == 0 ? 0 : 1) + kOurs.size());
-  return printable(line.substr(0, std::min<std::size_t>(line.find('\n'), 500)));
-}
-
 /// What one element's own doctor found, with its node's name before each line.
 void take_answer(const fs::path& folder, const std::string& program, std::uint32_t element,
                  std::vector<Finding>& findings) {
@@ -167,7 +160,8 @@ void take_answer(const fs::path& folder, const std::string& program, std::uint32
   findings.push_back(look("probe mpi", Need::needed, [&] {
     const auto said = folder / fmt::format("ranks-{}", element);
     if (mpi != "0")
-      lacks(fmt::format("{}: mpirun ended with {}; {}; see '{}'", node, mpi, own_line(said), said.native()));
+      lacks(fmt::format("{}: mpirun ended with {}; {}; see '{}'", node, mpi,
+                        printable(own_line(fs::exists(said) ? read_file(said) : "")), said.native()));
     return fmt::format("{}: mpirun starts every rank, and they find one another", node);
   }));
   try {

@@ -219,6 +219,13 @@ TEST_F(LibslurmClient, AFailedJobHasItsReasonAndExitCode) {
   job.state_reason = 21;
   job.exit_code = 1;
   EXPECT_EQ(client->jobs(request.comment)[0].reason, "no node can ever fulfil what it asks for");
+  job.state_reason = 23;
+  job.exit_code = 9;
+  job.start_time = job.end_time = 1000;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "could not be launched");
+  job.end_time = 1007;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "killed by signal 9") << "it worked for 7 s";
+  EXPECT_EQ(client->jobs(request.comment)[0].advice, "");
 }
 
 TEST_F(LibslurmClient, KnowsTheSizesOfAPartitionsNodes) {
