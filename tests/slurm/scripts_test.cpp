@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fmt/core.h>
+
 #include <functional>
 #include <sstream>
 
