@@ -67,7 +67,8 @@ std::vector<std::string> server_names(const jobs::Run& run, const log::Ledger& l
   return names;
 }
 
-/// True when RUN/tables holds what the log holds now.
+}  // namespace
+
 bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
   try {
     const auto tables = nlohmann::json::parse(read_file(run.folder / "tables" / "tables.json"));
@@ -76,6 +77,8 @@ bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
     return false;
   }
 }
+
+namespace {
 
 std::string scored_text(const jobs::Run& run, const log::Ledger& ledger) {
   const auto next =

@@ -18,6 +18,9 @@ struct OutstandingOptions {
   std::map<std::uint32_t, std::uint64_t> added;  ///< by shard, episodes that the run has just gained
 };
 
+/// True when RUN/tables holds what the log holds now.
+bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger);
+
 /// Says that no shard holds an episode that may be submitted. @returns the exit code
 ExitCode nothing_to_submit(const jobs::Run& run, const log::Ledger& ledger, const OutstandingOptions& options);
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/core.h>
@@ -21,6 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cluster.hpp"
+#include "cli/doctor_mpi.hpp"
 #include "cli/first_line.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
@@ -55,35 +57,21 @@ struct DoctorOptions {
   std::string grid;
   bool json = false, probe = false;
   double patience = 300;  ///< [s]
+  std::uint32_t mpi = 0;  ///< ranks to join as one of them, and nothing else; 0: look at the machine
 };
 
 std::string look_at_torch() {
+  constexpr Seconds kImport{120};
   const auto result =
       proc::run_command({NKIGRID_PYTHON, "-I", "-c",
                          "import numpy, torch; print('torch', torch.__version__, 'numpy', numpy.__version__)"},
-                        Seconds(120), {"PATH=/usr/bin:/bin"});
+                        kImport, {"PATH=/usr/bin:/bin"});
+  if (std::holds_alternative<proc::TimedOut>(result.end))
+    lacks(fmt::format("{} did not import torch and numpy within {:.0f} s; look again when the machine is less busy",
+                      NKIGRID_PYTHON, kImport.count()));
   if (!proc::is_success(result.end))
     lacks(fmt::format("{} cannot import torch and numpy; install python3-torch and python3-numpy", NKIGRID_PYTHON));
   return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
-}
-
-std::string look_at_mpirun() {
-  if (const auto program = find_program("mpirun")) {
-    const char* libraries = std::getenv("LD_LIBRARY_PATH");
-    const auto result = proc::run_command(
-        {program->native(), "--version"}, Seconds(20),
-        {"PATH=/usr/bin:/bin", fmt::format("LD_LIBRARY_PATH={}", libraries == nullptr ? "" : libraries),
-         "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
-    if (proc::is_success(result.end)) return fmt::format("'{}': {}", program->native(), first_line(result.out));
-    lacks(fmt::format("'{}' does not start ({}); load the module of the MPI that nkigrid was built with",
-                      program->native(), first_line(result.err)));
-  }
-  for (const std::string folder : {"/usr/bin", "/usr/local/bin", "/opt/amazon/openmpi/bin"}) {
-    if (std::filesystem::exists(folder + "/mpirun"))
-      lacks(fmt::format("'{0}/mpirun' is not in PATH, where `submit` and its elements look; export PATH={0}:$PATH",
-                        folder));
-  }
-  lacks("no mpirun in PATH; install openmpi-bin, or load the site's module (single-process runs work without)");
 }
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
@@ -171,7 +159,8 @@ std::vector<Finding> look_at_parts_for(const std::optional<jobs::Grid>& grid, co
 Finding look_at_mpi_for(const std::optional<jobs::Grid>& grid) {
   if (grid && !grid->slurm.given)
     return not_needed("mpi", "the grid has no slurm section (`run` works on one machine, with or without mpirun)");
-  return look("mpi", grid ? Need::useful : Need::optional, look_at_mpirun);
+  // `submit` refuses without it, and no element begins.
+  return look("mpi", grid ? Need::needed : Need::optional, look_at_mpirun);
 }
 
 std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, jobs::Scheduler& scheduler, bool probe) {
@@ -227,23 +216,28 @@ ExitCode doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-Verb doctor_verb() {
-  return {"doctor",
-          "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do",
-          [](CLI::App& app) -> Action {
-            auto options = std::make_shared<DoctorOptions>();
-            app.add_option("grid", options->grid,
-                           "looks at what this grid uses: its backend, endpoints, partition; without one at everything")
-                ->type_name("GRID");
-            app.add_flag("--json", options->json, "machine readable");
-            app.add_flag(
-                "--probe", options->probe,
-                "asks each model with an endpoint for one token, and submits a one-minute array with the grid's Slurm "
-                "settings that looks at two nodes from the inside");
-            want_positive(app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
-                              ->capture_default_str());
-            return [options] { return doctor(*options); };
-          }};
+Verb doctor_verb(ProgramArguments arguments) {
+  return {
+      "doctor", "looks at device, sandbox, references, locks, disk, MPI, Slurm and a grid's endpoints; says what to do",
+      [arguments](CLI::App& app) -> Action {
+        auto options = std::make_shared<DoctorOptions>();
+        app.add_option("grid", options->grid,
+                       "looks at what this grid uses: its backend, endpoints, partition; without one at everything")
+            ->type_name("GRID");
+        app.add_flag("--json", options->json, "machine readable");
+        app.add_flag(
+            "--probe", options->probe,
+            "asks each model with an endpoint for one token, and submits a one-minute array with the grid's Slurm "
+            "settings that looks at two nodes from the inside");
+        want_positive(app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
+                          ->capture_default_str());
+        want_whole(app.add_option("--mpi", options->mpi,
+                                  "only joins N ranks: mpirun -n N nkigrid doctor --mpi N tries an MPI launcher")
+                       ->type_name("N"),
+                   0, 1'000'000);
+        return
+            [options, arguments] { return options->mpi > 0 ? join_ranks(options->mpi, arguments) : doctor(*options); };
+      }};
 }
 
 }  // namespace nkigrid::cli

@@ -12,6 +12,7 @@
 #include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/heartbeat.hpp"
 #include "jobs/base/notice.hpp"
 #include "runner/log/check.hpp"
 #include "runner/log/segment_reader.hpp"
@@ -83,7 +84,10 @@ std::string advice(const std::vector<log::FileCheck>& checks, const std::string&
 
 ExitCode check(const LogOptions& options) {
   const auto log = log_of_run(options.run);
-  const auto checks = log::check_log(log);
+  const auto checks = [&] {
+    const Heartbeat beat(options.quiet ? "" : "reading " + size_text(log.folder));
+    return log::check_log(log);
+  }();
   const auto notes = log::read_notes(log.folder);
   const auto damaged =
       static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const auto& c) { return c.damaged(); }));

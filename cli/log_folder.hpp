@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "runner/log/run_log.hpp"
@@ -10,5 +11,8 @@ namespace nkigrid::cli {
 /// is read without a key.
 /// @throws Error{config} where there is no run, Error{corrupt} where it does not tell its id
 log::RunLog log_of_run(const std::string& run);
+
+/// "12 files (340 MB) of 'RUN/log'", for those who wait while they are read.
+std::string size_text(const std::filesystem::path& folder);
 
 }  // namespace nkigrid::cli

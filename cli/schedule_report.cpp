@@ -51,7 +51,7 @@ double node_hours(const jobs::SimulatedRun& run) { return run.node_seconds / 360
 std::vector<std::string> words_of(const Schedule& schedule, std::size_t i) {
   const auto& [layout, run] = schedule.layouts[i];
   std::vector<std::string> words = {
-      fmt::format("{}{}", i == 0 ? "*" : " ", i == schedule.recommendation.index ? ">" : " "),
+      fmt::format("{}{}", i == 0 ? "*" : " ", schedule.can_run() && i == schedule.recommendation.index ? ">" : " "),
       fmt::to_string(layout.shards),
       layout.throttle == 0 ? "-" : fmt::to_string(layout.throttle),
       fmt::to_string(layout.nodes),
@@ -112,6 +112,18 @@ void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
       ->check(is_price);
 }
 
+namespace {
+
+/// The grid's own layout is listed whether it can run or not, and recommended only where it can.
+jobs::Recommendation recommend_among(const Schedule& schedule) {
+  if (schedule.room != 0U || schedule.layouts.size() < 2) return jobs::recommend(schedule.layouts, schedule.limit);
+  auto best = jobs::recommend({schedule.layouts.begin() + 1, schedule.layouts.end()}, schedule.limit);
+  ++best.index;
+  return best;
+}
+
+}  // namespace
+
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,
                        jobs::CostModel model, const ScheduleOptions& options) {
   Schedule schedule{.model = std::move(model),
@@ -143,7 +155,11 @@ Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark,
       continue;
     schedule.layouts.push_back({layout, simulator.simulate(layout)});
   }
-  schedule.recommendation = jobs::recommend(schedule.layouts, schedule.limit);
+  schedule.recommendation = recommend_among(schedule);
+  if (schedule.can_run()) return schedule;
+  schedule.recommendation.reason =
+      "no layout: the partition's nodes bear not one element of this size; lower slurm.nodes, ranks_per_node, "
+      "cpus_per_rank or mem, or name another slurm.partition";
   return schedule;
 }
 
@@ -161,7 +177,8 @@ std::string schedule_as_json(const Schedule& schedule) {
   for (const auto& result : schedule.layouts) out["layouts"].push_back(row_of(result, schedule));
   out["time_limit_s"] = schedule.limit;
   out["elements_that_fit"] = schedule.room ? nlohmann::ordered_json(*schedule.room) : nlohmann::ordered_json(nullptr);
-  out["recommended"] = schedule.recommendation.index;
+  out["recommended"] =
+      schedule.can_run() ? nlohmann::ordered_json(schedule.recommendation.index) : nlohmann::ordered_json();
   out["reason"] = schedule.recommendation.reason;
   return out.dump();
 }
@@ -189,6 +206,10 @@ void print_schedule(const Schedule& schedule) {
     sheet.notes.push_back(fmt::format(
         "the partition's nodes bear {} element{} of the grid's own size at once: no layout has more at work",
         *schedule.room, *schedule.room == 1 ? "" : "s"));
+  if (!schedule.can_run()) {
+    sheet.notes.push_back("recommended: " + schedule.recommendation.reason);
+    return say("\n{}", sheet_as_text(sheet, columns));
+  }
   const auto& best = schedule.layouts[schedule.recommendation.index].layout;
   sheet.notes.push_back(fmt::format(
       "recommended: slurm: {{shards: {}, throttle: {}, nodes: {}, ranks_per_node: {}}}, lanes: {} ({})", best.shards,

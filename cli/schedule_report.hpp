@@ -37,6 +37,8 @@ struct Schedule {
   double limit = 0;  ///< of an element [s]
   std::optional<double> node_price;
   std::optional<std::uint32_t> room;  ///< ScheduleOptions::room of the grid's own layout
+  /// False where the cluster's nodes bear no element of any layout listed: nothing is recommended.
+  bool can_run() const noexcept { return room != 0U || layouts.size() > 1; }
 };
 
 Schedule make_schedule(const jobs::Grid& grid, const jobs::Benchmark& benchmark, const jobs::Plan& plan,

@@ -13,6 +13,7 @@
 #include "cli/verb.hpp"
 #include "jobs/base/clock.hpp"
 #include "jobs/base/error.hpp"
+#include "jobs/base/heartbeat.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/log/check.hpp"
@@ -55,7 +56,10 @@ ExitCode seal(const SealOptions& options) {
   jobs::require_log_key(options.run, jobs::read_run_name(options.run).lost_log_key);
   const auto log = log_of_run(options.run);
   const auto before = log::read_notes(log.folder);
-  const auto salvaged = log::salvage(log);
+  const auto salvaged = [&] {
+    const Heartbeat beat(options.quiet ? "" : "looking for damage in " + size_text(log.folder));
+    return log::salvage(log);
+  }();
   const SystemClock clock;
   const auto written = log::seal_all(log, options.quiet ? log::SealProgress() : log::tell_seal_progress(clock));
   for (const auto& file : salvaged) warn("{}", file.what);
@@ -73,6 +77,7 @@ ExitCode seal(const SealOptions& options) {
     throw Error(ErrorCode::corrupt, fmt::format("damaged files of '{}' held records that could not be saved; `nkigrid "
                                                 "log check` lists them, `nkigrid resume` runs those episodes again",
                                                 log.folder.native()));
+  const Heartbeat beat(options.quiet ? "" : "proving what was written in " + size_text(log.folder));
   // What is still unreadable is of another version: not ours to seal or to move.
   for (const auto& file : log::check_log(log)) {
     if (!file.error.empty()) throw Error(ErrorCode::corrupt, file.error);

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/cluster.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/status_follow.hpp"
 #include "cli/status_report.hpp"
@@ -75,8 +76,10 @@ class Cluster {
 };
 
 StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
-  auto report = make_status(run, log::read_ledger(run), unix_now());
+  const auto ledger = log::read_ledger(run);
+  auto report = make_status(run, ledger, unix_now());
   cluster.look(run, report);
+  report.tables_stand = has_tables_of(run, ledger);
   report.works = cluster.works() || log::has_living_writer(run.log_folder());
   // Left by sessions that died, they say nothing.
   if (report.works) report.endpoints = log::read_endpoint_notes(run.log_folder());

@@ -156,8 +156,9 @@ std::string continue_text(const StatusReport& report) {
   return text;
 }
 
-/// The job that makes the tables, while it is of interest: until it has made them.
+/// The job that makes the tables, while it is of interest: until somebody has made them.
 std::string aggregation_text(const StatusReport& report) {
+  if (report.tables_stand && report.aggregation && !report.aggregation->active) return {};
   if (!report.aggregation || report.aggregation->state == "COMPLETED" || report.aggregation->state == "ENDED")
     return {};
   auto text =
@@ -302,7 +303,7 @@ std::string to_text(const StatusReport& report) {
         report.rows_outside);
   for (const auto& warning : report.log_warnings) text += fmt::format("\nwarning: {}\n", warning);
   if (!report.stopped_by.empty())
-    text += fmt::format("\n{}stopped by {}\n", report.works ? "an earlier session was " : "", report.stopped_by);
+    text += fmt::format("\n{}stopped by {}\n", report.works ? "a session was, or is being, " : "", report.stopped_by);
   if (report.outstanding > 0 && !report.works && !report.elements.empty()) {
     text += fmt::format("\nnothing works on it; elements print to {}/log/element-<job>_<index>.out; {}\n",
                         report.folder, continue_text(report));

@@ -32,9 +32,11 @@ struct StatusReport {
   std::uint64_t rows_outside = 0;                 ///< of the log, that are of no planned episode
   std::vector<std::string> log_warnings;          ///< damage, and files that do not count
   std::string cluster_warning;                    ///< why the controller could not be asked, or ""
+  bool tables_stand = false;                      ///< RUN/tables holds what the log does
   bool works = false;                             ///< some process or batch job may still score episodes
   double per_hour = 0;                            ///< episodes scored an hour, over the last ten minutes
-  double eta_seconds() const noexcept;            ///< at that rate; 0: nothing is outstanding; negative: nothing moves
+  /// At that rate; 0: nothing is outstanding; negative: nothing moves, or an endpoint is away and nobody can tell.
+  double eta_seconds() const noexcept;
   std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
 };
 

@@ -55,7 +55,7 @@ Verb audit_verb();
 Verb bench_verb();
 Verb serve_verb();
 Verb tend_verb();
-Verb doctor_verb();
+Verb doctor_verb(ProgramArguments arguments);
 Verb completion_verb();
 
 }  // namespace nkigrid::cli

@@ -26,7 +26,7 @@ std::vector<Verb> all_verbs(ProgramArguments arguments) {
       show_verb(),
       log_verb(),
       audit_verb(),
-      doctor_verb(),
+      doctor_verb(arguments),
       completion_verb(),
   };
 }

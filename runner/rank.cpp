@@ -8,9 +8,9 @@
 
 #include <fmt/core.h>
 
+#include "jobs/base/build_name.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
-#include "jobs/base/version.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/log/endpoint_notes.hpp"
 #include "runner/log/live_shards.hpp"
@@ -27,7 +27,7 @@ std::string unique_name(const RunOptions& options, int rank) {
 }
 
 log::LogHeader header_of(const RankContext& at, const device::Device& device) {
-  return {at.run.grid_hash, at.run.run_id,     kVersion, at.run.grid.device.nki.sdk,
+  return {at.run.grid_hash, at.run.run_id,     build_name(), at.run.grid.device.nki.sdk,
           device.backend(), device.compiler(), at.node};
 }
 

@@ -15,7 +15,10 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/own_line.hpp"
+#include "jobs/base/text.hpp"
 #include "slurm/connect.hpp"
+#include "slurm/request_parts.hpp"
 #include "slurm/scripts.hpp"
 #include "slurm/slurm.hpp"
 
@@ -46,55 +49,100 @@ std::string look_at_limits(const Limits& limits, const std::optional<jobs::Grid>
                      (shards + limits.max_array_size - 1) / limits.max_array_size);
 }
 
-std::string look_at_partition(const std::vector<Partition>& partitions, const jobs::Grid& grid) {
-  const auto& wanted = grid.slurm;
-  const auto found = std::find_if(partitions.begin(), partitions.end(), [&](const auto& p) {
-    return wanted.partition.empty() ? p.is_default : p.name == wanted.partition;
-  });
-  if (found == partitions.end()) {
-    std::string names;
-    for (const auto& partition : partitions) names += (names.empty() ? "" : ", ") + partition.name;
-    lacks(wanted.partition.empty()
-              ? fmt::format("there is no default partition; set slurm.partition (legal: {})", names)
-              : fmt::format("no partition '{}' (legal: {}); set slurm.partition", wanted.partition, names));
+std::string names_of(const std::vector<Partition>& partitions) {
+  std::string names;
+  for (const auto& partition : partitions) names += (names.empty() ? "" : ", ") + partition.name;
+  return names;
+}
+
+/// @throws Error when one that the grid names does not exist
+std::vector<Partition> wanted_partitions(const std::vector<Partition>& partitions, const std::string& wanted) {
+  auto found = named_partitions(partitions, wanted);
+  if (found.empty() && wanted.empty())
+    lacks(fmt::format("there is no default partition; set slurm.partition (legal: {})", names_of(partitions)));
+  for (const auto& name : node_names(wanted)) {
+    if (std::none_of(found.begin(), found.end(), [&](const auto& partition) { return partition.name == name; }))
+      lacks(fmt::format("no partition '{}' (legal: {}); set slurm.partition", name, names_of(partitions)));
   }
-  if (!found->up)
-    lacks(fmt::format("partition '{}' is not up; ask the administrators, or name another one", found->name));
-  if (wanted.nodes > found->nodes)
-    lacks(fmt::format("partition '{}' has {} nodes, a shard asks for {}; lower slurm.nodes", found->name, found->nodes,
-                      wanted.nodes));
+  return found;
+}
+
+/// @throws Error when an element of the grid would wait in the partition for ever
+std::string look_at_partition(const Partition& partition, const jobs::SlurmSpec& wanted) {
+  if (!partition.up)
+    lacks(fmt::format("partition '{}' is not up; ask the administrators, or name another one", partition.name));
+  if (wanted.nodes > partition.nodes)
+    lacks(fmt::format("partition '{}' has {} nodes, a shard asks for {}; lower slurm.nodes", partition.name,
+                      partition.nodes, wanted.nodes));
   const auto minutes = static_cast<std::uint32_t>(std::ceil(wanted.time.count() / 60));
-  if (found->max_minutes > 0 && minutes > found->max_minutes) {
+  if (partition.max_minutes > 0 && minutes > partition.max_minutes) {
     lacks(fmt::format(
         "partition '{}' allows {} minutes, a shard asks for {}; lower slurm.time (a run continues with `resume`)",
-        found->name, found->max_minutes, minutes));
+        partition.name, partition.max_minutes, minutes));
   }
-  return fmt::format("'{}' is up, {} nodes, {}", found->name, found->nodes,
-                     found->max_minutes == 0 ? "no time limit" : fmt::format("at most {} minutes", found->max_minutes));
+  return fmt::format(
+      "'{}' is up, {} nodes, {}", partition.name, partition.nodes,
+      partition.max_minutes == 0 ? "no time limit" : fmt::format("at most {} minutes", partition.max_minutes));
+}
+
+/// Of several partitions that a grid names Slurm takes the first that can: one that can is enough.
+std::string look_at_partitions(const std::vector<Partition>& partitions, const jobs::SlurmSpec& wanted) {
+  std::string good, trouble;
+  for (const auto& partition : wanted_partitions(partitions, wanted.partition)) {
+    try {
+      good += (good.empty() ? "" : "; ") + look_at_partition(partition, wanted);
+    } catch (const Error& error) {
+      trouble += (trouble.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  if (good.empty()) lacks(trouble);
+  return trouble.empty() ? good : good + "; " + trouble;
+}
+
+/// What `submit` would send for the grid's elements, as far as Slurm judges it.
+JobRequest array_request(const jobs::Grid& grid, const Limits& limits) {
+  auto request = resources_of(grid);
+  request.name = "nkigrid-" + grid.name;
+  request.script = "#!/bin/sh\n";
+  request.work_folder = "/";
+  request.output = "/dev/null";
+  request.array = fmt::format("0-{}", std::max(1U, std::min(grid.slurm.shards, limits.max_array_size)) - 1);
+  return request;
+}
+
+/// Asks as `submit` would ask, and submits nothing.
+Finding try_out(Client& client, const jobs::Grid& grid, const std::vector<Partition>& partitions) {
+  std::string waits;
+  auto finding = look("submit", Need::needed, [&] {
+    const auto request = array_request(grid, client.limits());
+    check_fits(request, partitions);
+    waits = client.try_out(request);
+    return std::string("the controller would take the grid's elements");
+  });
+  if (waits.empty()) return finding;
+  return {"submit", false, Need::useful,
+          fmt::format("the controller would take the grid's elements and let them wait: {}; look at `sinfo`, ask the "
+                      "administrators, or name another slurm.partition",
+                      waits)};
 }
 
 JobRequest probe_request(const jobs::Grid& grid, const std::string& program, const fs::path& folder) {
-  JobRequest request;
+  auto request = resources_of(grid);
   request.name = "nkigrid-probe";
   request.comment = "nkigrid probe " + folder.filename().native();
   request.work_folder = folder.native();
   request.output = (folder / "element-%a.out").native();
-  request.environment = allowed_environment(environ);
   request.array = fmt::format("0-{}", kProbeElements - 1);
-  request.resources = grid.slurm;
-  request.nodes = grid.slurm.nodes;
-  request.tasks = grid.slurm.nodes * grid.slurm.ranks_per_node;
-  request.tasks_per_node = grid.slurm.ranks_per_node;
-  request.cpus_per_task = grid.slurm.cpus_per_rank;
   request.time_minutes = 1;
-  // One rank a node looks; the others prove that mpirun starts them. Each answer is renamed in: a file that is there is
-  // whole.
+  request.warn_seconds = 0;
+  // One process looks; the ranks that mpirun starts prove that they find one another. Each answer is renamed in: a file
+  // that is there is whole.
   request.script = fmt::format(
-      "#!/bin/sh\n'{}' doctor --json > answer-$SLURM_ARRAY_TASK_ID.part\n"
-      "mpirun -n {} --bind-to none sh -c 'echo rank on $SLURMD_NODENAME' > ranks-$SLURM_ARRAY_TASK_ID 2>&1\n"
+      "#!/bin/sh\n{0} doctor --json > answer-$SLURM_ARRAY_TASK_ID.part\n"
+      "mpirun -n {1} --bind-to none {0} doctor --mpi {1} > ranks-$SLURM_ARRAY_TASK_ID 2>&1\n"
       "echo $? > mpi-$SLURM_ARRAY_TASK_ID\necho \"$SLURMD_NODENAME\" > node-$SLURM_ARRAY_TASK_ID\n"
       "mv answer-$SLURM_ARRAY_TASK_ID.part answer-$SLURM_ARRAY_TASK_ID\n",
-      program, request.tasks);
+      shell_word(program), request.tasks);
   return request;
 }
 
@@ -110,10 +158,11 @@ void take_answer(const fs::path& folder, const std::string& program, std::uint32
   const auto node = line_of(folder / fmt::format("node-{}", element));
   const auto mpi = line_of(folder / fmt::format("mpi-{}", element));
   findings.push_back(look("probe mpi", Need::needed, [&] {
+    const auto said = folder / fmt::format("ranks-{}", element);
     if (mpi != "0")
-      lacks(fmt::format("{}: mpirun ended with {}; see '{}'", node, mpi,
-                        (folder / fmt::format("ranks-{}", element)).native()));
-    return fmt::format("{}: mpirun starts every rank", node);
+      lacks(fmt::format("{}: mpirun ended with {}; {}; see '{}'", node, mpi,
+                        printable(own_line(fs::exists(said) ? read_file(said) : "")), said.native()));
+    return fmt::format("{}: mpirun starts every rank, and they find one another", node);
   }));
   try {
     const auto answer = nlohmann::json::parse(read_file(folder / fmt::format("answer-{}", element)));
@@ -170,8 +219,13 @@ std::vector<Finding> look_at_slurm(const std::optional<jobs::Grid>& grid) {
   findings.push_back(
       look("slurm limits", need, [&] { return look_at_limits(client->limits(), grid, client->jobs_in_use()); }));
   // A site that is here and cannot take the grid: no submit of it works.
-  if (grid)
-    findings.push_back(look("partition", Need::needed, [&] { return look_at_partition(client->partitions(), *grid); }));
+  if (!grid) return findings;
+  std::vector<Partition> partitions;
+  findings.push_back(look("partition", Need::needed, [&] {
+    partitions = client->partitions();
+    return look_at_partitions(partitions, grid->slurm);
+  }));
+  findings.push_back(try_out(*client, *grid, partitions));
   return findings;
 }
 

@@ -38,6 +38,8 @@ bool has_failed(const std::string& state) {
          state == "TIMEOUT";
 }
 
+constexpr const char* kWaitsForArrays = "waits for the arrays to end";  // reasons.cpp, of the aggregation
+constexpr const char* kWaitsForElements = "waits for earlier elements of the run to end";
 constexpr const char* kForgotten = "no longer known to the controller";
 
 /// The command of an advice, for one job.
@@ -96,6 +98,7 @@ jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
       const auto name = fmt::format("{}_{}", job.job, element);
       auto state = state_of(job, last_line(run.log_folder() / fmt::format("element-{}.out", name)));
       state.shard = shard;
+      if (state.reason == kWaitsForArrays) state.reason = kWaitsForElements;
       state.advice = for_job(std::move(state.advice), name);
       states[shard] = std::move(state);
     }

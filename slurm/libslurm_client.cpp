@@ -1,9 +1,11 @@
 // The only file that includes slurm.h. Built as a plugin. Uses calls whose signatures are the same from 22.05 on:
-// slurm_init, init_job_desc_msg, submit_batch_job, load_jobs, kill_job2, update_job2, load_ctl_conf; where a call
-// changed, a guard says since when.
+// slurm_init, init_job_desc_msg, submit_batch_job, job_will_run2, load_jobs, kill_job2, update_job2, load_ctl_conf;
+// where a call changed, a guard says since when.
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,9 +36,10 @@ constexpr int kTries = 5;
 constexpr std::chrono::milliseconds kFirstWait{200};
 constexpr int kLooks = 16;  ///< at a doubtful job, kFirstWait apart: a scheduler looks within 3 s
 
-[[noreturn]] void fail(std::string_view doing, int error) {
-  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}); {}", doing, slurm_strerror(error),
-                                               error, advice_for_error(error)));
+/// @param said what libslurm printed about it, e.g. the name of a limit; "": nothing
+[[noreturn]] void fail(std::string_view doing, int error, const std::string& said = {}) {
+  throw Error(ErrorCode::external, fmt::format("Slurm cannot {}: {} (error {}{}{}); {}", doing, slurm_strerror(error),
+                                               error, said.empty() ? "" : ", ", said, advice_for_error(error)));
 }
 
 /// The response's job id moved into step_id in 25.11.
@@ -90,20 +93,25 @@ std::string state_text(std::uint32_t state) {
 
 std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
 
-constexpr std::uint32_t kNoReason = 0, kExitCode = 24;  // enum job_state_reason
+constexpr std::uint32_t kNoReason = 0, kLaunch = 23, kExitCode = 24;  // enum job_state_reason
 
 /// Why a job waits, or how it failed.
 void explain(const slurm_job_info_t& record, JobState& state) {
   const auto base = record.job_state & JOB_STATE_BASE;
   const bool failed = base > JOB_COMPLETE && base != JOB_CANCELLED;
   if (base != JOB_PENDING && !failed) return;
+  const int status = static_cast<int>(record.exit_code);
+  // A script that somebody kills is "launch failed" to Slurm, too.
+  if (failed && record.state_reason == kLaunch && WIFSIGNALED(status) && record.end_time > record.start_time) {
+    state.reason = fmt::format("killed by signal {}", WTERMSIG(status));
+    return;
+  }
   auto reason = reason_of(record.state_reason, text(record.state_desc));
   state.reason = std::move(reason.words);
   state.advice = std::move(reason.advice);
   // Of a job that never began, the exit code is Slurm's invention.
   if (!failed || record.exit_code == 0 || (record.state_reason != kNoReason && record.state_reason != kExitCode))
     return;
-  const int status = static_cast<int>(record.exit_code);
   const auto end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                        : fmt::format("exit code {}", WEXITSTATUS(status));
   state.reason += fmt::format("{}{}", state.reason.empty() ? "" : ", ", end);
@@ -130,9 +138,43 @@ class Strings {
     if (s.empty()) return nullptr;
     return held_.emplace_back(std::make_unique<std::string>(s))->data();
   }
+  char** hold(const std::vector<std::string>& list) {
+    for (const auto& entry : list) pointers_.push_back(hold(entry));
+    return pointers_.data();
+  }
 
  private:
   std::vector<std::unique_ptr<std::string>> held_;
+  std::vector<char*> pointers_;  ///< of one list
+};
+
+/// libslurm prints some refusals itself, before its call returns: taken, they go into our message. One thread only.
+class StderrTaken {
+ public:
+  StderrTaken() : taken_(::memfd_create("stderr", MFD_CLOEXEC)), before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    if (taken_ >= 0 && before_ >= 0) ::dup2(taken_, STDERR_FILENO);
+  }
+  ~StderrTaken() {
+    if (taken_ >= 0 && before_ >= 0) ::dup2(before_, STDERR_FILENO);
+    if (taken_ >= 0) ::close(taken_);
+    if (before_ >= 0) ::close(before_);
+  }
+  StderrTaken(const StderrTaken&) = delete;
+  StderrTaken& operator=(const StderrTaken&) = delete;
+
+  /// The first line that was printed, without "nkigrid: error: "; "" when there was none.
+  std::string words() const {
+    char text[512];
+    const auto got = taken_ < 0 ? 0 : ::pread(taken_, text, sizeof text, 0);
+    const std::string all(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+    const auto line = all.substr(0, all.find('\n'));
+    constexpr std::string_view kError = "error: ";
+    const auto at = line.find(kError);
+    return at == std::string::npos ? line : line.substr(at + kError.size());
+  }
+
+ private:
+  int taken_, before_;
 };
 
 /// Options that slurm.extra may name and libslurm takes; what is not here is refused, never dropped.
@@ -206,30 +248,24 @@ class LibslurmClient final : public Client {
   std::uint32_t submit(const JobRequest& request) override {
     Strings strings;
     job_desc_msg_t job;
-    slurm_init_job_desc_msg(&job);
-    job.name = strings.hold(request.name);
-    job.comment = strings.hold(request.comment);
-    job.script = strings.hold(request.script);
-    job.work_dir = strings.hold(request.work_folder);
-    job.std_out = job.std_err = strings.hold(request.output);
-    job.std_in = strings.hold("/dev/null");
-    job.array_inx = strings.hold(request.array);
-    job.dependency = strings.hold(request.dependency);
-    job.user_id = ::getuid();
-    job.group_id = ::getgid();
-    job.open_mode = OPEN_MODE_APPEND;  // a requeued element must not wipe its log
-    job.requeue = 1;
-    fill_resources(job, request, strings);
-    if (request.warn_seconds > 0) {
-      job.warn_signal = SIGUSR1;
-      job.warn_time = static_cast<std::uint16_t>(request.warn_seconds);
-      job.warn_flags = KILL_JOB_BATCH;
-    }
-    std::vector<char*> environment;
-    for (const auto& entry : submit_environment(request)) environment.push_back(strings.hold(entry));
-    job.environment = environment.data();
-    job.env_size = static_cast<std::uint32_t>(environment.size());
+    describe(job, request, strings);
     return send(job, request);
+  }
+
+  std::string try_out(const JobRequest& request) override {
+    Strings strings;
+    job_desc_msg_t job;
+    describe(job, request, strings);
+    // Slurm's header declares the answer and nothing that frees it; `doctor` asks once.
+    will_run_response_msg_t* answer = nullptr;
+    const StderrTaken said;
+    errno = 0;
+    if (slurm_job_will_run2(&job, &answer) == SLURM_SUCCESS) return {};
+    const int error = errno;
+    if (error == ESLURM_JOB_HELD) return {};
+    if (!may_pass(error) && error != ESLURM_NODES_BUSY)
+      fail(fmt::format("submit job '{}'", request.name), error, said.words());
+    return fmt::format("{} (error {})", slurm_strerror(error), error);
   }
 
   std::vector<JobState> jobs(const std::string& comment_prefix) override {
@@ -343,6 +379,32 @@ class LibslurmClient final : public Client {
   }
 
  private:
+  /// `strings` owns what `job` points to.
+  static void describe(job_desc_msg_t& job, const JobRequest& request, Strings& strings) {
+    slurm_init_job_desc_msg(&job);
+    job.name = strings.hold(request.name);
+    job.comment = strings.hold(request.comment);
+    job.script = strings.hold(request.script);
+    job.work_dir = strings.hold(request.work_folder);
+    job.std_out = job.std_err = strings.hold(request.output);
+    job.std_in = strings.hold("/dev/null");
+    job.array_inx = strings.hold(request.array);
+    job.dependency = strings.hold(request.dependency);
+    job.user_id = ::getuid();
+    job.group_id = ::getgid();
+    job.open_mode = OPEN_MODE_APPEND;  // a requeued element must not wipe its log
+    job.requeue = 1;
+    fill_resources(job, request, strings);
+    if (request.warn_seconds > 0) {
+      job.warn_signal = SIGUSR1;
+      job.warn_time = static_cast<std::uint16_t>(request.warn_seconds);
+      job.warn_flags = KILL_JOB_BATCH;
+    }
+    const auto environment = submit_environment(request);
+    job.environment = strings.hold(environment);
+    job.env_size = static_cast<std::uint32_t>(environment.size());
+  }
+
   /// Slurm says the same of nodes that are away and of nodes that do not exist; the latter's job fails when the
   /// scheduler first looks at it.
   bool fails_soon(const JobRequest& request, int error) {
@@ -360,9 +422,15 @@ class LibslurmClient final : public Client {
     auto wait = kFirstWait;
     for (int attempt = 1;; ++attempt, wait *= 2) {
       submit_response_msg_t* response = nullptr;
-      errno = 0;
-      const int rc = slurm_submit_batch_job(&job, &response);
-      int error = rc == SLURM_SUCCESS ? 0 : errno;
+      int rc = SLURM_SUCCESS, error = 0;
+      std::string said;
+      {
+        const StderrTaken taken;
+        errno = 0;
+        rc = slurm_submit_batch_job(&job, &response);
+        error = rc == SLURM_SUCCESS ? 0 : errno;
+        said = taken.words();
+      }
       std::uint32_t id = 0;
       if (response != nullptr) {
         id = job_id_of(*response);
@@ -374,7 +442,7 @@ class LibslurmClient final : public Client {
       if (error == 0 || (id != 0 && may_pass(error) && !fails_soon(request, error))) return id;
       if (rc == SLURM_SUCCESS && id != 0) {
         cancel(id);  // accepted, but it can never start ("impossible request"): do not leave it pending for ever
-        fail(fmt::format("start job '{}' as asked", request.name), error);
+        fail(fmt::format("start job '{}' as asked", request.name), error, said);
       }
       for (const auto& known : jobs(request.comment)) {
         if (is_of(known, request)) return known.job;
@@ -390,7 +458,7 @@ class LibslurmClient final : public Client {
                 "use fewer slurm.shards",
                 request.name));
       }
-      if (!again || attempt == kTries) fail(fmt::format("submit job '{}'", request.name), error);
+      if (!again || attempt == kTries) fail(fmt::format("submit job '{}'", request.name), error, said);
       std::this_thread::sleep_for(wait);
     }
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <exception>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -24,14 +26,6 @@ constexpr std::uint32_t kAggregationMinutes = 30;
 std::string job_name(const jobs::Run& run) { return "nkigrid-" + run.grid.name; }
 
 std::uint32_t minutes(Seconds time) { return std::max(1U, static_cast<std::uint32_t>(std::ceil(time.count() / 60))); }
-
-JobRequest base_request(const jobs::Run& run) {
-  JobRequest request;
-  request.work_folder = std::filesystem::absolute(run.folder).native();
-  request.environment = allowed_environment(environ);
-  request.resources = run.grid.slurm;
-  return request;
-}
 
 /// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins
 /// a comment.
@@ -56,19 +50,13 @@ std::string option(std::string_view name, const std::string& value) {
 /// The array job of one chunk.
 JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks,
                            const jobs::Pace& pace, std::uint32_t generation, const ElementCommand& command) {
-  const auto& slurm = run.grid.slurm;
-  JobRequest request = base_request(run);
+  JobRequest request = resources_of(run.grid);
+  request.work_folder = std::filesystem::absolute(run.folder).native();
   request.name = job_name(run);
   request.comment = elements_comment(run, {generation, number, chunk.offset, pace.at_once});
   request.output = (std::filesystem::absolute(run.folder) / "log" / "element-%A_%a.out").native();
   // The throttle bounds the whole run: each chunk gets its share.
   request.array = array_text(chunk.elements, throttle_share(pace.throttle, number, chunks));
-  request.nodes = slurm.nodes;
-  request.tasks = slurm.nodes * slurm.ranks_per_node;
-  request.tasks_per_node = slurm.ranks_per_node;
-  request.cpus_per_task = slurm.cpus_per_rank;
-  request.time_minutes = minutes(slurm.time);
-  request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
   const auto part =
       jobs::most_elements_at_once(run.grid) > 0 ? fmt::format("--elements-at-once {} ", pace.at_once) : std::string();
   // exec: the batch script's USR1 and TERM go to mpirun, which forwards them to every rank. Lanes outnumber cores: no
@@ -82,6 +70,20 @@ JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32
 }
 
 }  // namespace
+
+JobRequest resources_of(const jobs::Grid& grid) {
+  const auto& slurm = grid.slurm;
+  JobRequest request;
+  request.environment = allowed_environment(environ);
+  request.resources = slurm;
+  request.nodes = slurm.nodes;
+  request.tasks = slurm.nodes * slurm.ranks_per_node;
+  request.tasks_per_node = slurm.ranks_per_node;
+  request.cpus_per_task = slurm.cpus_per_rank;
+  request.time_minutes = minutes(slurm.time);
+  request.warn_seconds = static_cast<std::uint32_t>(slurm.warn.count());
+  return request;
+}
 
 std::vector<Chunk> split(const std::vector<std::uint32_t>& shards, const Limits& limits, std::uint32_t in_use) {
   // The controller counts an array as its elements, and refuses when jobs and elements together reach MaxJobCount.
@@ -147,7 +149,9 @@ jobs::SlurmSpec place_of(const jobs::SlurmSpec& elements) {
 }  // namespace
 
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program) {
-  JobRequest request = base_request(run);
+  JobRequest request;
+  request.environment = allowed_environment(environ);
+  request.work_folder = std::filesystem::absolute(run.folder).native();
   request.name = job_name(run) + "-tables";
   request.comment = aggregation_comment(run, generation);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();
@@ -243,10 +247,6 @@ void check_sizes(const JobRequest& request, const Partition& partition) {
 
 namespace {
 
-bool is_named(const Partition& partition, const std::string& name) {
-  return name.empty() ? partition.is_default : partition.name == name;
-}
-
 /// How many elements' shares of one node it bears.
 std::uint32_t shares_of(const Partition::Node& node, const jobs::SlurmSpec& spec) {
   const auto cpus = node.cpus / (spec.ranks_per_node * spec.cpus_per_rank);
@@ -260,26 +260,51 @@ std::uint32_t shares_of(const Partition::Node& node, const jobs::SlurmSpec& spec
 
 }  // namespace
 
-std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions) {
-  const auto partition =
-      std::find_if(partitions.begin(), partitions.end(), [&](const auto& p) { return is_named(p, spec.partition); });
-  if (partition == partitions.end() || partition->sizes.empty()) return std::nullopt;
-  const auto excluded = node_names(spec.exclude);
-  std::uint32_t shares = 0;
-  for (const auto& node : partition->sizes) shares += excluded.contains(node.name) ? 0 : shares_of(node, spec);
-  return shares / spec.nodes;
+std::vector<Partition> named_partitions(const std::vector<Partition>& partitions, const std::string& list) {
+  const auto names = node_names(list);
+  std::vector<Partition> named;
+  std::copy_if(partitions.begin(), partitions.end(), std::back_inserter(named), [&](const auto& partition) {
+    return list.empty() ? partition.is_default : names.contains(partition.name);
+  });
+  return named;
 }
 
-void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
-  for (const auto& partition : partitions) {
-    if (!is_named(partition, request.resources.partition)) continue;
-    if (request.nodes <= partition.nodes) return check_sizes(request, partition);
-    throw Error(ErrorCode::config,
-                fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use "
-                            "fewer nodes and more "
-                            "shards, or another slurm.partition",
-                            request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
+std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions) {
+  auto counted = node_names(spec.exclude);  // and the nodes of more than one partition
+  std::uint32_t shares = 0;
+  bool known = false;
+  for (const auto& partition : named_partitions(partitions, spec.partition)) {
+    for (const auto& node : partition.sizes) {
+      known = true;
+      if (counted.insert(node.name).second) shares += shares_of(node, spec);
+    }
   }
+  return known ? std::optional(shares / spec.nodes) : std::nullopt;
+}
+
+namespace {
+
+void check_fits_one(const JobRequest& request, const Partition& partition) {
+  if (request.nodes <= partition.nodes) return check_sizes(request, partition);
+  throw Error(ErrorCode::config,
+              fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use "
+                          "fewer nodes and more "
+                          "shards, or another slurm.partition",
+                          request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
+  std::exception_ptr first;
+  for (const auto& partition : named_partitions(partitions, request.resources.partition)) {
+    try {
+      return check_fits_one(request, partition);
+    } catch (const Error&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 std::string sbatch_script(const JobRequest& request) {
@@ -312,6 +337,24 @@ std::string shell_word(std::string_view word) {
   return text + "'";
 }
 
+namespace {
+
+/// A job works in another folder: what PATH names relative to this one would be found by `submit` and by no element.
+std::string absolute_path_list(std::string_view list) {
+  std::string made;
+  for (;;) {
+    const auto entry = list.substr(0, list.find(':'));
+    const bool relative = entry.empty() || entry.front() != '/';
+    made += relative ? std::filesystem::absolute(entry.empty() ? "." : entry).lexically_normal().native()
+                     : std::string(entry);
+    if (entry.size() == list.size()) return made;
+    made += ':';
+    list.remove_prefix(entry.size() + 1);
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> allowed_environment(char** environment) {
   // SLURM_* and SBATCH_* of an outer job, PMIX_* and OMPI_COMM_* of an outer launcher would leak in; keys never travel.
   static constexpr std::array<std::string_view, 13> kNames = {
@@ -330,7 +373,8 @@ std::vector<std::string> allowed_environment(char** environment) {
                                      [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
     const bool secret = std::any_of(kSecret.begin(), kSecret.end(),
                                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
-    if (allowed && !secret) kept.emplace_back(text);
+    if (allowed && !secret)
+      kept.push_back(name == "PATH" ? "PATH=" + absolute_path_list(text.substr(5)) : std::string(text));
   }
   return kept;
 }

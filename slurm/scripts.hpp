@@ -40,6 +40,9 @@ struct ElementCommand {
   bool with_parked = false;  ///< also what infrastructure failures parked
 };
 
+/// What an element of the grid asks of Slurm, with the environment that it gets; no name, script, folder or array.
+JobRequest resources_of(const jobs::Grid& grid);
+
 /// The array jobs of a submission, one a chunk, without dependencies.
 /// @param generation counts submissions of this run, from 1
 /// Throws nothing on what Slurm would only find out later: see check_request().
@@ -57,11 +60,14 @@ JobRequest server_request(const jobs::Run& run, const jobs::KeptServer& server, 
 /// no environment, no name, no work folder. @throws Error{config}
 void check_request(const JobRequest& request);
 
-/// A request that no node count of its partition can ever fulfil: Slurm takes it and leaves it pending for ever. A
+/// Those that slurm.partition names ("a,b"), the default one where it names none; what does not exist is left out.
+std::vector<Partition> named_partitions(const std::vector<Partition>& partitions, const std::string& list);
+
+/// A request that no node count of its partitions can ever fulfil: Slurm takes it and leaves it pending for ever. A
 /// partition that is not listed is left to Slurm. @throws Error{config} with the numbers
 void check_fits(const JobRequest& request, const std::vector<Partition>& partitions);
 
-/// How many elements the partition's nodes bear at once, by their CPUs and memory. Nothing where they are not listed.
+/// How many elements the partitions' nodes bear at once, by their CPUs and memory. Nothing where they are not listed.
 std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions);
 
 /// The same request as a script that `sbatch` accepts by hand.
@@ -70,7 +76,7 @@ std::string sbatch_script(const JobRequest& request);
 /// A word for a POSIX shell.
 std::string shell_word(std::string_view word);
 
-/// The environment of our process reduced to an allow-list: nothing of an outer job, no key.
+/// The environment of our process reduced to an allow-list: nothing of an outer job, no key. PATH is made absolute.
 std::vector<std::string> allowed_environment(char** environment);
 
 }  // namespace nkigrid::slurm

@@ -67,6 +67,10 @@ class Client {
  public:
   virtual ~Client() = default;
   virtual std::uint32_t submit(const JobRequest& request) = 0;
+  /// Asks whether the controller would take a request; submits nothing.
+  /// @returns "", or why it would be taken and would wait: nodes or partition are away
+  /// @throws Error{external} as submit() would
+  virtual std::string try_out(const JobRequest& request) = 0;
   /// Our jobs by their comment's beginning, in one bulk query; jobs that the controller has forgotten are absent.
   virtual std::vector<JobState> jobs(const std::string& comment_prefix) = 0;
   /// Ends a job or a whole array. An unknown or finished id is no error.

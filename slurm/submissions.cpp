@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <system_error>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
 #include "slurm/array_text.hpp"
+#include "slurm/owner.hpp"
 
 namespace nkigrid::slurm {
 namespace {
@@ -24,13 +24,6 @@ using nlohmann::json;
 
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMostShards = 1'000'000;  // what slurm.shards may be; a run may have had more of them than now
-
-/// True unless a run stands where the job works, and is another one than `run`: the original, or a copy.
-bool works_for(const JobState& job, const jobs::Run& run) {
-  std::error_code unknown;
-  return job.work_folder.empty() || std::filesystem::equivalent(job.work_folder, run.folder, unknown) ||
-         !jobs::is_run(job.work_folder);
-}
 
 std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
 
@@ -105,7 +98,7 @@ KnownJobs known_jobs(const jobs::Run& run, Client& client) {
   KnownJobs known{.jobs = client.jobs(comment_prefix(run)), .submissions = read_submissions(run)};
   std::set<std::uint32_t> foreign;
   for (const auto& job : known.jobs) {
-    if (!works_for(job, run)) foreign.insert(job.job);
+    if (!is_of_run(job, run)) foreign.insert(job.job);
   }
   std::erase_if(known.jobs, [&](const auto& job) { return foreign.contains(job.job); });
   for (auto& submission : known.submissions) {
@@ -149,12 +142,12 @@ std::map<std::uint32_t, std::uint32_t> offsets_of(const std::vector<Submission>&
 std::string comment_prefix(const jobs::Run& run) { return fmt::format("nkigrid {} ", run.run_id); }
 
 std::string elements_comment(const jobs::Run& run, const ElementsComment& said) {
-  return fmt::format("{}elements {}.{} from {}, {} at once", comment_prefix(run), said.generation, said.chunk,
-                     said.offset, said.at_once);
+  return fmt::format("{}elements {}.{} from {}, {} at once{}", comment_prefix(run), said.generation, said.chunk,
+                     said.offset, said.at_once, folder_mark(run.folder));
 }
 
 std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation) {
-  return fmt::format("{}aggregation {}", comment_prefix(run), generation);
+  return fmt::format("{}aggregation {}{}", comment_prefix(run), generation, folder_mark(run.folder));
 }
 
 std::string server_comment(const jobs::Run& run, const ServerComment& said) {

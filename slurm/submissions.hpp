@@ -28,8 +28,8 @@ struct KnownJobs {
   std::vector<jobs::Submission> submissions;
 };
 
-/// A job is a run's by its comment and by where it works: a copy of a run has its run_id and its notes, and the
-/// original's jobs are none of its. Those of a run that was moved stay its own.
+/// Jobs and notes of this run alone (owner.hpp): the original's jobs are none of a copy's, and those of a run that was
+/// moved stay its own.
 KnownJobs known_jobs(const jobs::Run& run, Client& client);
 
 /// Takes in living jobs whose note a crash lost between the call and the write, by their comments.

@@ -1,8 +1,11 @@
 #include "jobs/grid/slurm_spec.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -27,6 +30,25 @@ bool is_bad_nice(std::string_view option) {
   std::int64_t nice = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nice);
   return error != std::errc() || end != text.data() + text.size() || std::abs(nice) > kNiceLimit;
+}
+
+/// Options that nkigrid sets on each job itself, and that would undo them; and values where sbatch takes none.
+/// @param what the key: "slurm.extra"
+std::string trouble_with_option(const std::string& what, const std::string& line) {
+  static const std::set<std::string_view> kOurs = {"--array",    "--chdir",     "--comment", "--dependency", "--error",
+                                                   "--job-name", "--open-mode", "--output",  "--signal",     "--wrap"};
+  static const std::set<std::string_view> kBare = {"--hold", "--no-requeue"};
+  const auto end = std::min(line.find_first_of("= "), line.size());
+  const auto name = std::string_view(line).substr(0, end);
+  if (kOurs.contains(name))
+    return fmt::format("{} '{}' (nkigrid sets {} on each job itself, and finds its jobs by it); leave it out", what,
+                       line, name);
+  if (kBare.contains(name) && end < line.size())
+    return fmt::format("{} '{}' ({} takes no value); write {} alone", what, line, name, name);
+  if (name == "--nice" && end < line.size() && line[end] == ' ')
+    return fmt::format("{} '{}' (sbatch wants its value behind '='); write --nice={}", what, line,
+                       line.substr(end + 1));
+  return {};
 }
 
 /// `64 GiB` or `all`, in Slurm's spelling.
@@ -73,6 +95,8 @@ void read_job_keys(Fields& fields, SlurmSpec& spec) {
         problems.add(line.place, fmt::format("{} '{}' (a whole number from -{} to {} is wanted, or --nice "
                                              "alone for 100); lower than 0 is an administrator's to ask for",
                                              what, line.text, kNiceLimit, kNiceLimit));
+      else if (const auto trouble = trouble_with_option(what, line.text); !trouble.empty())
+        problems.add(line.place, trouble);
       spec.extra.push_back(std::move(line.text));
     }
   }

@@ -46,10 +46,19 @@ std::uint32_t launched_processes() noexcept;
 /// @throws Error{external} when more were launched than `comm` has
 void check_launcher(const Comm& comm);
 
+/// The same before MPI_Init, which ends the process without our words and exit code when it meets another's launcher
+/// inside a Slurm job. Only what is certainly another's is refused. @param library MPI_Get_library_version()
+/// @throws Error{external} with both names
+void check_launcher(std::string_view library);
+
+/// What nkigrid was built with, as it names itself: "Open MPI v4.1.4, package: ...".
+std::string library_version();
+
 std::unique_ptr<Comm> make_loopback();
 
 /// MPI_Init_thread(FUNNELED), a private duplicate of the world with MPI_ERRORS_RETURN. The destructor finalizes, except
 /// while unwinding. @pre under_launcher(); fork servers are already started.
+/// @throws Error{external} under another MPI's launcher
 std::unique_ptr<Comm> make_mpi(int* argc, char*** argv);
 
 /// Runs `body` on n threads, each with its own communicator of one in-process world.

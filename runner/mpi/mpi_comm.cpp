@@ -117,7 +117,15 @@ class RealComm final : public Comm {
 }  // namespace
 }  // namespace nkigrid::mpi
 
-/// What load_mpi.cpp looks for in the plugin.
+// What load_mpi.cpp looks for in the plugin.
 extern "C" [[gnu::visibility("default")]] nkigrid::mpi::Comm* nkigrid_make_mpi(int* argc, char*** argv) {
   return std::make_unique<nkigrid::mpi::RealComm>(argc, argv).release();
+}
+
+/// One of the few calls that MPI allows before MPI_Init (MPI 3.1, 8.1.1).
+extern "C" [[gnu::visibility("default")]] const char* nkigrid_mpi_version() {
+  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  return text;
 }

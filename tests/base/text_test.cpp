@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobs/base/own_line.hpp"
 #include "jobs/base/wrapped.hpp"
 
 #include "jobs/base/csv.hpp"
@@ -124,6 +125,13 @@ TEST(Text, WrapsAtSpacesByCharacters) {
 TEST(Text, OfAServerIsOneLine) {
   EXPECT_EQ(one_line("<html>\r\n  <b>502</b>\n\n</html>\n"), "<html> <b>502</b> </html>");
   EXPECT_EQ(one_line(" \n"), "");
+}
+
+TEST(OwnLine, IsOursAmongALaunchersElseTheFirst) {
+  EXPECT_EQ(own_line("-----\nnkigrid: no room; wait\nmpirun noticed\n"), "no room; wait");
+  EXPECT_EQ(own_line("nkigrid: first"), "first");
+  EXPECT_EQ(own_line("not really\nmore"), "not really");
+  EXPECT_EQ(own_line(""), "");
 }
 
 }  // namespace

@@ -132,6 +132,41 @@ class BadInput(Case):
             self.assertIn(why, said[what]["text"])
         self.assertTrue(said["device"]["ok"] and said["device"]["needed"], said["device"])
 
+    def fake_mpirun(self, name, script):
+        """PATH with a mpirun of that script first."""
+        folder = self.folder / name
+        folder.mkdir()
+        program = folder / "mpirun"
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o755)
+        return f"{folder}:{os.environ['PATH']}"
+
+    def test_doctor_starts_a_rank_and_fails_where_no_element_would_begin(self):
+        none = self.folder / "empty"
+        none.mkdir()
+        run_it = 'while [ "${1##*/}" != nkigrid ]; do shift; done; exec "$@"\n'
+        hydra = "export PMI_SIZE=1 PMI_RANK=0 MPI_LOCALNRANKS=1\n" + run_it
+        for path, code, words in (
+            (os.environ["PATH"], 0, "starts ranks: Open MPI v"),
+            (str(none), 4, "PATH"),
+            (self.fake_mpirun("broken", "echo not really >&2; exit 3\n"), 4, "exited with status 3: not really"),
+            (self.fake_mpirun("unrelated", run_it), 4, "no MPI launcher that nkigrid knows started this process"),
+            (self.fake_mpirun("hydra", hydra), 4, "the launcher is MPICH or one of its kin's, and nkigrid was built"),
+        ):
+            env = harness.environment(SLURM_CONF=str(self.folder / "none"), PATH=path, **harness.MPI_ENVIRONMENT)
+            done = nkigrid("doctor", harness.SMALL, "--json", env=env)
+            mpi = next(found for found in json.loads(done.stdout)["findings"] if found["what"] == "mpi")
+            self.assertIn(words, mpi["text"])
+            self.assertEqual((mpi["ok"], mpi["needed"], done.returncode), (code == 0, True, code), done.stdout)
+
+    def test_a_rank_of_another_mpis_launcher_ends_with_words_and_exit_code(self):
+        run = self.folder / "run"
+        env = harness.environment(PMI_SIZE="1", PMI_RANK="0", MPI_LOCALNRANKS="1")
+        self.check_refused(
+            nkigrid("run", harness.SMALL, "-o", run, env=env), 4, "the launcher is MPICH or one of its kin's"
+        )
+        self.assertFalse((run / "log").exists())
+
     def test_doctor_names_who_keeps_a_kernel_from_what(self):
         findings = json.loads(nkigrid("doctor", "--json").stdout)["findings"]
         text = next(finding["text"] for finding in findings if finding["what"] == "sandbox")
@@ -163,7 +198,7 @@ class BadInput(Case):
         for verb in (["status", run], ["resume", run, "--local", "--quiet"], ["log", "check", run]):
             self.check_refused(nkigrid(*verb), 3, "nkigrid seal")
         sealed = nkigrid("seal", run)
-        self.assertEqual(sealed.returncode, 0, sealed.stderr)
+        self.assertEqual(sealed.returncode, 3, sealed.stderr)  # it may have been a journal: what it held is lost
         self.assertIn("x.journal", sealed.stderr)
         self.assertTrue((run / "log" / "damaged" / "x.journal").exists())
         self.assertEqual(nkigrid("log", "check", run).returncode, 0)

@@ -36,6 +36,19 @@ class SameTable(Case):
         self.assertEqual([cell["episodes"] for cell in table["cells"]], [12] * 4)
         self.assertTrue(any(0 < cell["passed"] < 12 for cell in table["cells"]))
 
+    def test_the_log_names_the_build_that_wrote_it(self):
+        import glob
+
+        import h5py
+
+        notes = subprocess.run(["readelf", "-n", harness.NKIGRID], capture_output=True, text=True, check=True).stdout
+        version = nkigrid("--version").stdout.split()[1]
+        name = f"{version}{'.' if '+' in version else '+'}{re.search('Build ID: ([0-9a-f]{8})', notes)[1]}"
+        for path in glob.glob(f"{self.reference_run}/log/*.h5"):
+            with h5py.File(path, "r") as segment:
+                written = segment.attrs["nkigrid_version"]
+                self.assertEqual(written.decode() if isinstance(written, bytes) else written, name)
+
     def test_one_lane(self):
         run = self.folder / "run"
         self.check_same(nkigrid("run", harness.SMALL, "-o", run, "--lanes", "1", "--quiet"), run)

@@ -133,6 +133,31 @@ class Nodes(DisturbedCase):
             text = next(finding["text"] for finding in findings if finding["what"] == "partition")
             self.assertIn(words, text)
 
+    def test_doctor_asks_slurm_what_submit_would_ask(self):
+        for slurm, ok, words in (
+            ("{shards: 3}", True, "would take the grid's elements"),
+            ('{partition: "trn1,trn1"}', True, "would take the grid's elements"),
+            ("{exclude: 'trn[1-4]'}", False, "0 of partition 'trn1' are left without trn[1-4]"),
+            ("{mem: 900 GiB}", False, "0 of partition 'trn1' have slurm.mem"),
+            ("{constraint: nosuch}", False, "look at slurm.constraint"),
+            ("{gres: 'nosuch:1'}", False, "look at slurm.gres"),
+            ("{reservation: nosuch}", False, "look at slurm.reservation"),
+            ("{extra: ['--begin=now']}", False, "slurm.extra '--begin=now' cannot be sent"),
+        ):
+            code, findings, _ = self.doctor(slurm)
+            found = next(finding for finding in findings if finding["what"] == "submit")
+            self.assertEqual((found["ok"], code), (ok, 0 if ok else 4), findings)
+            self.assertIn(words, found["text"])
+        self.assertEqual(self.cluster.squeue().strip(), "", "nothing was submitted")
+        self.cluster.command("scontrol", "update", "NodeName=trn[1-4]", "State=DRAIN", "Reason=test")
+        try:
+            code, findings, _ = self.doctor("{shards: 3}")
+        finally:
+            self.cluster.command("scontrol", "update", "NodeName=trn[1-4]", "State=RESUME")
+        found = next(finding for finding in findings if finding["what"] == "submit")
+        self.assertEqual((found["word"], code), ("lacking", 0), findings)
+        self.assertIn("let them wait", found["text"])
+
 
 if __name__ == "__main__":
     unittest.main()

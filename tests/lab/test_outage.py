@@ -50,6 +50,15 @@ class Outage(DisturbedCase):
         own = self.nkigrid("resume", copy)
         self.assertEqual(own.returncode, 0, own.stderr)
         self.assertRegex(own.stdout, "submitted array")
+        # Where the original was moved meanwhile, too: its jobs are the moved folder's.
+        moved = self.folder / "moved"
+        self.run_folder.rename(moved)
+        again = self.folder / "again"
+        shutil.copytree(moved, again)
+        self.assertEqual(self.status_of(again)["elements"], [])
+        self.assertIn("no living job", self.nkigrid("cancel", again).stdout)
+        self.assertEqual({e["job"] for e in self.status_of(moved)["elements"]}, {array})
+        moved.rename(self.run_folder)
         self.model.delay = 0
         self.wait_for_queue()
         self.check_undisturbed()
@@ -89,6 +98,7 @@ class Outage(DisturbedCase):
         self.assertEqual(json.loads((self.run_folder / "tables/tables.json").read_text())["outstanding"], 0)
         self.check_undisturbed()
         self.assertIn("nothing to submit", self.nkigrid("resume", self.run_folder).stdout)
+        self.assertNotIn("tables (job", self.nkigrid("status", self.run_folder).stdout, "they are made")
         shutil.rmtree(self.run_folder / "tables")
         redone = self.nkigrid("resume", self.run_folder)
         self.assertIn("makes the tables anew", redone.stdout, redone.stderr)

@@ -17,8 +17,9 @@ TEST(Loopback, DeliversInOrderToItself) {
 
 /// The environment as no launcher left it, and as it was afterwards.
 struct Launcher : testing::Test {
-  static constexpr std::array kNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_PROCID",
-                                        "SLURM_STEP_NUM_TASKS"};
+  static constexpr std::array kNames = {
+      "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "PMIX_RANK", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
+  static constexpr const char *kOpenMpi = "Open MPI v4.1.4, package: Debian", *kMpich = "MPICH Version:\t4.0.2";
   Launcher() { clear(); }
   ~Launcher() override { clear(); }
   static void clear() {
@@ -42,6 +43,32 @@ TEST_F(Launcher, OfAnotherMpiIsToldByTheProcessesThatItStarted) {
   }
   ::setenv("PMI_SIZE", "1", 1);
   EXPECT_NO_THROW(check_launcher(*make_loopback()));
+}
+
+// The variables are those that Hydra 4.0 and Open MPI 4.1 were seen to set.
+TEST_F(Launcher, OfAnotherMpiIsToldBeforeMpiStarts) {
+  ::setenv("PMI_SIZE", "1", 1);
+  ::setenv("MPI_LOCALNRANKS", "1", 1);
+  try {
+    check_launcher(kOpenMpi);
+    FAIL() << "MPI_Init would end the process";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::external);
+    EXPECT_NE(std::string(error.what()).find("MPICH or one of its kin's, and nkigrid was built with Open MPI v4.1.4:"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_NO_THROW(check_launcher(kMpich));
+  ::setenv("SLURM_PROCID", "0", 1);
+  EXPECT_THROW(check_launcher(kOpenMpi), Error) << "its proxies run in a step of srun's";
+  ::unsetenv("MPI_LOCALNRANKS");
+  EXPECT_NO_THROW(check_launcher(kOpenMpi)) << "srun --mpi=pmi2";
+  clear();
+  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_NO_THROW(check_launcher(kOpenMpi));
+  EXPECT_THROW(check_launcher(kMpich), Error);
+  ::setenv("PMI_SIZE", "8", 1);
+  EXPECT_NO_THROW(check_launcher(kOpenMpi)) << "an outer job's leftovers";
 }
 
 TEST_F(Launcher, AStepOfSrunCountsAsOne) {

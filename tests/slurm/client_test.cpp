@@ -18,10 +18,11 @@ namespace {
 
 /// How the controller answers one submit.
 struct Manners {
-  int error = 0;         ///< of the call, or with `accepted` inside the response
-  bool accepted = true;  ///< the job is in the table afterwards
-  bool answers = true;   ///< a response comes back
-  bool fails = false;    ///< the accepted job has failed by the time of the answer
+  int error = 0;            ///< of the call, or with `accepted` inside the response
+  bool accepted = true;     ///< the job is in the table afterwards
+  bool answers = true;      ///< a response comes back
+  bool fails = false;       ///< the accepted job has failed by the time of the answer
+  std::string prints = {};  ///< what the library prints itself
 };
 
 /// The whole cluster.
@@ -61,6 +62,7 @@ int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** resp
   ++controller.submits;
   const auto manners = controller.next.empty() ? Manners{} : controller.next.front();
   if (!controller.next.empty()) controller.next.pop_front();
+  if (!manners.prints.empty()) fprintf(stderr, "nkigrid: error: %s\n", manners.prints.c_str());
   controller.environment.assign(message->environment, message->environment + message->env_size);
   const auto job = manners.accepted ? controller.add(message->comment) : 0;
   if (manners.fails) controller.jobs.back().job_state = JOB_FAILED;
@@ -70,6 +72,12 @@ int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** resp
     (*response)->error_code = static_cast<std::uint32_t>(manners.error);
     return SLURM_SUCCESS;
   }
+  errno = manners.error;
+  return manners.error == 0 ? SLURM_SUCCESS : -1;
+}
+int slurm_job_will_run2(job_desc_msg_t*, will_run_response_msg_t**) {
+  const auto manners = controller.next.empty() ? Manners{} : controller.next.front();
+  if (!manners.prints.empty()) fprintf(stderr, "nkigrid: error: %s\n", manners.prints.c_str());
   errno = manners.error;
   return manners.error == 0 ? SLURM_SUCCESS : -1;
 }
@@ -211,6 +219,13 @@ TEST_F(LibslurmClient, AFailedJobHasItsReasonAndExitCode) {
   job.state_reason = 21;
   job.exit_code = 1;
   EXPECT_EQ(client->jobs(request.comment)[0].reason, "no node can ever fulfil what it asks for");
+  job.state_reason = 23;
+  job.exit_code = 9;
+  job.start_time = job.end_time = 1000;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "could not be launched");
+  job.end_time = 1007;
+  EXPECT_EQ(client->jobs(request.comment)[0].reason, "killed by signal 9") << "it worked for 7 s";
+  EXPECT_EQ(client->jobs(request.comment)[0].advice, "");
 }
 
 TEST_F(LibslurmClient, KnowsTheSizesOfAPartitionsNodes) {
@@ -226,6 +241,28 @@ TEST_F(LibslurmClient, ARefusalIsNotTriedAgain) {
   controller.next = {{.error = 2000, .accepted = false}};
   EXPECT_THAT(refusal(), HasSubstr("error 2000"));
   EXPECT_EQ(controller.submits, 1);
+}
+
+TEST_F(LibslurmClient, WhatTheLibraryPrintsGoesIntoTheMessage) {
+  controller.next = {{.error = 2066, .accepted = false, .answers = false, .prints = "QOSMaxSubmitJobPerUserLimit"}};
+  testing::internal::CaptureStderr();
+  const auto words = refusal();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(words, HasSubstr("(error 2066, QOSMaxSubmitJobPerUserLimit)"));
+}
+
+TEST_F(LibslurmClient, AsksWithoutASubmitAndIsRefusedAlike) {
+  EXPECT_EQ(client->try_out(request), "");
+  controller.next = {{.error = ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE}};
+  EXPECT_EQ(client->try_out(request), "an error (error 2015)") << "taken, and waits";
+  controller.next = {{.error = 2029}};
+  try {
+    client->try_out(request);
+    FAIL() << "submit() would be refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), StartsWith("Slurm cannot submit job 'n': an error (error 2029); "));
+  }
+  EXPECT_EQ(controller.submits, 0);
 }
 
 TEST_F(LibslurmClient, AddsWhatSbatchAdds) {

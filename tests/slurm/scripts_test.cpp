@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fmt/core.h>
+
 #include <functional>
 #include <sstream>
 
@@ -262,6 +264,14 @@ TEST(Environment, KeepsTheAllowListOnly) {
                           "OPENBLAS_CORETYPE=Haswell", "NEURON_CC_FLAGS=-O2", "NKIGRID_DEVICE_DIR=/d"));
 }
 
+TEST(Environment, PathNamesTheSameFoldersFromWhereAJobWorks) {
+  std::string given = "PATH=bin:/usr/bin/:./x::/a/../b";
+  char* pointers[] = {given.data(), nullptr};
+  const auto here = std::filesystem::current_path().native();
+  EXPECT_THAT(allowed_environment(pointers),
+              ElementsAre(fmt::format("PATH={0}/bin:/usr/bin/:{0}/x:{0}/:/a/../b", here)));
+}
+
 TEST(Scripts, ElementsRunWhatIsParkedWhenAsked) {
   const auto run = some_run();
   const Chunk chunk{.offset = 0, .elements = {0}};
@@ -275,6 +285,24 @@ std::vector<Partition> some_partitions() {
   for (const char* name : {"n1", "n2", "n3", "n4"}) partition.sizes.push_back({name, 8, 16000});
   partition.sizes.push_back({"small", 2, 4000});
   return {{.name = "other"}, partition};
+}
+
+TEST(Room, OfSeveralPartitionsCountsANodeOnceAndOneThatFitsIsEnough) {
+  auto partitions = some_partitions();
+  auto second = partitions.front();
+  second.name = "more";
+  second.is_default = false;
+  partitions.push_back(second);
+  jobs::SlurmSpec spec;
+  spec.partition = partitions.front().name;
+  const auto alone = elements_that_fit(spec, partitions);
+  spec.partition += ",more";
+  EXPECT_EQ(elements_that_fit(spec, partitions), alone) << "the same nodes";
+  partitions.back().nodes = 0;
+  const JobRequest request{.resources = spec, .nodes = 1};
+  EXPECT_NO_THROW(check_fits(request, partitions));
+  partitions.front().nodes = 0;
+  EXPECT_THROW(check_fits(request, partitions), Error);
 }
 
 TEST(Room, IsWhatTheNodesBearByCpusAndMemory) {

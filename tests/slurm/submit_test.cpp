@@ -53,6 +53,7 @@ class FakeClient final : public Client {
                  [&](const auto& job) { return job.comment.rfind(prefix, 0) == 0; });
     return found;
   }
+  std::string try_out(const JobRequest&) override { return {}; }
   void cancel(std::uint32_t job) override { cancelled.push_back(job); }
   Limits limits() override { return site; }
   long seconds_left(std::uint32_t) override { return -1; }
@@ -301,10 +302,31 @@ TEST_F(CopiedRun, OwnsNoJobOfTheOriginal) {
   EXPECT_THAT(cancel_run(run, client), ElementsAre(101, 102));
 }
 
-TEST_F(CopiedRun, OwnsThemWhenItIsTheOriginalThatWasMoved) {
-  std::filesystem::remove_all(run.folder);
-  EXPECT_EQ(run_jobs(copy, client).elements.size(), 2u);
-  EXPECT_THAT(cancel_run(copy, client), ElementsAre(101, 102));
+TEST_F(CopiedRun, OwnsNoneWhereverTheOriginalWasMoved) {
+  auto moved = run;
+  moved.folder = other.path() / "moved";
+  std::filesystem::rename(run.folder, moved.folder);
+  EXPECT_THAT(cancel_run(copy, client), IsEmpty()) << "no run stands where the jobs work";
+  EXPECT_EQ(run_jobs(moved, client).elements.size(), 2u);
+  std::filesystem::copy(moved.folder, run.folder, std::filesystem::copy_options::recursive);
+  EXPECT_THAT(cancel_run(run, client), IsEmpty()) << "a copy took the original's place";
+  EXPECT_EQ(run_jobs(moved, client).elements.size(), 2u);
+  EXPECT_THAT(cancel_run(moved, client), ElementsAre(101, 102));
+}
+
+TEST_F(CopiedRun, IsToldApartByThePlaceWhereItsJobsSayNoFolder) {
+  for (auto& job : client.records) job.comment = job.comment.substr(0, job.comment.find(", folder"));
+  EXPECT_THAT(cancel_run(copy, client), IsEmpty());
+  EXPECT_THAT(cancel_run(run, client), ElementsAre(101, 102));
+}
+
+TEST_F(CopiedRun, AnotherHostsDeviceNumberIsNoOtherFolder) {
+  for (auto& job : client.records) {
+    const auto at = job.comment.find(", folder ") + std::string_view(", folder ").size();
+    job.comment.replace(at, job.comment.find(':', at) - at, "0");
+  }
+  EXPECT_EQ(run_jobs(run, client).elements.size(), 2u);
+  EXPECT_THAT(cancel_run(copy, client), IsEmpty());
 }
 
 TEST_F(CopiedRun, ALinkToARunIsTheRun) {

@@ -142,6 +142,8 @@ void slurm_fini(void);
 void slurm_init_job_desc_msg(job_desc_msg_t* message);
 int slurm_submit_batch_job(job_desc_msg_t* message, submit_response_msg_t** response);
 void slurm_free_submit_response_response_msg(submit_response_msg_t* response);
+typedef struct will_run_response_msg will_run_response_msg_t;
+int slurm_job_will_run2(job_desc_msg_t* message, will_run_response_msg_t** answer);
 int slurm_load_jobs(time_t update_time, job_info_msg_t** message, uint16_t show_flags);
 void slurm_free_job_info_msg(job_info_msg_t* message);
 int slurm_load_partitions(time_t update_time, partition_info_msg_t** message, uint16_t show_flags);
