@@ -27,6 +27,14 @@ std::string job_name(const jobs::Run& run) { return "nkigrid-" + run.grid.name; 
 
 std::uint32_t minutes(Seconds time) { return std::max(1U, static_cast<std::uint32_t>(std::ceil(time.count() / 60))); }
 
+/// What every job of a run has, whatever it is for.
+JobRequest base_request(const jobs::Run& run) {
+  JobRequest request;
+  request.work_folder = std::filesystem::absolute(run.folder).native();
+  request.environment = allowed_environment(environ);
+  return request;
+}
+
 /// A value as sbatch reads it from an #SBATCH line: quotes and backslashes work as in a shell's double quotes, # begins
 /// a comment.
 std::string sbatch_word(const std::string& value) {
@@ -149,9 +157,7 @@ jobs::SlurmSpec place_of(const jobs::SlurmSpec& elements) {
 }  // namespace
 
 JobRequest aggregation_request(const jobs::Run& run, std::uint32_t generation, const std::string& program) {
-  JobRequest request;
-  request.environment = allowed_environment(environ);
-  request.work_folder = std::filesystem::absolute(run.folder).native();
+  JobRequest request = base_request(run);
   request.name = job_name(run) + "-tables";
   request.comment = aggregation_comment(run, generation);
   request.output = (std::filesystem::absolute(run.folder) / "log" / "aggregation-%j.out").native();

@@ -151,7 +151,8 @@ std::string aggregation_comment(const jobs::Run& run, std::uint32_t generation) 
 }
 
 std::string server_comment(const jobs::Run& run, const ServerComment& said) {
-  return fmt::format("{}server {} of {} in {}", comment_prefix(run), said.replica, said.name, said.generation);
+  return fmt::format("{}server {} of {} in {}{}", comment_prefix(run), said.replica, said.name, said.generation,
+                     folder_mark(run.folder));
 }
 
 std::optional<ServerComment> read_server_comment(const jobs::Run& run, const std::string& comment) {
