@@ -1,5 +1,5 @@
-#include "runner/agent/tools.hpp"
 #include "runner/agent/reading.hpp"
+#include "runner/agent/tools.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nkigrid::fuzz {

@@ -1,4 +1,4 @@
-"""What a Python object of the kernel's own holds: items of a list, entries of a dict, fields of an object."""
+"""What a Python object of the kernel's holds: items of a list, entries of a dict, fields of an object."""
 
 import types
 
