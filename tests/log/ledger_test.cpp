@@ -21,8 +21,10 @@ class LedgerOfOne : public testing::Test {
     Journal journal(folder_.path(), "j" + std::to_string(++files_), test::made_header());
     journal.append(records);
   }
-  void ended(std::uint32_t attempt, Outcome outcome) {
-    log(attempt_records(id(attempt), "L1", "unary", {.outcome = outcome}));
+  void ended(std::uint32_t attempt, Outcome outcome, const std::string& node = "node1") {
+    auto records = attempt_records(id(attempt), "L1", "unary", {.outcome = outcome});
+    std::get<End>(records.back()).node = node;
+    log(records);
   }
   void begun(std::uint32_t attempt, const std::string& node = "node1") {
     log({Begin{.id = id(attempt), .node = node}});
@@ -87,11 +89,17 @@ TEST_F(LedgerOfOne, FiveInfrastructureFailuresParkAndKillsDoNot) {
   for (std::uint32_t attempt = 1; attempt <= 4; ++attempt) ended(attempt, Outcome::verifier_error);
   for (std::uint32_t attempt = 5; attempt <= 12; ++attempt) ended(attempt, Outcome::killed);
   EXPECT_EQ(state().outstanding, Outstanding::killed);
-  ended(13, Outcome::device_error);
+  ended(13, Outcome::device_error, "node2");  // on one node alone five would be the node's
   EXPECT_EQ(state().outstanding, Outstanding::parked);
   EXPECT_EQ(state().infra_failures, 5u);
   EXPECT_EQ(state().last_failure, Outstanding::device_error);
   EXPECT_EQ(state(false, 6).outstanding, Outstanding::device_error);
+}
+
+TEST_F(LedgerOfOne, FiveFailuresOnOneNodeThatScoresNothingAreTheNodes) {
+  for (std::uint32_t attempt = 1; attempt <= 5; ++attempt) ended(attempt, Outcome::verifier_error);
+  EXPECT_EQ(state().outstanding, Outstanding::verifier_error);
+  EXPECT_EQ(state().infra_failures, 0u);
 }
 
 TEST_F(LedgerOfOne, AParkedEpisodeIsDealtOnlyWhenAskedFor) {
