@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include <fmt/core.h>
@@ -110,13 +111,29 @@ JobRequest array_request(const jobs::Grid& grid, const Limits& limits) {
   return request;
 }
 
+/// Too few nodes are up for one element: the controller then answers as if there were none that could ever take it.
+bool nodes_are_away(const JobRequest& request, const std::vector<Partition>& partitions) {
+  std::set<std::string> up;
+  bool known = false;
+  for (const auto& partition : named_partitions(partitions, request.resources.partition)) {
+    for (const auto& node : partition.sizes) {
+      known = true;
+      if (!node.away) up.insert(node.name);
+    }
+  }
+  return known && up.size() < request.nodes;
+}
+
 /// Asks as `submit` would ask, and submits nothing.
 Finding try_out(Client& client, const jobs::Grid& grid, const std::vector<Partition>& partitions) {
   std::string waits;
   auto finding = look("submit", Need::needed, [&] {
     const auto request = array_request(grid, client.limits());
     check_fits(request, partitions);
-    waits = client.try_out(request);
+    if (nodes_are_away(request, partitions))
+      waits = "its nodes are down or drained";
+    else
+      waits = client.try_out(request);
     return std::string("the controller would take the grid's elements");
   });
   if (waits.empty()) return finding;

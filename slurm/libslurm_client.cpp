@@ -117,6 +117,10 @@ void explain(const slurm_job_info_t& record, JobState& state) {
   state.reason += fmt::format("{}{}", state.reason.empty() ? "" : ", ", end);
 }
 
+bool is_away(const node_info_t& node) {
+  return (node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN || (node.node_state & NODE_STATE_DRAIN) != 0;
+}
+
 /// The nodes of a partition, which lists them as pairs of places in the node table, -1 at the end.
 std::vector<Partition::Node> nodes_of(const partition_info_t& partition, const node_info_msg_t& table) {
   std::vector<Partition::Node> nodes;
@@ -125,7 +129,7 @@ std::vector<Partition::Node> nodes_of(const partition_info_t& partition, const n
     for (auto i = static_cast<std::uint32_t>(range[0]);
          i <= static_cast<std::uint32_t>(range[1]) && i < table.record_count; ++i) {
       const auto& node = table.node_array[i];
-      if (node.name != nullptr) nodes.push_back({node.name, node.cpus, node.real_memory});
+      if (node.name != nullptr) nodes.push_back({node.name, node.cpus, node.real_memory, is_away(node)});
     }
   }
   return nodes;

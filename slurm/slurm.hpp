@@ -53,6 +53,7 @@ struct Partition {
     std::string name;
     std::uint32_t cpus = 0;
     std::uint64_t memory = 0;  ///< [MB]
+    bool away = false;         ///< down, drained or draining: takes no job for now
   };
   std::string name;
   std::uint32_t max_minutes = 0;  ///< 0: no limit

@@ -102,7 +102,7 @@ void slurm_free_partition_info_msg(partition_info_msg_t* message) { delete messa
 int slurm_load_node(time_t, node_info_msg_t** message, uint16_t) {
   static char names[][2] = {"a", "b", "c", "d", "e"};
   static node_info_t nodes[5];
-  for (std::uint16_t i = 0; i < 5; ++i) nodes[i] = {names[i], i, 1000U * i};
+  for (std::uint16_t i = 0; i < 5; ++i) nodes[i] = {names[i], i, 1000U * i, i == 4 ? NODE_STATE_DRAIN | 2U : 2U};
   *message = new node_info_msg_t{0, 5, nodes};
   return SLURM_SUCCESS;
 }
@@ -235,6 +235,7 @@ TEST_F(LibslurmClient, KnowsTheSizesOfAPartitionsNodes) {
   EXPECT_EQ(partitions[0].sizes[2].name, "e");
   EXPECT_EQ(partitions[0].sizes[1].cpus, 2u);
   EXPECT_EQ(partitions[0].sizes[2].memory, 4000u);
+  EXPECT_TRUE(partitions[0].sizes[2].away && !partitions[0].sizes[1].away) << "drained";
 }
 
 TEST_F(LibslurmClient, ARefusalIsNotTriedAgain) {

@@ -288,13 +288,12 @@ std::vector<Partition> some_partitions() {
 }
 
 TEST(Room, OfSeveralPartitionsCountsANodeOnceAndOneThatFitsIsEnough) {
-  auto partitions = some_partitions();
-  auto second = partitions.front();
-  second.name = "more";
-  second.is_default = false;
-  partitions.push_back(second);
+  const auto trn1 = some_partitions().back();
+  std::vector<Partition> partitions = {trn1, trn1};
+  partitions.back().name = "more";
+  partitions.back().is_default = false;
   jobs::SlurmSpec spec;
-  spec.partition = partitions.front().name;
+  spec.partition = trn1.name;
   const auto alone = elements_that_fit(spec, partitions);
   spec.partition += ",more";
   EXPECT_EQ(elements_that_fit(spec, partitions), alone) << "the same nodes";

@@ -247,7 +247,7 @@ TEST_F(Submit, AnAggregationThatEndedWithoutItsTablesIsMadeAnew) {
   EXPECT_TRUE(again.aggregation_added);
   EXPECT_FALSE(again.already);
   EXPECT_EQ(client.requests.back().dependency, "");
-  EXPECT_EQ(client.requests.back().comment, "nkigrid feed aggregation 2");
+  EXPECT_THAT(client.requests.back().comment, HasSubstr("nkigrid feed aggregation 2, folder "));
   EXPECT_EQ(read_submissions(run).back().aggregation, again.submission.aggregation);
   const auto third = submit_shards(run, {.shards = {}, .program = "/bin/nkigrid", .tables = true}, client);
   EXPECT_FALSE(third.aggregation_added) << "it waits";

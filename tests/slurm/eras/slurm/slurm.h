@@ -29,6 +29,9 @@
 #define MAIL_JOB_FAIL 0x0004
 #define JOB_STATE_BASE 0x000000ff
 #define JOB_COMPLETING 0x00008000
+#define NODE_STATE_BASE 0x0000000f
+#define NODE_STATE_DOWN 1
+#define NODE_STATE_DRAIN 0x00000200
 #define PARTITION_UP 3
 #define PART_FLAG_DEFAULT 0x0001
 
@@ -123,6 +126,7 @@ typedef struct {
   char* name;
   uint16_t cpus;
   uint64_t real_memory;
+  uint32_t node_state;
 } node_info_t;
 
 typedef struct {
