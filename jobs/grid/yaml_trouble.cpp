@@ -92,7 +92,8 @@ std::optional<YamlTrouble> not_a_text(std::string_view text) {
   if (valid == text) return std::nullopt;
   std::size_t at = 0;
   while (at < text.size() && at < valid.size() && text[at] == valid[at]) ++at;
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) --at;  // the mark may share its first byte
+  // The mark that stands for a bad byte may share its first ones with it, up to the end of a text that is cut.
+  while (at > 0 && (at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U)) --at;
   return YamlTrouble{place_at(text, at), "not a text file (bytes that are no UTF-8); save it as UTF-8"};
 }
 
