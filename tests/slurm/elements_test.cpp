@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "slurm/living.hpp"
+#include "slurm/reasons.hpp"
 #include "tests/slurm/submit_fixture.hpp"
 
 namespace nkigrid::slurm {
@@ -45,6 +46,14 @@ TEST_F(Submit, AdviceNamesTheJob) {
   submit({0});
   client.records[0].advice = "scontrol release JOB lets it start";
   EXPECT_EQ(run_jobs(run, client).elements[0].advice, "scontrol release 101_0 lets it start");
+}
+
+TEST_F(Submit, AJobThatWaitsForOthersSaysForWhich) {
+  submit({0});
+  for (auto& record : client.records) record.reason = reason_of(2).words;  // WAIT_DEPENDENCY
+  const auto states = run_jobs(run, client);
+  EXPECT_EQ(states.elements[0].reason, "waits for earlier elements of the run to end");
+  EXPECT_EQ(states.aggregation->reason, "waits for the arrays to end");
 }
 
 TEST_F(Submit, ElementsShowStateReasonAndForgottenJobs) {

@@ -5,6 +5,7 @@
 #include "runner/log/server_notes.hpp"
 #include "slurm/elements.hpp"
 #include "slurm/living.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/submissions.hpp"
 #include "tests/slurm/submit_fixture.hpp"
 
@@ -73,6 +74,18 @@ TEST_F(ServedSubmit, OneThatLivesIsUsedAndOneThatEndsIsNot) {
   EXPECT_THAT(client.requests[6].script, HasSubstr("--replica 0"));
   EXPECT_EQ(client.requests[6].dependency, "afterany:101") << "it may hold the port and the accelerator still";
   EXPECT_EQ(client.requests[7].dependency, "after:107");
+}
+
+TEST_F(ServedSubmit, AnElementThatWaitsSaysWhetherItIsForAServer) {
+  submit_served({0});
+  for (auto& record : client.records) record.reason = reason_of(2).words;  // WAIT_DEPENDENCY
+  auto states = run_jobs(run, client);
+  EXPECT_EQ(states.elements.at(0).reason, "waits for the models' servers to begin");
+  EXPECT_EQ(states.servers.at(0).job.reason, "waits for an earlier job of its server to end");
+  client.records[0].state = "RUNNING";
+  client.records[0].reason = "";
+  states = run_jobs(run, client);
+  EXPECT_EQ(states.elements.at(0).reason, "waits for earlier elements of the run to end") << "a replica may come late";
 }
 
 TEST_F(ServedSubmit, ServersAreNoElementsAndEndWithACancel) {
