@@ -104,7 +104,10 @@ jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
   }
   jobs::RunJobs all_jobs;
   all_jobs.servers = server_states(run, jobs);
-  for (auto& server : all_jobs.servers) say_what_for(server.job, "waits for an earlier job of its server to end");
+  for (auto& server : all_jobs.servers) {
+    say_what_for(server.job, "waits for an earlier job of its server to end");
+    server.job.advice = for_job(std::move(server.job.advice), std::to_string(server.job.job));
+  }
   const auto before_elements = others_before_elements(all_jobs.servers);
   for (const auto& job : jobs) {
     if (!read_elements_comment(run, job.comment) || !offsets.contains(job.job)) continue;

@@ -76,6 +76,12 @@ TEST_F(ServedSubmit, OneThatLivesIsUsedAndOneThatEndsIsNot) {
   EXPECT_EQ(client.requests[7].dependency, "after:107");
 }
 
+TEST_F(ServedSubmit, AdviceNamesTheJob) {
+  submit_served({0});
+  client.records[0].advice = "scontrol release JOB lets it start";
+  EXPECT_EQ(run_jobs(run, client).servers.at(0).job.advice, "scontrol release 101 lets it start");
+}
+
 TEST_F(ServedSubmit, AnElementThatWaitsSaysWhetherItIsForAServer) {
   submit_served({0});
   for (auto& record : client.records) record.reason = reason_of(2).words;  // WAIT_DEPENDENCY
