@@ -35,6 +35,14 @@ TEST(StatusReport, NobodyKnowsHowLongAnEndpointIsAway) {
   EXPECT_EQ(report.eta_seconds(), 0) << "nothing waits for it";
 }
 
+TEST(StatusReport, KilledIsSaidToBeNoVerdict) {
+  auto report = at_work();
+  EXPECT_THAT(to_text(report), Not(HasSubstr("killed")));
+  report.reasons = {{"killed", 16}, {"pending", 44}};
+  EXPECT_THAT(to_text(report),
+              HasSubstr("outstanding: 16 killed, 44 pending\nkilled: begun and not ended, by a drain"));
+}
+
 TEST(StatusReport, AStopWhileSomethingWorksIsPerhapsGoingOn) {
   auto report = at_work();
   report.stopped_by = "SIGUSR1";
