@@ -147,7 +147,7 @@ class Folder {
       state.outstanding = Outstanding::pending;
     else if (state.unfinished && live)
       state.outstanding = Outstanding::running;
-    else if (is_parked(state.infra_failures, infra_retries))
+    else if (is_parked(state.infra_failures - (blamed.is_in_doubt(i) ? blamed.counted(i) : 0), infra_retries))
       state.outstanding = Outstanding::parked;
     else
       state.outstanding = newest_failed ? state.last_failure : Outstanding::killed;

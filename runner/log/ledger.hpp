@@ -36,7 +36,7 @@ struct EpisodeState {
   std::uint32_t attempts = 0;         ///< highest attempt begun
   std::uint32_t counted_attempt = 0;  ///< the highest attempt with a scored outcome; 0: none
   /// Attempts that ended api_error, verifier_error or device_error, for parking; those that a node which was found out
-  /// failed are not among them (NodeBlame).
+  /// failed are not among them, and those in doubt park in their session alone (NodeBlame).
   std::uint32_t infra_failures = 0;
   bool suspect = false;  ///< NodeBlame::is_suspect()
   Outstanding outstanding = Outstanding::pending;

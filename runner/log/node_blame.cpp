@@ -1,5 +1,6 @@
 #include "runner/log/node_blame.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nkigrid::log {
@@ -9,17 +10,17 @@ std::vector<std::uint32_t> NodeBlame::see(const std::string& node, const Seen& s
   if (seen.on_device) vouch(node);
   if (!is_of_node(seen.outcome)) return {};
   auto& episode = episodes_[seen.episode];
-  if (episode.suspect) {
-    ++episode.counted;
-    return {};
-  }
+  episode.failed_on.push_back(node);
+  if (episode.suspect) return {};
   auto& streak = streaks_[node];
   count_failure(tally, streak, seen);
-  ++episode.counted;
   streak.doubtful.push_back(seen.episode);
   if (!eats_episodes(tally)) return {};
   auto given_back = std::exchange(streak.doubtful, {});
-  for (const auto doubtful : given_back) --episodes_[doubtful].counted;
+  for (const auto doubtful : given_back) {
+    auto& nodes = episodes_[doubtful].failed_on;
+    nodes.erase(std::find(nodes.begin(), nodes.end(), node));
+  }
   return given_back;
 }
 
@@ -40,7 +41,14 @@ void NodeBlame::count_failure(NodeTally& tally, Streak& streak, const Seen& seen
 
 std::uint32_t NodeBlame::counted(std::uint32_t episode) const {
   const auto at = episodes_.find(episode);
-  return at != episodes_.end() ? at->second.counted : 0;
+  return at != episodes_.end() ? static_cast<std::uint32_t>(at->second.failed_on.size()) : 0;
+}
+
+bool NodeBlame::is_in_doubt(std::uint32_t episode) const {
+  const auto at = episodes_.find(episode);
+  if (at == episodes_.end() || at->second.suspect) return false;
+  const auto& nodes = at->second.failed_on;
+  return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](const auto& n) { return n == nodes.front(); });
 }
 
 bool NodeBlame::is_suspect(std::uint32_t episode) const {

@@ -29,6 +29,8 @@ class NodeBlame {
 
   /// Failures of a node's kind that count against the episode.
   std::uint32_t counted(std::uint32_t episode) const;
+  /// True when all of them were on one node that nothing has vouched for since: the node may be their cause.
+  bool is_in_doubt(std::uint32_t episode) const;
   /// True when the episode failed on a device that did its work afterwards: it is the cause of its own failures.
   bool is_suspect(std::uint32_t episode) const;
   void suspect(std::uint32_t episode) { episodes_[episode].suspect = true; }  ///< of an earlier session
@@ -39,7 +41,7 @@ class NodeBlame {
 
  private:
   struct Episode {
-    std::uint32_t counted = 0;
+    std::vector<std::string> failed_on;  ///< the node of each failure that counts
     bool suspect = false;
   };
   struct Streak {

@@ -102,6 +102,14 @@ TEST_F(LedgerOfOne, FiveFailuresOnOneNodeThatScoresNothingAreTheNodes) {
   EXPECT_EQ(state().infra_failures, 0u);
 }
 
+TEST_F(LedgerOfOne, FailuresOnOneNodeThatNothingVouchesForParkNothing) {
+  for (const std::uint32_t attempt : {1, 2}) ended(attempt, Outcome::device_error);
+  EXPECT_EQ(state(false, 2).outstanding, Outstanding::device_error);
+  EXPECT_EQ(state(false, 2).infra_failures, 2u) << "a session that tries it again tries it once on such a node";
+  ended(3, Outcome::device_error, "node2");
+  EXPECT_EQ(state(false, 2).outstanding, Outstanding::parked) << "it failed on two";
+}
+
 TEST_F(LedgerOfOne, AParkedEpisodeIsDealtOnlyWhenAskedFor) {
   for (std::uint32_t attempt = 1; attempt <= 5; ++attempt) ended(attempt, Outcome::api_error);
   const auto ledger = fold_log(plan_, 5, test::made_log(folder_.path()), {});
