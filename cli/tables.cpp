@@ -106,12 +106,7 @@ ExitCode tables_of_run(const TablesOptions& options, const Request& request) {
 }
 
 ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
-  std::vector<aggregate::ReadRun> sources;
-  for (const auto& folder : options.runs) {
-    auto run = jobs::load_run(folder);
-    auto ledger = log::read_ledger(run);
-    sources.push_back({std::move(run), std::move(ledger)});
-  }
+  const auto sources = aggregate::read_runs(options.runs);
   const auto population = aggregate::merge_runs(sources);
   std::optional<aggregate::TurnFacts> turns;
   if (needs_turns(request.tables)) turns = aggregate::read_turn_facts(population, sources);
