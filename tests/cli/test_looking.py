@@ -7,6 +7,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -141,6 +142,16 @@ class Looking(unittest.TestCase):
         self.assertEqual(set(drawn), set(told))
         for key, rate in drawn.items():
             self.assertAlmostEqual(rate, told[key], places=3)
+
+    def test_a_rate_that_is_not_known_yet_is_not_drawn(self):
+        sys.path.insert(0, str(SOURCE / "figures"))
+        import turns
+
+        known = {"cell": "a", "turn": "1", "rate": "0.5", "interval_low": "0.2", "interval_high": "0.8"}
+        counts = {"scored": "4", "passed": "2", "open": "4"}
+        outstanding = known | {"cell": "b", "rate": "", "interval_low": "", "interval_high": ""}
+        rows = turns.turn_rows([known | counts, outstanding | counts])
+        self.assertEqual([(row["cell"], row["rate"]) for row in rows], [("a", 50)])
 
     def test_estimates_stand_against_the_rooflines_of_their_tasks(self):
         folder = self.box / "estimates"
