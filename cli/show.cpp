@@ -46,10 +46,7 @@ struct ShowOptions {
   std::size_t limit = 0;   ///< lines of a list; 0: all
   exports::Chosen chosen;
 
-  bool lists() const {
-    return failed || limit > 0 || !chosen.cells.empty() || !chosen.tasks.empty() || !chosen.levels.empty() ||
-           !chosen.categories.empty() || !chosen.outcomes.empty() || !chosen.codes.empty();
-  }
+  bool lists() const { return failed || limit > 0 || chosen != exports::Chosen{}; }
 };
 
 bool wants_color() {

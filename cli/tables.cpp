@@ -144,6 +144,11 @@ ExitCode tables(const TablesOptions& options) {
     return ExitCode::done;
   }
   if (options.rows) return rows_of_run(options);
+  if (options.chosen != exports::Chosen{})
+    throw Error(
+        ErrorCode::usage,
+        "--cell, --task, --level, --category, --outcome and --code choose what --rows lists; add --rows (tables "
+        "of a part of the tasks: --subset)");
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");

@@ -48,6 +48,9 @@ class Looking(unittest.TestCase):
         self.assertEqual([row["episode"] for row in json.loads(done.stdout)["episodes"]], wanted[:1])
 
     def test_an_unknown_value_is_refused_with_a_near_one(self):
+        done = nkigrid("tables", self.run_folder, "--level", "L1")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), "tables of a part are --subset")
+        self.assertIn("add --rows", done.stderr)
         done = nkigrid("show", self.run_folder, "--cell", "novice.agnt.rank-aware")
         self.assertEqual(done.returncode, 2)
         self.assertIn("did you mean 'novice.agent.rank-aware'", done.stderr)
