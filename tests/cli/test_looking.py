@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from harness import SMALL, SOURCE, nkigrid
+from harness import SMALL, SOURCE, environment, nkigrid
 
 COUNTS = SOURCE / "configs/paper-counts.yaml"
 
@@ -155,6 +155,18 @@ class Looking(unittest.TestCase):
         outstanding = known | {"cell": "b", "rate": "", "interval_low": "", "interval_high": ""}
         rows = turns.turn_rows([known | counts, outstanding | counts])
         self.assertEqual([(row["cell"], row["rate"]) for row in rows], [("a", 50)])
+
+    def test_what_a_reader_likes_of_matplotlib_changes_no_figure(self):
+        home = self.box / "home/.config/matplotlib"
+        home.mkdir(parents=True)
+        (home / "matplotlibrc").write_text("axes.grid: True\naxes.facecolor: red\n")
+        for name, more in (("plain", {}), ("liked", {"HOME": str(self.box / "home")})):
+            done = nkigrid(
+                "figures", self.run_folder, "--figure", "cost", "-o", self.box / name, env=environment() | more
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for path in (self.box / "plain").iterdir():
+            self.assertEqual(path.read_bytes(), (self.box / "liked" / path.name).read_bytes(), path.name)
 
     def test_estimates_stand_against_the_rooflines_of_their_tasks(self):
         folder = self.box / "estimates"
