@@ -1,6 +1,6 @@
 """Makes one HTML file of runs: tables, figures, every episode with its transcript. A reader fetches nothing.
 
-Usage: build.py NKIGRID OUT [--timelines] RUN...
+Usage: build.py NKIGRID OUT [--timelines] [--label NAME]... RUN...    a label a run: what tables call it
 
 Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page/page.html with the style and
 scripts beside it. Data lie in it as gzip in base64, a block a hundred episodes: docs/formats/report.md.
@@ -118,8 +118,10 @@ def counted_turns(episode, rows):
 class Page:
     """The data of the page: an index of all episodes, and blocks of transcripts on the disk until they are packed."""
 
-    def __init__(self, folder):
-        self.folder, self.episodes, self.blocks = folder, [], []
+    def __init__(self, folder, cells):
+        """cells: names of tables, which keep a cell of another key apart as cell@label"""
+        self.folder, self.episodes, self.cells = folder, [], cells
+        self.merged = {}  # (cell, task, key) -> the cell that tables count it in
         self.places = collections.defaultdict(dict)
         self.folders = {}  # a run's label -> its folder
 
@@ -128,6 +130,9 @@ class Page:
         for line in stream(nkigrid, "export", run):
             row = json.loads(line)
             row["run"] = label
+            apart = f"{row['cell']}@{label}"
+            own = (row["cell"], row["task"], row["key"])
+            row["cell"] = self.merged.setdefault(own, apart if apart in self.cells else row["cell"])
             self.places[label][row["episode"]] = len(self.episodes)
             self.episodes.append(row)
         files = {}
@@ -222,14 +227,15 @@ def main():
     parser.add_argument("nkigrid")
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--timelines", action="store_true")
+    parser.add_argument("--label", action="append", required=True)
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nkigrid-report-") as box:
         box = pathlib.Path(box)
-        page = Page(box)
-        for run in options.runs:
-            page.read(options.nkigrid, run, run.resolve().name)
         tables = json.loads(call(options.nkigrid, "tables", *options.runs, "--json", "--table", "all", codes=(0, 1)))
+        page = Page(box, {cell["cell"] for cell in tables["cells"]})
+        for run, label in zip(options.runs, options.label, strict=True):
+            page.read(options.nkigrid, run, label)
         synthetic = any(row["synthetic"] for row in page.episodes)
         shown = {"tables": tables, "index": page.index(), "in_block": IN_BLOCK, "synthetic": synthetic}
         shown["figures"] = figures(options.nkigrid, options.runs, box / "figures")

@@ -44,4 +44,4 @@ let data, index, count, several; // of the report, once it is unpacked
 
 const word = (key, i) => index[key].words[index[key].rows[i]];
 const idOf = (i) =>
-  `${word("cell", i)}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");
+  `${word("cell", i).split("@")[0]}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");

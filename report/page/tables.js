@@ -7,11 +7,8 @@ const rateCell = (rate, hash) => {
     el("small", {}, rate.interval ? words : rate.bounds ? `outstanding ${rate.outstanding}, ${words}` : ""));
 };
 
-// The filter that finds the episodes of a cell, which is called cell@run where it is kept apart.
-function filterOf(cell, more) {
-  const [name, run] = cell.split("@");
-  return "episodes?" + query({ cell: name, run: several && run ? run : "", ...more });
-}
+// The filter that finds the episodes of a cell.
+const filterOf = (cell, more) => "episodes?" + query({ cell, ...more });
 
 function cellsTable() {
   const levels = [...new Set(data.tables.cells.flatMap((cell) => Object.keys(cell.levels)))];
@@ -35,7 +32,7 @@ const shown = (value) => (value === null || value === undefined ? ""
 // Where a field leads to: a cell, with the level, category or task beside it; an outcome, group or code of one.
 function leadsTo(row, column) {
   if (column === "cell" || column === "a" || column === "b") {
-    if (!index.cell.words.includes(String(row[column]).split("@")[0])) return "";
+    if (!index.cell.words.includes(String(row[column]))) return "";
     const { level, category, task } = row;
     return filterOf(row[column], { level, category, task });
   }

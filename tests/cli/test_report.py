@@ -35,6 +35,7 @@ def made_nkigrid(folder, episodes, turns):
 def made_episode(i, **more):
     row = {
         "episode": f"m.ss.p/L1/{i:05}#1",
+        "key": "k",
         "cell": "m.ss.p",
         "task": f"L1/{i:05}",
         "level": "L1",
@@ -87,7 +88,9 @@ class Report(unittest.TestCase):
         folder.mkdir()
         program = made_nkigrid(folder, episodes, turns)
         out = folder / "page.html"
-        subprocess.run(["/usr/bin/python3", "-B", BUILDER, program, out, folder], check=True, timeout=240)
+        subprocess.run(
+            ["/usr/bin/python3", "-B", BUILDER, "--label=run", program, out, folder], check=True, timeout=240
+        )
         return out
 
     def words(self, page, place=""):
@@ -134,6 +137,29 @@ class Report(unittest.TestCase):
         self.assertGreater(len(links), 10)
         for number, place in links[:: max(1, len(links) // 12)]:
             self.assertIn(f"{number} episodes, ", self.words(self.page, place))
+
+    def test_every_rate_of_runs_kept_apart_leads_to_its_episodes(self):
+        """A folder of the same name, another grid and another tolerance: cells of its own, with links of their own."""
+        tight = self.box / "other" / self.run_folder.name
+        tight.parent.mkdir()
+        sets = ("--set", "name=tight", "--set", "check.atol=1e-6", "--set", "check.rtol=1e-6")
+        done = nkigrid("reverify", self.run_folder, "--device", SMALL, *sets, "-o", tight, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = self.box / "two.html"
+        self.assertEqual(nkigrid("report", self.run_folder, tight, "-o", page, "-q").returncode, 0)
+        self.browser.open(page)
+        rates = self.browser.value(
+            "[...document.querySelectorAll('main > .wide td.n:nth-child(2) a')].map((a) => [a.textContent, a.hash])"
+        )
+        told = json.loads(nkigrid("tables", self.run_folder, tight, "--json").stdout)["cells"]
+        self.assertEqual([rate for rate, _ in rates], [f"{cell['passed']}/{cell['episodes']}" for cell in told])
+        self.assertTrue(any("@tight" in cell["cell"] for cell in told))
+        for rate, place in rates:
+            passed, episodes = rate.split("/")
+            self.assertIn(f"{episodes} episodes, {passed} passed", self.words(page, place))
+        self.assertEqual(len(set(self.listed())), int(episodes))
+        self.browser.click("tbody a")
+        self.assertIn("@tight", self.browser.words())
 
     def test_a_permalink_opens_an_episode_at_its_turn_and_again_after_a_reload(self):
         episode = next(e for e in self.episodes if e["turns"] > 1)
