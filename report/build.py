@@ -76,7 +76,7 @@ class Texts:
 
 
 def lines(text):
-    return [json.loads(line) for line in (text or "").splitlines()]
+    return [json.loads(line) for line in (text or "").split("\n") if line]  # no other end of a line is one of JSON
 
 
 def message(texts, said):
@@ -208,6 +208,7 @@ def write(out, title, data, blocks):
         f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'"
     )
     head, tail = (HERE / "page.html").read_text().split("@BLOCKS@")
+    title = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in title)
     head = head.replace("@POLICY@", policy).replace("@TITLE@", html.escape(title))
     head = head.replace("@STYLE@", style).replace("@DATA@", data)
     beside = out.with_name(f".{out.name}.part")

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import unicodedata
 import unittest
 from urllib.parse import quote
 
@@ -14,7 +15,10 @@ from browser import Browser
 from harness import BUILD, SMALL, nkigrid
 
 BUILDER = BUILD / "libexec/report/build.py"
-HOSTILE = "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
+HOSTILE = (
+    "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
+    "\u00ad\u061c\u180e\u200b\u2028\u2029\u0085\u206a\ufeff\ufff9\U000e0041"
+)
 
 
 def made_nkigrid(folder, episodes, turns):
@@ -56,14 +60,15 @@ def made_episode(i, **more):
 
 def made_turn(episode, text):
     message = {"role": "assistant", "content": text}
+    line = json.dumps({"role": "system", "content": text}, ensure_ascii=False) + "\n"  # as the log has it
     return {
         "episode": episode,
         "attempt": 1,
         "turn": 1,
         "event": "ok",
-        "request": json.dumps({"role": "system", "content": text}) + "\n",
+        "request": line,
         "reply": json.dumps({"message": message, "finish": "stop"}),
-        "tool_output": "",
+        "tool_output": line,
         "kernel": text,
         "line": 1,
     }
@@ -177,13 +182,15 @@ class Report(unittest.TestCase):
     def test_what_others_wrote_is_text(self):
         name = "m.ss.p/L1/00000#1"
         page = self.build("hostile", [made_episode(0, message=HOSTILE)], [made_turn(name, HOSTILE + "x" * 1_000_000)])
+        self.assertNotRegex(page.read_text(), "[\u202e\u001b\u061c]", "not in the title either")
         self.assertLess(page.stat().st_size, 300_000, "a line of a million characters is cut")
         for place in ("", "#episode=" + quote(name, safe="")):
             words = self.words(page, place)
             self.assertIsNone(self.browser.value("document.body.dataset.owned ?? null"))
             self.assertEqual(self.browser.value("document.querySelectorAll('script:not([type])').length"), 1)
             self.assertEqual(self.browser.value("document.querySelectorAll('main img, main script').length"), 0)
-            self.assertNotIn("\u202e", words)
+            hidden = [c for c in words if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
+            self.assertEqual(hidden, [])
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
 
