@@ -8,6 +8,7 @@
 #include "cli/chosen_options.hpp"
 #include "cli/export_conversations.hpp"
 #include "cli/export_rows.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -111,7 +112,7 @@ ExitCode export_run(const ExportOptions& options) {
   check_options(options);
   const auto run = jobs::load_run(options.run);
   const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  warn_of_log(run, ledger);
   exports::check_chosen(run.plan, options.chosen);
   const auto places = exports::places_of(run.plan, ledger, options.chosen);
   if (is_of_rows(options.format))

@@ -115,6 +115,16 @@ class ForgedLogs(Case):
         for form in ("text", "markdown", "json"):
             self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", form).stdout)
         self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", "csv").stderr)
+        episode = json.loads(nkigrid("export", self.run_folder).stdout.splitlines()[0])["episode"]
+        for verb in (
+            ("export", self.run_folder),
+            ("show", self.run_folder, episode),
+            ("show", self.run_folder, "--failed"),
+        ):
+            self.assertIn("the log is unverified", nkigrid(*verb).stderr, verb)
+        self.assertIn("warning: the log is unverified", nkigrid("status", self.run_folder).stdout)
+        (said,) = json.loads(nkigrid("status", self.run_folder, "--json").stdout)["log_warnings"]
+        self.assertIn("the log is unverified", said)
 
     def test_nothing_is_written_while_the_key_is_lost(self):
         before = sorted((file.name, file.read_bytes()) for file in self.log.iterdir() if file.is_file())
