@@ -6,13 +6,14 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import unicodedata
 import unittest
 from urllib.parse import quote
 
 from browser import Browser
-from harness import BUILD, SMALL, nkigrid
+from harness import BUILD, SMALL, SOURCE, environment, nkigrid
 
 BUILDER = BUILD / "libexec/report/build.py"
 HOSTILE = (
@@ -193,6 +194,15 @@ class Report(unittest.TestCase):
             self.assertEqual(hidden, [])
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
+
+    def test_a_kernel_of_two_runs_has_a_timeline_of_each_device(self):
+        sys.path.insert(0, str(SOURCE / "report"))
+        import timelines
+
+        asked = timelines.Timelines("nkigrid", self.box)
+        asked.ask = lambda run, task, kernel: {"us": len(asked.known), "run": run}
+        found = [asked.of(run, "L1/001_add", "text")["run"] for run in ("a", "b", "a")]
+        self.assertEqual((found, len(asked.known)), (["a", "b", "a"], 2))
 
     def test_nothing_but_the_page_may_run_or_be_fetched(self):
         text = self.page.read_text()
