@@ -68,6 +68,6 @@ function showTables() {
   return parts;
 }
 
-const showFigures = () => data.figures.length === 0 ? [el("p", {}, "no figure was drawn (matplotlib was not there)")]
+const showFigures = () => data.figures.length === 0 ? [el("p", {}, "no figure was drawn; `nkigrid figures` says why")]
   : data.figures.map(({ name, svg }) => el("figure", {}, el("figcaption", {}, name),
     el("img", { src: "data:image/svg+xml;base64," + svg, alt: name })));

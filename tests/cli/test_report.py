@@ -37,6 +37,28 @@ def made_nkigrid(folder, episodes, turns):
     return program
 
 
+def home_with(folder, text):
+    """The environment of a reader whose Python starts with this text."""
+    env = environment(HOME=str(folder))
+    words = ["/usr/bin/python3", "-m", "site", "--user-site"]
+    site = pathlib.Path(subprocess.run(words, capture_output=True, text=True, env=env).stdout.strip())
+    site.mkdir(parents=True)
+    (site / "usercustomize.py").write_text(text)
+    return env
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+
+class Absent:
+    def find_spec(self, name, *_):
+        if name == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'")
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
 def made_episode(i, **more):
     row = {
         "episode": f"m.ss.p/L1/{i:05}#1",
@@ -130,6 +152,25 @@ class Report(unittest.TestCase):
         self.browser.until(f"document.body.dataset.shown.includes('{quote(self.episodes[1]['episode'], safe='')}')")
         self.browser.press("Escape")
         self.browser.until("document.body.dataset.shown.startsWith('episodes')")
+
+    def test_without_matplotlib_a_report_has_no_figures_and_says_so(self):
+        env = home_with(self.box / "plain", WITHOUT_MATPLOTLIB)
+        page = self.box / "plain.html"
+        done = nkigrid("report", self.run_folder, "-o", page, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("without figures: figures are drawn with matplotlib, which is not here", done.stderr)
+        self.assertIn("no figure was drawn; `nkigrid figures` says why", self.words(page, "#figures"))
+        done = nkigrid("figures", self.run_folder, "-o", self.box / "none", env=env)
+        self.assertEqual((done.returncode, list(self.box.glob("none/*.svg"))), (4, []), done.stderr)
+        self.assertIn("`apt-get install python3-matplotlib`", done.stderr)
+
+    def test_where_libraries_lie_is_told_to_whom_the_report_starts(self):
+        told = self.box / "told"
+        text = f"import os\nopen({str(told)!r}, 'a').write(os.environ.get('LD_LIBRARY_PATH', '-') + '\\n')\n"
+        env = home_with(self.box / "modules", text) | {"LD_LIBRARY_PATH": "/opt/lib"}
+        done = nkigrid("report", self.run_folder, "-o", self.box / "modules.html", "-q", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(told.read_text().split()), {"/opt/lib"})
 
     def test_every_number_of_errors_leads_to_as_many_episodes(self):
         """Outcomes, groups and codes of the table of errors."""
