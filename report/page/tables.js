@@ -41,6 +41,8 @@ function leadsTo(row, column) {
   return key && name && row[column] > 0 ? filterOf(row.cell, { [key]: name }) : "";
 }
 
+const MANY = 9; // columns: with more, their names stand upright on paper
+
 function plainTable(rows) {
   const lines = rows.map(flat);
   const columns = [...new Set(lines.flatMap(Object.keys))];
@@ -50,7 +52,7 @@ function plainTable(rows) {
     return el("td", { className: typeof row[name] === "number" ? "n" : "" },
       hash ? link(hash, shown(row[name])) : shown(row[name]));
   };
-  return el("div", { className: "wide" }, el("table", {},
+  return el("div", { className: "wide" }, el("table", { className: columns.length > MANY ? "many" : "" },
     el("thead", {}, el("tr", {}, columns.map((name) => el("th", { className: kindOf(name) }, name)))),
     el("tbody", {}, lines.map((row) => el("tr", {}, columns.map((name) => field(row, name)))))));
 }

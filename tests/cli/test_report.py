@@ -22,6 +22,9 @@ HOSTILE = (
 )
 
 
+TIGHT = "\ncheck: {atol: 1.0e-6, rtol: 1.0e-6}\n"
+
+
 def made_nkigrid(folder, episodes, turns):
     """A program that answers as nkigrid would for a run of our making."""
     (folder / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in episodes))
@@ -189,8 +192,9 @@ class Report(unittest.TestCase):
         """A folder of the same name, another grid and another tolerance: cells of its own, with links of their own."""
         tight = self.box / "other" / self.run_folder.name
         tight.parent.mkdir()
-        sets = ("--set", "name=tight", "--set", "check.atol=1e-6", "--set", "check.rtol=1e-6")
-        done = nkigrid("reverify", self.run_folder, "--device", SMALL, *sets, "-o", tight, "-q")
+        grid = self.box / "tight.yaml"
+        grid.write_text(re.sub("^name: .*", "name: tight", SMALL.read_text(), 1, re.M) + TIGHT)
+        done = nkigrid("reverify", self.run_folder, "--device", grid, "-o", tight, "-q")
         self.assertEqual(done.returncode, 0, done.stderr)
         page = self.box / "two.html"
         self.assertEqual(nkigrid("report", self.run_folder, tight, "-o", page, "-q").returncode, 0)
@@ -235,6 +239,24 @@ class Report(unittest.TestCase):
             self.assertEqual(hidden, [])
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
+
+    def test_nothing_stands_beside_the_paper(self):
+        episode = next(e for e in self.episodes if e["turns"] > 1)
+        size = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.call("Emulation.setDeviceMetricsOverride", **size)
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        try:
+            for place in ("", "#episode=" + quote(episode["episode"], safe="")):
+                self.words(self.page, place)
+                self.browser.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                if not place:
+                    self.browser.until("!document.querySelector('details:not([data-made])')")
+                parts = "[...document.querySelectorAll('body, .wide, pre')]"
+                wide = self.browser.value(f"{parts}.filter((e) => e.scrollWidth > e.clientWidth + 1).length")
+                self.assertEqual(wide, 0, place)
+        finally:
+            self.browser.call("Emulation.setEmulatedMedia", media="")
+            self.browser.call("Emulation.clearDeviceMetricsOverride")
 
     def test_a_kernel_of_two_runs_has_a_timeline_of_each_device(self):
         sys.path.insert(0, str(SOURCE / "report"))
