@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/own_commands.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
@@ -193,9 +194,8 @@ ExitCode audit(const AuditOptions& options) {
   const auto device =
       device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret}, std::move(servers), paths);
   const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  warn_of_log(run, ledger);
   const auto log = log::log_of(run);
-  if (!log.key) warn("{}", jobs::unverified_words(run.lost_log_key));
   const auto episodes = drawn_episodes(ledger, options.sample);
   auto found = audit_run(run, ledger, episodes, *device);
   std::set<std::string> looked_at;

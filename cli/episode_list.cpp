@@ -8,6 +8,7 @@
 
 #include "cli/findings.hpp"
 #include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/base/wrapped.hpp"
 #include "runner/log/ledger.hpp"
@@ -50,6 +51,7 @@ std::string cut_to(const std::string& text, std::size_t columns) {
 std::vector<ListedEpisode> list_episodes(const jobs::Run& run, const std::string& wanted,
                                          const exports::Chosen& chosen) {
   const auto ledger = log::read_ledger(run);
+  warn_of_log(run, ledger);
   std::vector<ListedEpisode> list;
   std::map<std::string, std::uint32_t> counted;
   for (const auto i : exports::places_of(run.plan, ledger, chosen)) {

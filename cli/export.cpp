@@ -8,6 +8,7 @@
 #include "cli/chosen_options.hpp"
 #include "cli/export_conversations.hpp"
 #include "cli/export_rows.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/row_writer.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -80,10 +81,11 @@ exports::SftOptions sft_options(const ExportOptions& options) {
   return sft;
 }
 
-void export_conversations(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger) {
-  exports::check_chosen(run.plan, options.chosen);
+using Places = std::vector<std::uint32_t>;
+
+void export_conversations(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger,
+                          const Places& places) {
   exports::check_chosen(run.plan, {.tasks = options.hold_out});
-  const auto places = exports::places_of(run.plan, ledger, options.chosen);
   std::vector<std::string> said;
   if (options.format == "inspect")
     said = export_inspect(run, ledger, places, options.output);
@@ -95,14 +97,14 @@ void export_conversations(const ExportOptions& options, const jobs::Run& run, co
     for (const auto& line : said) notice("{}", line);
 }
 
-void export_rows(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger) {
+void export_rows(const ExportOptions& options, const jobs::Run& run, const log::Ledger& ledger, const Places& places) {
   RowWriter rows(options.format == "csv" ? RowFormat::csv : RowFormat::jsonl);
   if (options.turns)
-    export_turns(rows, run, ledger, options.texts);
+    export_turns(rows, run, ledger, places, options.texts);
   else if (options.attempts)
-    export_attempts(rows, run, ledger);
+    export_attempts(rows, run, ledger, places);
   else
-    export_episodes(rows, run, ledger);
+    export_episodes(rows, run, ledger, places);
   rows.close();
 }
 
@@ -110,11 +112,13 @@ ExitCode export_run(const ExportOptions& options) {
   check_options(options);
   const auto run = jobs::load_run(options.run);
   const auto ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  warn_of_log(run, ledger);
+  exports::check_chosen(run.plan, options.chosen);
+  const auto places = exports::places_of(run.plan, ledger, options.chosen);
   if (is_of_rows(options.format))
-    export_rows(options, run, ledger);
+    export_rows(options, run, ledger, places);
   else
-    export_conversations(options, run, ledger);
+    export_conversations(options, run, ledger, places);
   return ExitCode::done;
 }
 

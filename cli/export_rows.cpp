@@ -25,41 +25,51 @@ void put_episode(RowWriter& rows, const jobs::Plan& plan, const jobs::PlannedEpi
       .count("replicate", episode.replicate);
 }
 
+/// Fields of what may be absent: then the columns are there and empty.
+struct Fields {
+  RowWriter& rows;
+  bool present;
+
+  void word(const char* name, std::string_view value) { present ? rows.text(name, value) : rows.absent(name); }
+  void real(const char* name, double value) { present ? rows.number(name, value) : rows.absent(name); }
+  void count(const char* name, std::uint64_t value) { present ? rows.count(name, value) : rows.absent(name); }
+  void flag(const char* name, int value) { rows.flag(name, present ? value : -1); }
+};
+
 /// An attempt's row, or the absence of one.
 void put_end(RowWriter& rows, const log::End* end, const std::string& findings_json) {
-  const auto word = [&](const char* name, std::string_view value) {
-    end != nullptr ? rows.text(name, value) : rows.absent(name);
-  };
-  const auto real = [&](const char* name, double value) {
-    end != nullptr ? rows.number(name, value) : rows.absent(name);
-  };
-  const auto count = [&](const char* name, std::uint64_t value) {
-    end != nullptr ? rows.count(name, value) : rows.absent(name);
-  };
-  const auto flag = [&](const char* name, int value) { rows.flag(name, end != nullptr ? value : -1); };
+  Fields put{rows, end != nullptr};
   const log::End none;
   const auto& e = end != nullptr ? *end : none;
-  count("attempt", e.id.attempt);
-  count("inherited_turns", e.inherited_turns);
-  word("outcome", to_string(e.outcome)), word("ended_by", to_string(e.ended_by));
-  flag("nudged", e.nudged), flag("passed", e.passed), flag("strict_passed", e.strict_passed);
-  flag("best_passed", e.best_passed), flag("best_strict_passed", e.best_strict_passed);
-  word("stage", to_string(e.stage)), word("code", to_string(e.code)), word("group", group_of(e.code));
-  count("line", e.line);
-  real("max_abs_err", e.max_abs_err), real("rel_l2", e.rel_l2);
-  count("turns", e.turns);
-  real("started", e.started), real("seconds", e.seconds);
-  count("tokens_in", e.tokens_in), count("tokens_out", e.tokens_out), count("tokens_cached", e.tokens_cached);
-  real("cost_usd", e.cost_usd);
-  count("api_retries", e.api_retries);
-  real("estimate_us", e.estimate_us);
-  word("node", e.node);
-  count("rank", e.rank);
-  flag("synthetic", e.synthetic);
-  count("trials", e.trials), count("trials_passed", e.trials_passed);
+  put.count("attempt", e.id.attempt);
+  put.count("inherited_turns", e.inherited_turns);
+  put.word("outcome", to_string(e.outcome)), put.word("ended_by", to_string(e.ended_by));
+  put.flag("nudged", e.nudged), put.flag("passed", e.passed), put.flag("strict_passed", e.strict_passed);
+  put.flag("best_passed", e.best_passed), put.flag("best_strict_passed", e.best_strict_passed);
+  put.word("stage", to_string(e.stage)), put.word("code", to_string(e.code)), put.word("group", group_of(e.code));
+  put.count("line", e.line);
+  put.real("max_abs_err", e.max_abs_err), put.real("rel_l2", e.rel_l2);
+  put.count("turns", e.turns);
+  put.real("started", e.started), put.real("seconds", e.seconds);
+  put.count("tokens_in", e.tokens_in), put.count("tokens_out", e.tokens_out);
+  put.count("tokens_cached", e.tokens_cached);
+  put.real("cost_usd", e.cost_usd);
+  put.count("api_retries", e.api_retries);
+  put.real("estimate_us", e.estimate_us);
+  put.word("node", e.node);
+  put.count("rank", e.rank);
+  put.flag("synthetic", e.synthetic);
+  put.count("trials", e.trials), put.count("trials_passed", e.trials_passed);
   const auto findings = parse_findings(findings_json);
-  word("message", findings.message), word("hints", findings.hints);
-  word("first", findings.first), word("worst", findings.worst);
+  put.word("message", findings.message), put.word("hints", findings.hints);
+  put.word("first", findings.first), put.word("worst", findings.worst);
+}
+
+/// Which of the plan's episodes stand among some places.
+std::vector<bool> chosen_among(const jobs::Plan& plan, std::span<const std::uint32_t> places) {
+  std::vector<bool> chosen(plan.episodes.size(), false);
+  for (const auto place : places) chosen[place] = true;
+  return chosen;
 }
 
 /// What the final checks of the counted attempts found, parallel to the plan's episodes.
@@ -78,11 +88,12 @@ std::vector<std::string> read_findings(const jobs::Run& run, const log::Ledger& 
 
 }  // namespace
 
-void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger,
+                     std::span<const std::uint32_t> places) {
   const auto& plan = run.plan;
   const auto findings = read_findings(run, ledger);
   const RewardColumns rewards(run);
-  for (std::size_t i = 0; i < plan.episodes.size(); ++i) {
+  for (const auto i : places) {
     const auto& state = ledger.states[i];
     put_episode(rows, plan, plan.episodes[i]);
     rows.flag("counted", state.is_scored()).count("attempts", state.attempts);
@@ -97,13 +108,15 @@ void export_episodes(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
   }
 }
 
-void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger) {
+void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger,
+                     std::span<const std::uint32_t> places) {
+  const auto chosen = chosen_among(run.plan, places);
   const log::PlanIndex index(run.plan);
   const RewardColumns rewards(run);
   log::LogVisitor visitor;
   visitor.end = [&](const log::End& end) {
     const auto place = index.find(end.id);
-    if (place == log::PlanIndex::kUnplanned) return;
+    if (place == log::PlanIndex::kUnplanned || !chosen[place]) return;
     put_episode(rows, run.plan, run.plan.episodes[place]);
     rows.flag("counted", ledger.states[place].counted_attempt == end.id.attempt);
     put_end(rows, &end, end.findings);
@@ -119,8 +132,8 @@ namespace {
 /// log's files. Memory holds the replies that wait for their turn: in a segment none, in a journal one a lane.
 class TurnExport {
  public:
-  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, bool texts)
-      : rows_(rows), plan_(plan), ledger_(ledger), texts_(texts), index_(plan) {}
+  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, std::vector<bool> chosen, bool texts)
+      : rows_(rows), plan_(plan), ledger_(ledger), chosen_(std::move(chosen)), texts_(texts), index_(plan) {}
 
   void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
 
@@ -138,7 +151,7 @@ class TurnExport {
  private:
   void put(const log::Reply& reply, const log::Turn* turn) {
     const auto place = index_.find(reply.id);
-    if (place == log::PlanIndex::kUnplanned) return;
+    if (place == log::PlanIndex::kUnplanned || !chosen_[place]) return;
     put_episode(rows_, plan_, plan_.episodes[place]);
     rows_.count("attempt", reply.id.attempt);
     rows_.flag("counted", ledger_.states[place].counted_attempt == reply.id.attempt);
@@ -154,39 +167,31 @@ class TurnExport {
   }
 
   void put_checks(const log::Turn* turn) {
-    const auto word = [&](const char* name, std::string_view value) {
-      turn != nullptr ? rows_.text(name, value) : rows_.absent(name);
-    };
-    const auto real = [&](const char* name, double value) {
-      turn != nullptr ? rows_.number(name, value) : rows_.absent(name);
-    };
-    const auto count = [&](const char* name, std::uint64_t value) {
-      turn != nullptr ? rows_.count(name, value) : rows_.absent(name);
-    };
+    Fields put{rows_, turn != nullptr};
     const log::Turn none;
     const auto& t = turn != nullptr ? *turn : none;
-    word("event", to_string(t.event));
-    rows_.flag("nudged", turn != nullptr ? t.nudged : -1);
-    word("flags", t.flags);
-    count("tool_calls", t.tool_calls);
-    rows_.flag("compile_ok", t.compile_ok).flag("verify_ok", t.verify_ok);
-    word("stage", to_string(t.stage)), word("code", to_string(t.code)), word("group", group_of(t.code));
-    count("line", t.line);
-    real("compile_s", t.compile_s), real("verify_s", t.verify_s);
-    real("max_abs_err", t.max_abs_err), real("rel_l2", t.rel_l2), real("estimate_us", t.estimate_us);
+    put.word("event", to_string(t.event));
+    put.flag("nudged", t.nudged);
+    put.word("flags", t.flags);
+    put.count("tool_calls", t.tool_calls);
+    put.flag("compile_ok", t.compile_ok), put.flag("verify_ok", t.verify_ok);
+    put.word("stage", to_string(t.stage)), put.word("code", to_string(t.code)), put.word("group", group_of(t.code));
+    put.count("line", t.line);
+    put.real("compile_s", t.compile_s), put.real("verify_s", t.verify_s);
+    put.real("max_abs_err", t.max_abs_err), put.real("rel_l2", t.rel_l2), put.real("estimate_us", t.estimate_us);
   }
 
   void put_texts(const log::Reply& reply, const log::Turn* turn) {
     rows_.text("request", reply.request).text("reply", reply.reply);
-    if (turn != nullptr)
-      rows_.text("kernel", turn->kernel).text("tool_output", turn->tool_output);
-    else
-      rows_.absent("kernel").absent("tool_output");
+    Fields put{rows_, turn != nullptr};
+    put.word("kernel", turn != nullptr ? turn->kernel : "");
+    put.word("tool_output", turn != nullptr ? turn->tool_output : "");
   }
 
   RowWriter& rows_;
   const jobs::Plan& plan_;
   const log::Ledger& ledger_;
+  std::vector<bool> chosen_;
   bool texts_;
   log::PlanIndex index_;
   std::map<std::pair<log::AttemptId, std::uint32_t>, log::Reply> replies_;
@@ -194,8 +199,9 @@ class TurnExport {
 
 }  // namespace
 
-void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger, bool texts) {
-  TurnExport turns(rows, run.plan, ledger, texts);
+void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger,
+                  std::span<const std::uint32_t> places, bool texts) {
+  TurnExport turns(rows, run.plan, ledger, chosen_among(run.plan, places), texts);
   log::LogVisitor visitor;
   visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
   visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };

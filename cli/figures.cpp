@@ -101,12 +101,7 @@ void draw(const FiguresOptions& options, const std::vector<const Figure*>& figur
 
 ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*>& figures) {
   if (options.folder.empty()) options.folder = fs::path(options.runs.front()) / "figures";
-  std::vector<aggregate::ReadRun> sources;
-  for (const auto& folder : options.runs) {
-    auto run = jobs::load_run(folder);
-    auto ledger = log::read_ledger(run);
-    sources.push_back({std::move(run), std::move(ledger)});
-  }
+  const auto sources = aggregate::read_runs(options.runs);
   const auto population = aggregate::merge_runs(sources);
   const auto turns = aggregate::read_turn_facts(population, sources);
   aggregate::TableOptions how;

@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include "jobs/base/notice.hpp"
-#include "jobs/run_directory.hpp"
 
 namespace nkigrid::cli {
 
@@ -16,6 +15,11 @@ log::RunLog log_of_run(const std::string& run) {
   auto [run_id, key, lost] = jobs::read_run_name(run);
   if (key.empty()) warn("{}", jobs::unverified_words(lost));
   return {std::filesystem::path(run) / "log", std::move(run_id), log::SealKey(std::move(key))};
+}
+
+void warn_of_log(const jobs::Run& run, const log::Ledger& ledger) {
+  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  if (run.log_key.empty()) warn("{}", jobs::unverified_words(run.lost_log_key));
 }
 
 std::string size_text(const std::filesystem::path& folder) {

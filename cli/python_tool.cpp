@@ -11,10 +11,11 @@
 namespace nkigrid::cli {
 namespace {
 
-/// The home is for matplotlib's cache of fonts: without one it makes it each time.
+/// The home is for matplotlib's cache of fonts: without one it makes it each time. Where libraries lie is for nkigrid,
+/// which the report starts again.
 std::vector<std::string> tool_environment() {
   std::vector<std::string> environment = {"PYTHONHASHSEED=0", "PATH=/usr/bin:/bin"};
-  for (const char* name : {"HOME", "TMPDIR"}) {
+  for (const char* name : {"HOME", "TMPDIR", "LD_LIBRARY_PATH"}) {
     if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
   }
   return environment;

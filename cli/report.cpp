@@ -4,10 +4,12 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "aggregate/evidence/population.hpp"
 #include "cli/python_tool.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
@@ -31,19 +33,16 @@ struct ReportOptions {
   bool watch = false, timelines = false, quiet = false;
 };
 
-std::uint64_t outstanding_in(const std::vector<std::string>& runs) {
-  std::uint64_t sum = 0;
-  for (const auto& folder : runs) sum += log::read_ledger(jobs::load_run(folder)).outstanding();
-  return sum;
-}
-
 ExitCode report(const ReportOptions& options) {
-  const auto outstanding = outstanding_in(options.runs);  // refuses what is no run before anything is written
+  const auto runs = aggregate::read_runs(options.runs);  // refuses what is no run before anything is written
+  const auto outstanding = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                                           [](auto sum, const auto& read) { return sum + read.ledger.outstanding(); });
   const fs::path output =
       options.output.empty() ? fs::path(options.runs.front()) / "report" / "index.html" : fs::path(options.output);
   if (output.has_parent_path()) make_directories(output.parent_path());
   std::vector<std::string> arguments = {fs::read_symlink("/proc/self/exe"), output};
   if (options.timelines) arguments.emplace_back("--timelines");
+  for (const auto& name : aggregate::names_of(runs)) arguments.push_back("--label=" + name);
   arguments.insert(arguments.end(), options.runs.begin(), options.runs.end());
   const auto told = run_python_tool("report/build.py", arguments, kBuildTimeout);
   if (!options.quiet) {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
-#include "jobs/base/notice.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/agent/reread.hpp"
 #include "runner/log/history.hpp"
@@ -63,7 +63,7 @@ void reread_episode(const jobs::Run& run, const jobs::CellSpec& cell, const std:
 Rereading reread_run(const jobs::Run& run) {
   Rereading all;
   const log::Ledger ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  warn_of_log(run, ledger);
   std::vector<log::HistoryKey> wanted;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < run.plan.episodes.size(); ++i) {

@@ -38,12 +38,7 @@ std::filesystem::path folder_of(const std::string& name) {
 
 /// What the two runs differ in. Nothing of it is kept: `tables RUN RUN2` prints it again.
 void print_changes(const ReverifyOptions& options, const std::string& after) {
-  std::vector<aggregate::ReadRun> sources;
-  for (const auto& folder : {options.run, after}) {
-    auto run = jobs::load_run(folder);
-    auto ledger = log::read_ledger(run);
-    sources.push_back({std::move(run), std::move(ledger)});
-  }
+  const auto sources = aggregate::read_runs({options.run, after});
   const auto population = aggregate::merge_runs(sources);
   const auto format = options.json ? aggregate::Format::json : aggregate::Format::text;
   const auto evidence = aggregate::evidence_of(population, {.by = aggregate::ScopesBy::level});

@@ -13,6 +13,7 @@
 
 #include "cli/chosen_options.hpp"
 #include "cli/episode_list.hpp"
+#include "cli/log_folder.hpp"
 #include "cli/pager.hpp"
 #include "cli/set_option.hpp"
 #include "cli/show_prompt.hpp"
@@ -46,10 +47,7 @@ struct ShowOptions {
   std::size_t limit = 0;   ///< lines of a list; 0: all
   exports::Chosen chosen;
 
-  bool lists() const {
-    return failed || limit > 0 || !chosen.cells.empty() || !chosen.tasks.empty() || !chosen.levels.empty() ||
-           !chosen.categories.empty() || !chosen.outcomes.empty() || !chosen.codes.empty();
-  }
+  bool lists() const { return failed || limit > 0 || chosen != exports::Chosen{}; }
 };
 
 bool wants_color() {
@@ -102,7 +100,7 @@ Transcript read_transcript(const jobs::Run& run, const EpisodeId& id) {
   const auto& planned = run.plan.episodes[index];
   const std::string& key = run.plan.key(planned.cell, planned.task);
   const log::Ledger ledger = log::read_ledger(run);
-  for (const auto& warning : ledger.warnings) warn("{}", warning);
+  warn_of_log(run, ledger);
   Transcript transcript;
   transcript.episode = to_string(id);
   transcript.turns = log::read_history(log::log_of(run), id, key);

@@ -179,6 +179,7 @@ StatusReport make_status(const jobs::Run& run, const log::Ledger& ledger, double
   report.scored = ledger.scored();
   report.outstanding = ledger.outstanding();
   report.log_warnings = ledger.warnings;
+  if (run.log_key.empty()) report.log_warnings.push_back(jobs::unverified_words(run.lost_log_key));
   if (auto builds = ledger.build_warning(); !builds.empty()) report.log_warnings.push_back(std::move(builds));
   report.rows_outside = ledger.ignored_rows;
   if (report.outstanding > 0)

@@ -106,12 +106,7 @@ ExitCode tables_of_run(const TablesOptions& options, const Request& request) {
 }
 
 ExitCode tables_of_runs(const TablesOptions& options, const Request& request) {
-  std::vector<aggregate::ReadRun> sources;
-  for (const auto& folder : options.runs) {
-    auto run = jobs::load_run(folder);
-    auto ledger = log::read_ledger(run);
-    sources.push_back({std::move(run), std::move(ledger)});
-  }
+  const auto sources = aggregate::read_runs(options.runs);
   const auto population = aggregate::merge_runs(sources);
   std::optional<aggregate::TurnFacts> turns;
   if (needs_turns(request.tables)) turns = aggregate::read_turn_facts(population, sources);
@@ -149,6 +144,11 @@ ExitCode tables(const TablesOptions& options) {
     return ExitCode::done;
   }
   if (options.rows) return rows_of_run(options);
+  if (options.chosen != exports::Chosen{})
+    throw Error(
+        ErrorCode::usage,
+        "--cell, --task, --level, --category, --outcome and --code choose what --rows lists; add --rows (tables "
+        "of a part of the tasks: --subset)");
   const auto request = read_request(options);
   if (options.runs.empty() == options.counts.empty())
     throw Error(ErrorCode::usage, "tables wants a RUN or --counts FILE, and not both");

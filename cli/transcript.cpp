@@ -69,7 +69,7 @@ class Writer {
     std::string notes = fmt::format("{} + {} tokens", logged.reply.tokens_in, logged.reply.tokens_out);
     if (reply.finish == model::Finish::length) notes += ", cut at the token limit";
     if (logged.reply.api_retries > 0) notes += fmt::format(", {} retries", logged.reply.api_retries);
-    if (logged.turn && !logged.turn->flags.empty()) notes += ", " + logged.turn->flags;
+    if (logged.turn && !logged.turn->flags.empty()) notes += ", " + printable(logged.turn->flags);
     return fmt::format("{}  {}\n", paint_.bold(fmt::format("Turn {}", logged.reply.turn)), paint_.dim(notes));
   }
 
@@ -109,7 +109,7 @@ class Writer {
       if (call.id == answer.tool_call_id) name = call.name;
     }
     const auto json = nlohmann::json::parse(answer.content, nullptr, false);
-    if (!json.is_object()) return fmt::format("  <- {}: {}\n", name, printable(answer.content));
+    if (!json.is_object()) return fmt::format("  <- {}: {}\n", printable(name), printable(answer.content));
     const bool ok = json.value("ok", false);
     std::string text = fmt::format("  <- {}: {}", printable(name), ok ? paint_.good("ok") : paint_.bad("failed"));
     text += summary(json) + "\n";
@@ -292,7 +292,8 @@ std::string render_prompt(const std::vector<model::Message>& messages, const std
                         printable(message.content));
   }
   for (const model::ToolSpec& tool : tools)
-    text += fmt::format("=== tool {} ===\n{}\n{}\n", tool.name, tool.description, tool.parameters);
+    text +=
+        fmt::format("=== tool {} ===\n{}\n{}\n", tool.name, printable(tool.description), printable(tool.parameters));
   return text;
 }
 

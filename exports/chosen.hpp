@@ -15,6 +15,8 @@ struct Chosen {
   std::vector<std::string> cells, tasks, levels, categories;
   std::vector<std::string> outcomes;  ///< of the counted attempt, or "outstanding"
   std::vector<std::string> codes;     ///< of the final check, e.g. PARTITION_LIMIT, or an error group
+
+  bool operator==(const Chosen&) const = default;
 };
 
 /// Every value that a list may name. @throws Error{usage} for one that no episode of the plan has, with near ones

@@ -1,5 +1,6 @@
 #include "exports/dialogue.hpp"
 
+#include "jobs/base/error.hpp"
 #include "runner/agent/modes.hpp"
 #include "runner/agent/reading.hpp"
 #include "runner/model/chat_json.hpp"
@@ -8,7 +9,15 @@ namespace nkigrid::exports {
 namespace {
 
 void say(Dialogue& dialogue, const std::string& lines, std::uint32_t turn) {
-  for (auto& message : agent::parse_lines(lines)) dialogue.utterances.push_back({std::move(message), turn});
+  for (auto& message : agent::parse_lines(lines)) {
+    const bool poses = message.role == model::Role::system || message.role == model::Role::user;
+    if (turn == 0 && !poses)
+      throw Error(
+          ErrorCode::corrupt,
+          "a conversation begins with a reply or an answer to one (a task is posed by system and user); its log "
+          "was not written by nkigrid, so leave its episode out (--cell, --task)");
+    dialogue.utterances.push_back({std::move(message), turn});
+  }
 }
 
 }  // namespace

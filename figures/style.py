@@ -21,6 +21,7 @@ HATCHES = ["", "///", "...", "xxx", "\\\\\\", "ooo", "---", "+++"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2))]
 
+matplotlib.rcdefaults()  # whatever the reader's own matplotlibrc says
 plt.rcParams.update(
     {
         "font.family": "DejaVu Sans",

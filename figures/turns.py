@@ -7,15 +7,14 @@ import style
 def turn_rows(table):
     rows = []
     for row in table:
-        scored = float(row["scored"])
-        if scored == 0:
-            continue
-        rate = style.number(row.get("rate"))
+        rate = style.number(row["rate"])
+        if rate is None:
+            continue  # episodes are outstanding
         rows.append(
             {
                 "cell": row["cell"],
                 "turn": int(row["turn"]),
-                "rate": 100 * (float(row["passed"]) / scored if rate is None else rate),
+                "rate": 100 * rate,
                 "low": None if not row.get("interval_low") else 100 * float(row["interval_low"]),
                 "high": None if not row.get("interval_high") else 100 * float(row["interval_high"]),
                 "open": row["open"],

@@ -1,6 +1,6 @@
 """Makes one HTML file of runs: tables, figures, every episode with its transcript. A reader fetches nothing.
 
-Usage: build.py NKIGRID OUT [--timelines] RUN...
+Usage: build.py NKIGRID OUT [--timelines] [--label NAME]... RUN...    a label a run: what tables call it
 
 Everything comes out of `nkigrid export`, `tables` and `figures`; the page is page/page.html with the style and
 scripts beside it. Data lie in it as gzip in base64, a block a hundred episodes: docs/formats/report.md.
@@ -76,7 +76,7 @@ class Texts:
 
 
 def lines(text):
-    return [json.loads(line) for line in (text or "").splitlines()]
+    return [json.loads(line) for line in (text or "").split("\n") if line]  # no other end of a line is one of JSON
 
 
 def message(texts, said):
@@ -118,8 +118,10 @@ def counted_turns(episode, rows):
 class Page:
     """The data of the page: an index of all episodes, and blocks of transcripts on the disk until they are packed."""
 
-    def __init__(self, folder):
-        self.folder, self.episodes, self.blocks = folder, [], []
+    def __init__(self, folder, cells):
+        """cells: names of tables, which keep a cell of another key apart as cell@label"""
+        self.folder, self.episodes, self.cells = folder, [], cells
+        self.merged = {}  # (cell, task, key) -> the cell that tables count it in
         self.places = collections.defaultdict(dict)
         self.folders = {}  # a run's label -> its folder
 
@@ -128,6 +130,9 @@ class Page:
         for line in stream(nkigrid, "export", run):
             row = json.loads(line)
             row["run"] = label
+            apart = f"{row['cell']}@{label}"
+            own = (row["cell"], row["task"], row["key"])
+            row["cell"] = self.merged.setdefault(own, apart if apart in self.cells else row["cell"])
             self.places[label][row["episode"]] = len(self.episodes)
             self.episodes.append(row)
         files = {}
@@ -203,6 +208,7 @@ def write(out, title, data, blocks):
         f"default-src 'none'; img-src data:; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'"
     )
     head, tail = (HERE / "page.html").read_text().split("@BLOCKS@")
+    title = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in title)
     head = head.replace("@POLICY@", policy).replace("@TITLE@", html.escape(title))
     head = head.replace("@STYLE@", style).replace("@DATA@", data)
     beside = out.with_name(f".{out.name}.part")
@@ -222,14 +228,15 @@ def main():
     parser.add_argument("nkigrid")
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--timelines", action="store_true")
+    parser.add_argument("--label", action="append", required=True)
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nkigrid-report-") as box:
         box = pathlib.Path(box)
-        page = Page(box)
-        for run in options.runs:
-            page.read(options.nkigrid, run, run.resolve().name)
         tables = json.loads(call(options.nkigrid, "tables", *options.runs, "--json", "--table", "all", codes=(0, 1)))
+        page = Page(box, {cell["cell"] for cell in tables["cells"]})
+        for run, label in zip(options.runs, options.label, strict=True):
+            page.read(options.nkigrid, run, label)
         synthetic = any(row["synthetic"] for row in page.episodes)
         shown = {"tables": tables, "index": page.index(), "in_block": IN_BLOCK, "synthetic": synthetic}
         shown["figures"] = figures(options.nkigrid, options.runs, box / "figures")

@@ -33,13 +33,13 @@ def of_trace(trace):
 
 
 class Timelines:
-    """Asks once for each kernel of a task; None where the device gives none."""
+    """Asks once for each kernel of a task in a run; None where the device gives none."""
 
     def __init__(self, nkigrid, folder):
         self.nkigrid, self.folder, self.known = nkigrid, pathlib.Path(folder), {}
 
     def of(self, run, task, kernel):
-        key = (task, kernel)
+        key = (run, task, kernel)  # runs may be of different devices
         if key not in self.known:
             self.known[key] = self.ask(run, task, kernel)
         return self.known[key]

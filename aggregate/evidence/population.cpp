@@ -28,22 +28,6 @@ struct MergedCell {
   std::set<std::uint64_t> seeds;
 };
 
-/// What the runs are called where a cell must say which it is of.
-std::vector<std::string> names_of(std::span<const ReadRun> sources) {
-  std::vector<std::string> names;
-  for (const auto& source : sources) {
-    const auto same = std::count_if(sources.begin(), sources.end(),
-                                    [&](const auto& other) { return other.run.grid.name == source.run.grid.name; });
-    auto folder = std::filesystem::path(source.run.folder).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    names.push_back(same == 1 ? source.run.grid.name : folder.filename().string());
-    // Two folders of one name and grid: their content tells them apart.
-    if (std::count(names.begin(), names.end(), names.back()) > 1)
-      names.back() += "-" + source.run.grid_hash.substr(0, 8);
-  }
-  return names;
-}
-
 /// Two folders of one run are copies, and copies have one seed: with another in its grid a copy's episodes would count
 /// as replicates that nobody drew.
 void require_own_seeds(std::span<const ReadRun> sources) {
@@ -284,6 +268,31 @@ class Merger {
 };
 
 }  // namespace
+
+std::vector<ReadRun> read_runs(const std::vector<std::string>& folders) {
+  std::vector<ReadRun> runs;
+  for (const auto& folder : folders) {
+    auto run = jobs::load_run(folder);
+    auto ledger = log::read_ledger(run);
+    runs.push_back({std::move(run), std::move(ledger)});
+  }
+  return runs;
+}
+
+std::vector<std::string> names_of(std::span<const ReadRun> sources) {
+  std::vector<std::string> names;
+  for (const auto& source : sources) {
+    const auto same = std::count_if(sources.begin(), sources.end(),
+                                    [&](const auto& other) { return other.run.grid.name == source.run.grid.name; });
+    auto folder = std::filesystem::path(source.run.folder).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    names.push_back(same == 1 ? source.run.grid.name : folder.filename().string());
+    // Two folders of one name and grid: their content tells them apart.
+    if (std::count(names.begin(), names.end(), names.back()) > 1)
+      names.back() += "-" + source.run.grid_hash.substr(0, 8);
+  }
+  return names;
+}
 
 Population merge_runs(std::span<const ReadRun> sources) { return Merger(sources).merge(); }
 

@@ -18,7 +18,8 @@ struct TurnsRow {
   std::uint64_t scored = 0;
   std::vector<std::uint64_t> passed;  ///< episodes that passed and took at most t turns
   std::vector<std::uint64_t> open;    ///< episodes that took at least t turns
-  /// Of the pass rate within t turns, for other tasks of these levels; none with episodes outstanding.
+  /// Of the pass rate within t turns, for other tasks of these levels; none with episodes outstanding, unless
+  /// rates over the scored ones are asked for.
   std::vector<std::optional<double>> rates;
   std::vector<std::optional<Interval>> intervals;
 };
@@ -90,7 +91,8 @@ std::vector<TurnsRow> make_turns(const Evidence& evidence) {
   });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     cumulate(rows[i], most);
-    add_rates(rows[i], tasks[i], is_whole(evidence.scores[i]), evidence.options.confidence);
+    const bool known = evidence.options.partial || is_whole(evidence.scores[i]);
+    add_rates(rows[i], tasks[i], known, evidence.options.confidence);
   }
   return rows;
 }

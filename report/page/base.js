@@ -12,8 +12,9 @@ async function unpacked(element) {
   return JSON.parse(await new Response(plain).text());
 }
 
-// What steers or hides stands as \u{..}: control, bidirectional and zero-width characters.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// What steers or hides stands as \u{..}: the characters that a terminal is spared, too (jobs/base/text.cpp).
+const HIDDEN = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f" +
+  "\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]", "gu");
 const visible = (text) => String(text).replace(HIDDEN, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
 
 // An element: el("td", {className: "n"}, "text", child, ...).
@@ -44,4 +45,4 @@ let data, index, count, several; // of the report, once it is unpacked
 
 const word = (key, i) => index[key].words[index[key].rows[i]];
 const idOf = (i) =>
-  `${word("cell", i)}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");
+  `${word("cell", i).split("@")[0]}/${word("task", i)}#${index.replicate[i]}` + (several ? "@" + word("run", i) : "");

@@ -104,7 +104,8 @@ async function showEpisode(wanted) {
     if (turn.kernel !== null && turn.kernel !== undefined) before = texts[turn.kernel];
     return view;
   });
-  return [el("p", {}, link("episodes?" + query(filter), "episodes", { id: "back" }), " ", step(-1, "previous"), " ",
-    step(1, "next")), el("h2", {}, wanted.episode, " ", outcomeOf(place)), verdictView(episode),
-    episode.timeline ? timelineView(episode.timeline) : null, turns].filter(Boolean);
+  const moves = [link("episodes?" + query(filter), "episodes", { id: "back" }), " ", step(-1, "previous"), " ",
+    step(1, "next")];
+  return [el("p", { className: "moves" }, moves), el("h2", {}, wanted.episode, " ", outcomeOf(place)),
+    verdictView(episode), episode.timeline ? timelineView(episode.timeline) : null, turns].filter(Boolean);
 }

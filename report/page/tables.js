@@ -7,11 +7,8 @@ const rateCell = (rate, hash) => {
     el("small", {}, rate.interval ? words : rate.bounds ? `outstanding ${rate.outstanding}, ${words}` : ""));
 };
 
-// The filter that finds the episodes of a cell, which is called cell@run where it is kept apart.
-function filterOf(cell, more) {
-  const [name, run] = cell.split("@");
-  return "episodes?" + query({ cell: name, run: several && run ? run : "", ...more });
-}
+// The filter that finds the episodes of a cell.
+const filterOf = (cell, more) => "episodes?" + query({ cell, ...more });
 
 function cellsTable() {
   const levels = [...new Set(data.tables.cells.flatMap((cell) => Object.keys(cell.levels)))];
@@ -35,7 +32,7 @@ const shown = (value) => (value === null || value === undefined ? ""
 // Where a field leads to: a cell, with the level, category or task beside it; an outcome, group or code of one.
 function leadsTo(row, column) {
   if (column === "cell" || column === "a" || column === "b") {
-    if (!index.cell.words.includes(String(row[column]).split("@")[0])) return "";
+    if (!index.cell.words.includes(String(row[column]))) return "";
     const { level, category, task } = row;
     return filterOf(row[column], { level, category, task });
   }
@@ -43,6 +40,8 @@ function leadsTo(row, column) {
   const key = { outcomes: "outcome", groups: "group", codes: "code" }[kind];
   return key && name && row[column] > 0 ? filterOf(row.cell, { [key]: name }) : "";
 }
+
+const MANY = 9; // columns: with more, their names stand upright on paper
 
 function plainTable(rows) {
   const lines = rows.map(flat);
@@ -53,7 +52,7 @@ function plainTable(rows) {
     return el("td", { className: typeof row[name] === "number" ? "n" : "" },
       hash ? link(hash, shown(row[name])) : shown(row[name]));
   };
-  return el("div", { className: "wide" }, el("table", {},
+  return el("div", { className: "wide" }, el("table", { className: columns.length > MANY ? "many" : "" },
     el("thead", {}, el("tr", {}, columns.map((name) => el("th", { className: kindOf(name) }, name)))),
     el("tbody", {}, lines.map((row) => el("tr", {}, columns.map((name) => field(row, name)))))));
 }
@@ -71,6 +70,6 @@ function showTables() {
   return parts;
 }
 
-const showFigures = () => data.figures.length === 0 ? [el("p", {}, "no figure was drawn (matplotlib was not there)")]
+const showFigures = () => data.figures.length === 0 ? [el("p", {}, "no figure was drawn; `nkigrid figures` says why")]
   : data.figures.map(({ name, svg }) => el("figure", {}, el("figcaption", {}, name),
     el("img", { src: "data:image/svg+xml;base64," + svg, alt: name })));

@@ -179,12 +179,20 @@ class Exports(unittest.TestCase):
         once = nkigrid("export", self.run_folder, "--format", "sft-openai", "--dedup", "-q").stdout.splitlines()
         self.assertEqual(once, list(dict.fromkeys(all_rows)))
 
+    def test_rows_are_of_the_episodes_that_are_chosen(self):
+        wanted = {name for name, row in self.episodes.items() if row["level"] == "L1" and row["outcome"] == "pass"}
+        self.assertTrue(0 < len(wanted) < len(self.episodes))
+        for form in ([], ["--attempts"], ["--turns"]):
+            found = rows(self.run_folder, *form, "--level", "L1", "--outcome", "pass")
+            self.assertEqual({row["episode"] for row in found}, wanted, form)
+
     def test_what_fits_nothing_is_refused_with_what_there_is(self):
         for options, says in (
             (["--format", "sft-openai", "--hold-out", "L9/*"], "no task 'L9/*' in this run"),
             (["--format", "inspect"], "add -o FOLDER"),
             (["--format", "jsonl", "--dedup"], "are of --format sft-openai"),
             (["--format", "sft-trl", "--outcome", "mismach"], "did you mean 'mismatch'"),
+            (["--cell", "nosuch.*"], "no cell 'nosuch.*' in this run"),
             (["--format", "parquet"], "Debian 12 has no Arrow"),
             (["--format", "sft"], "unknown export format 'sft'"),
         ):

@@ -9,6 +9,7 @@ import unittest
 
 import h5py
 import harness
+import numpy
 from harness import Case, environment, nkigrid
 
 GRID = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
@@ -114,6 +115,16 @@ class ForgedLogs(Case):
         for form in ("text", "markdown", "json"):
             self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", form).stdout)
         self.assertIn("the log is unverified", nkigrid("tables", self.run_folder, "--format", "csv").stderr)
+        episode = json.loads(nkigrid("export", self.run_folder).stdout.splitlines()[0])["episode"]
+        for verb in (
+            ("export", self.run_folder),
+            ("show", self.run_folder, episode),
+            ("show", self.run_folder, "--failed"),
+        ):
+            self.assertIn("the log is unverified", nkigrid(*verb).stderr, verb)
+        self.assertIn("warning: the log is unverified", nkigrid("status", self.run_folder).stdout)
+        (said,) = json.loads(nkigrid("status", self.run_folder, "--json").stdout)["log_warnings"]
+        self.assertIn("the log is unverified", said)
 
     def test_nothing_is_written_while_the_key_is_lost(self):
         before = sorted((file.name, file.read_bytes()) for file in self.log.iterdir() if file.is_file())
@@ -174,6 +185,18 @@ class ForgedLogs(Case):
         self.assertEqual(nkigrid("audit", self.run_folder).returncode, 3)
         nkigrid("audit", self.run_folder, "--sample", 1)
         self.assertIn("did not come again", nkigrid("tables", self.run_folder).stdout)
+
+    def test_what_a_forged_turn_says_of_itself_steers_no_terminal(self):
+        self.without_key()
+        with h5py.File(self.segment, "r+") as file:
+            episode = file["turns/episode"][0].decode()
+            count = len(file["turns/flags"])
+            del file["turns/flags"]
+            file["turns"].create_dataset("flags", data=numpy.full(count, b"\x1b[2J", h5py.string_dtype("utf-8", 8)))
+        shown = nkigrid("show", self.run_folder, episode)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("\\x1b[2J", shown.stdout)
+        self.assertNotIn("\x1b", shown.stdout)
 
     def test_another_key_and_an_open_one_are_refused(self):
         key = self.run_folder / "log_key"

@@ -7,10 +7,11 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from harness import SMALL, SOURCE, nkigrid
+from harness import SMALL, SOURCE, environment, nkigrid
 
 COUNTS = SOURCE / "configs/paper-counts.yaml"
 
@@ -47,6 +48,9 @@ class Looking(unittest.TestCase):
         self.assertEqual([row["episode"] for row in json.loads(done.stdout)["episodes"]], wanted[:1])
 
     def test_an_unknown_value_is_refused_with_a_near_one(self):
+        done = nkigrid("tables", self.run_folder, "--level", "L1")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), "tables of a part are --subset")
+        self.assertIn("add --rows", done.stderr)
         done = nkigrid("show", self.run_folder, "--cell", "novice.agnt.rank-aware")
         self.assertEqual(done.returncode, 2)
         self.assertIn("did you mean 'novice.agent.rank-aware'", done.stderr)
@@ -141,6 +145,28 @@ class Looking(unittest.TestCase):
         self.assertEqual(set(drawn), set(told))
         for key, rate in drawn.items():
             self.assertAlmostEqual(rate, told[key], places=3)
+
+    def test_a_rate_that_is_not_known_yet_is_not_drawn(self):
+        sys.path.insert(0, str(SOURCE / "figures"))
+        import turns
+
+        known = {"cell": "a", "turn": "1", "rate": "0.5", "interval_low": "0.2", "interval_high": "0.8"}
+        counts = {"scored": "4", "passed": "2", "open": "4"}
+        outstanding = known | {"cell": "b", "rate": "", "interval_low": "", "interval_high": ""}
+        rows = turns.turn_rows([known | counts, outstanding | counts])
+        self.assertEqual([(row["cell"], row["rate"]) for row in rows], [("a", 50)])
+
+    def test_what_a_reader_likes_of_matplotlib_changes_no_figure(self):
+        home = self.box / "home/.config/matplotlib"
+        home.mkdir(parents=True)
+        (home / "matplotlibrc").write_text("axes.grid: True\naxes.facecolor: red\n")
+        for name, more in (("plain", {}), ("liked", {"HOME": str(self.box / "home")})):
+            done = nkigrid(
+                "figures", self.run_folder, "--figure", "cost", "-o", self.box / name, env=environment() | more
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for path in (self.box / "plain").iterdir():
+            self.assertEqual(path.read_bytes(), (self.box / "liked" / path.name).read_bytes(), path.name)
 
     def test_estimates_stand_against_the_rooflines_of_their_tasks(self):
         folder = self.box / "estimates"

@@ -6,15 +6,23 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
+import unicodedata
 import unittest
 from urllib.parse import quote
 
 from browser import Browser
-from harness import BUILD, SMALL, nkigrid
+from harness import BUILD, SMALL, SOURCE, environment, nkigrid
 
 BUILDER = BUILD / "libexec/report/build.py"
-HOSTILE = "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
+HOSTILE = (
+    "<script>document.body.dataset.owned = 1</script><img src=x onerror=alert(1)> \u202egnirts\u0000\u001b[31m"
+    "\u00ad\u061c\u180e\u200b\u2028\u2029\u0085\u206a\ufeff\ufff9\U000e0041"
+)
+
+
+TIGHT = "\ncheck: {atol: 1.0e-6, rtol: 1.0e-6}\n"
 
 
 def made_nkigrid(folder, episodes, turns):
@@ -32,9 +40,32 @@ def made_nkigrid(folder, episodes, turns):
     return program
 
 
+def home_with(folder, text):
+    """The environment of a reader whose Python starts with this text."""
+    env = environment(HOME=str(folder))
+    words = ["/usr/bin/python3", "-m", "site", "--user-site"]
+    site = pathlib.Path(subprocess.run(words, capture_output=True, text=True, env=env).stdout.strip())
+    site.mkdir(parents=True)
+    (site / "usercustomize.py").write_text(text)
+    return env
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+
+class Absent:
+    def find_spec(self, name, *_):
+        if name == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'")
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
 def made_episode(i, **more):
     row = {
         "episode": f"m.ss.p/L1/{i:05}#1",
+        "key": "k",
         "cell": "m.ss.p",
         "task": f"L1/{i:05}",
         "level": "L1",
@@ -55,14 +86,15 @@ def made_episode(i, **more):
 
 def made_turn(episode, text):
     message = {"role": "assistant", "content": text}
+    line = json.dumps({"role": "system", "content": text}, ensure_ascii=False) + "\n"  # as the log has it
     return {
         "episode": episode,
         "attempt": 1,
         "turn": 1,
         "event": "ok",
-        "request": json.dumps({"role": "system", "content": text}) + "\n",
+        "request": line,
         "reply": json.dumps({"message": message, "finish": "stop"}),
-        "tool_output": "",
+        "tool_output": line,
         "kernel": text,
         "line": 1,
     }
@@ -87,7 +119,9 @@ class Report(unittest.TestCase):
         folder.mkdir()
         program = made_nkigrid(folder, episodes, turns)
         out = folder / "page.html"
-        subprocess.run(["/usr/bin/python3", "-B", BUILDER, program, out, folder], check=True, timeout=240)
+        subprocess.run(
+            ["/usr/bin/python3", "-B", BUILDER, "--label=run", program, out, folder], check=True, timeout=240
+        )
         return out
 
     def words(self, page, place=""):
@@ -122,6 +156,25 @@ class Report(unittest.TestCase):
         self.browser.press("Escape")
         self.browser.until("document.body.dataset.shown.startsWith('episodes')")
 
+    def test_without_matplotlib_a_report_has_no_figures_and_says_so(self):
+        env = home_with(self.box / "plain", WITHOUT_MATPLOTLIB)
+        page = self.box / "plain.html"
+        done = nkigrid("report", self.run_folder, "-o", page, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("without figures: figures are drawn with matplotlib, which is not here", done.stderr)
+        self.assertIn("no figure was drawn; `nkigrid figures` says why", self.words(page, "#figures"))
+        done = nkigrid("figures", self.run_folder, "-o", self.box / "none", env=env)
+        self.assertEqual((done.returncode, list(self.box.glob("none/*.svg"))), (4, []), done.stderr)
+        self.assertIn("`apt-get install python3-matplotlib`", done.stderr)
+
+    def test_where_libraries_lie_is_told_to_whom_the_report_starts(self):
+        told = self.box / "told"
+        text = f"import os\nopen({str(told)!r}, 'a').write(os.environ.get('LD_LIBRARY_PATH', '-') + '\\n')\n"
+        env = home_with(self.box / "modules", text) | {"LD_LIBRARY_PATH": "/opt/lib"}
+        done = nkigrid("report", self.run_folder, "-o", self.box / "modules.html", "-q", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(told.read_text().split()), {"/opt/lib"})
+
     def test_every_number_of_errors_leads_to_as_many_episodes(self):
         """Outcomes, groups and codes of the table of errors."""
         self.browser.open(self.page)
@@ -134,6 +187,30 @@ class Report(unittest.TestCase):
         self.assertGreater(len(links), 10)
         for number, place in links[:: max(1, len(links) // 12)]:
             self.assertIn(f"{number} episodes, ", self.words(self.page, place))
+
+    def test_every_rate_of_runs_kept_apart_leads_to_its_episodes(self):
+        """A folder of the same name, another grid and another tolerance: cells of its own, with links of their own."""
+        tight = self.box / "other" / self.run_folder.name
+        tight.parent.mkdir()
+        grid = self.box / "tight.yaml"
+        grid.write_text(re.sub("^name: .*", "name: tight", SMALL.read_text(), 1, re.M) + TIGHT)
+        done = nkigrid("reverify", self.run_folder, "--device", grid, "-o", tight, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = self.box / "two.html"
+        self.assertEqual(nkigrid("report", self.run_folder, tight, "-o", page, "-q").returncode, 0)
+        self.browser.open(page)
+        rates = self.browser.value(
+            "[...document.querySelectorAll('main > .wide td.n:nth-child(2) a')].map((a) => [a.textContent, a.hash])"
+        )
+        told = json.loads(nkigrid("tables", self.run_folder, tight, "--json").stdout)["cells"]
+        self.assertEqual([rate for rate, _ in rates], [f"{cell['passed']}/{cell['episodes']}" for cell in told])
+        self.assertTrue(any("@tight" in cell["cell"] for cell in told))
+        for rate, place in rates:
+            passed, episodes = rate.split("/")
+            self.assertIn(f"{episodes} episodes, {passed} passed", self.words(page, place))
+        self.assertEqual(len(set(self.listed())), int(episodes))
+        self.browser.click("tbody a")
+        self.assertIn("@tight", self.browser.words())
 
     def test_a_permalink_opens_an_episode_at_its_turn_and_again_after_a_reload(self):
         episode = next(e for e in self.episodes if e["turns"] > 1)
@@ -151,15 +228,44 @@ class Report(unittest.TestCase):
     def test_what_others_wrote_is_text(self):
         name = "m.ss.p/L1/00000#1"
         page = self.build("hostile", [made_episode(0, message=HOSTILE)], [made_turn(name, HOSTILE + "x" * 1_000_000)])
+        self.assertNotRegex(page.read_text(), "[\u202e\u001b\u061c]", "not in the title either")
         self.assertLess(page.stat().st_size, 300_000, "a line of a million characters is cut")
         for place in ("", "#episode=" + quote(name, safe="")):
             words = self.words(page, place)
             self.assertIsNone(self.browser.value("document.body.dataset.owned ?? null"))
             self.assertEqual(self.browser.value("document.querySelectorAll('script:not([type])').length"), 1)
             self.assertEqual(self.browser.value("document.querySelectorAll('main img, main script').length"), 0)
-            self.assertNotIn("\u202e", words)
+            hidden = [c for c in words if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
+            self.assertEqual(hidden, [])
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
+
+    def test_nothing_stands_beside_the_paper(self):
+        episode = next(e for e in self.episodes if e["turns"] > 1)
+        size = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.call("Emulation.setDeviceMetricsOverride", **size)
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        try:
+            for place in ("", "#episode=" + quote(episode["episode"], safe="")):
+                self.words(self.page, place)
+                self.browser.value("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                if not place:
+                    self.browser.until("!document.querySelector('details:not([data-made])')")
+                parts = "[...document.querySelectorAll('body, .wide, pre')]"
+                wide = self.browser.value(f"{parts}.filter((e) => e.scrollWidth > e.clientWidth + 1).length")
+                self.assertEqual(wide, 0, place)
+        finally:
+            self.browser.call("Emulation.setEmulatedMedia", media="")
+            self.browser.call("Emulation.clearDeviceMetricsOverride")
+
+    def test_a_kernel_of_two_runs_has_a_timeline_of_each_device(self):
+        sys.path.insert(0, str(SOURCE / "report"))
+        import timelines
+
+        asked = timelines.Timelines("nkigrid", self.box)
+        asked.ask = lambda run, task, kernel: {"us": len(asked.known), "run": run}
+        found = [asked.of(run, "L1/001_add", "text")["run"] for run in ("a", "b", "a")]
+        self.assertEqual((found, len(asked.known)), (["a", "b", "a"], 2))
 
     def test_nothing_but_the_page_may_run_or_be_fetched(self):
         text = self.page.read_text()

@@ -37,6 +37,22 @@ TEST(Atif, KeepsWhatDoesNotParseAsItCame) {
   EXPECT_EQ(document["final_metrics"]["total_prompt_tokens"], 200);
 }
 
+/// A forged log: nothing was said before the first request.
+TEST(Dialogue, RefusesATaskThatIsPosedByARoleOfLaterTurns) {
+  const auto run = test::agent_run();
+  for (const auto& first : {said("words", {{"c1", "compile_kernel", "not json"}}).message, answer("c1", "ok")}) {
+    auto story = told(odd_turns(), ended(true));
+    story.turns.front().reply.request = agent::to_lines({first});
+    try {
+      dialogue_of(run, story);
+      ADD_FAILURE() << "it was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt);
+      EXPECT_THAT(error.what(), HasSubstr("a task is posed by system and user"));
+    }
+  }
+}
+
 std::string row_of_odd(SftForm form) {
   const auto run = test::agent_run();
   std::string row;

@@ -65,6 +65,18 @@ TEST(Changes, AreShownToPeopleWithoutWhatStayed) {
   EXPECT_THAT(text, Not(testing::ContainsRegex("TILE_LIMIT +TILE_LIMIT")));
 }
 
+TEST(ChangeTests, CountWhatCameToEachEndingAndLeftIt) {
+  const auto sources = two_verdicts();
+  const auto population = merge_runs(sources);
+  std::vector<std::vector<std::string>> counts;  // ending, before, after, came, left, tasks
+  for (const auto& row : test::data_rows(evidence_of(population), "change-tests"))
+    counts.emplace_back(row.begin() + 3, row.begin() + 9);
+  EXPECT_THAT(counts, ElementsAre(ElementsAre("pass", "4", "3", "1", "2", "10"),
+                                  ElementsAre("API_NAME", "0", "2", "2", "0", "10"),
+                                  ElementsAre("NUMERIC", "4", "5", "2", "1", "10"),
+                                  ElementsAre("TILE_LIMIT", "12", "10", "0", "2", "10")));
+}
+
 TEST(Changes, HaveTheirTestByLevelToo) {
   const auto sources = two_verdicts();
   const auto population = merge_runs(sources);

@@ -13,8 +13,8 @@ using testing::Contains, testing::ElementsAre;
 using EpisodesJson = nlohmann::json;
 
 // Nine of ten episodes are scored; episode i took i + 1 turns.
-test::MadeEvidence ended_variously() {
-  return made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
+test::MadeEvidence ended_variously(const TableOptions& options = {}) {
+  auto made = made_run({"m.ss.p"}, made_tasks("L1", 10), 1, [](const EpisodeId& id) -> std::optional<log::End> {
     const int i = number_of(id);
     if (i == 9) return std::nullopt;
     auto end = ended(i < 5);
@@ -24,6 +24,7 @@ test::MadeEvidence ended_variously() {
     if (i == 8) end.code = Code::numeric_mismatch;
     return end;
   });
+  return {std::move(made), options};
 }
 
 TEST(Errors, CountOutcomesAndGroups) {
@@ -51,6 +52,9 @@ TEST(Turns, HaveTheIntervalOfTheirRate) {
               ElementsAre("m.ss.p", "10", "3", "3", "8", "0.3", "wilson", "0.107791", "0.603222"));
   // One episode is outstanding: a rate would be of nine.
   EXPECT_THAT(data_rows(ended_variously(), "turns")[2], ElementsAre("m.ss.p", "9", "3", "3", "7", "", "", "", ""));
+  // Asked for all the same: Wilson's interval of 3 of 9.
+  EXPECT_THAT(data_rows(ended_variously({.partial = true}), "turns")[2],
+              ElementsAre("m.ss.p", "9", "3", "3", "7", "0.333333", "wilson", "0.120584", "0.645798"));
 }
 
 TEST(Transitions, HoldTheFirstErrorAgainstTheLast) {
