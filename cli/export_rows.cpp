@@ -9,6 +9,7 @@
 #include "cli/reward_columns.hpp"
 #include "runner/log/plan_index.hpp"
 #include "runner/log/reader.hpp"
+#include "runner/log/turn_parts.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -129,11 +130,12 @@ void export_attempts(RowWriter& rows, const jobs::Run& run, const log::Ledger& l
 namespace {
 
 /// One row a turn of every attempt of a planned episode, joined from its reply and its turn record, in the order of the
-/// log's files. Memory holds the replies that wait for their turn: in a segment none, in a journal one a lane.
+/// log's files. A reply that a later attempt took over stands with that one alone: nobody pays for it twice. Memory
+/// holds the replies that wait for their turn: in a segment none, in a journal one a lane.
 class TurnExport {
  public:
-  TurnExport(RowWriter& rows, const jobs::Plan& plan, const log::Ledger& ledger, std::vector<bool> chosen, bool texts)
-      : rows_(rows), plan_(plan), ledger_(ledger), chosen_(std::move(chosen)), texts_(texts), index_(plan) {}
+  TurnExport(RowWriter& rows, const jobs::Plan& plan, log::TurnParts parts, std::vector<bool> chosen, bool texts)
+      : rows_(rows), plan_(plan), parts_(std::move(parts)), chosen_(std::move(chosen)), texts_(texts), index_(plan) {}
 
   void add(const log::Reply& reply) { replies_.insert_or_assign({reply.id, reply.turn}, reply); }
 
@@ -152,9 +154,11 @@ class TurnExport {
   void put(const log::Reply& reply, const log::Turn* turn) {
     const auto place = index_.find(reply.id);
     if (place == log::PlanIndex::kUnplanned || !chosen_[place]) return;
+    const auto part = parts_.of(place, reply.id.attempt, reply.turn);
+    if (part == log::TurnPart::repeated) return;
     put_episode(rows_, plan_, plan_.episodes[place]);
     rows_.count("attempt", reply.id.attempt);
-    rows_.flag("counted", ledger_.states[place].counted_attempt == reply.id.attempt);
+    rows_.flag("counted", part == log::TurnPart::counted);
     rows_.count("turn", reply.turn).flag("answered", turn != nullptr);
     put_checks(turn);
     rows_.number("llm_s", reply.llm_s).number("wait_s", reply.wait_s);
@@ -190,7 +194,7 @@ class TurnExport {
 
   RowWriter& rows_;
   const jobs::Plan& plan_;
-  const log::Ledger& ledger_;
+  log::TurnParts parts_;
   std::vector<bool> chosen_;
   bool texts_;
   log::PlanIndex index_;
@@ -201,7 +205,7 @@ class TurnExport {
 
 void export_turns(RowWriter& rows, const jobs::Run& run, const log::Ledger& ledger,
                   std::span<const std::uint32_t> places, bool texts) {
-  TurnExport turns(rows, run.plan, ledger, chosen_among(run.plan, places), texts);
+  TurnExport turns(rows, run.plan, {run.plan, log::log_of(run), ledger}, chosen_among(run.plan, places), texts);
   log::LogVisitor visitor;
   visitor.reply = [&](const log::Reply& reply) { turns.add(reply); };
   visitor.turn = [&](const log::Turn& turn) { turns.add(turn); };

@@ -100,21 +100,6 @@ def turn_of(texts, row, first):
     return turn
 
 
-def counted_turns(episode, rows):
-    """Those that led to the verdict: the counted attempt's own, and the newest of what it inherited."""
-    attempt = episode["attempt"]
-    if attempt is None:
-        return []
-    inherited = episode["inherited_turns"]
-    chosen = {}
-    for row in rows:
-        own = row["attempt"] == attempt and row["turn"] > inherited
-        earlier = row["attempt"] < attempt and row["turn"] <= inherited
-        if (own or earlier) and row["attempt"] >= chosen.get(row["turn"], row)["attempt"]:
-            chosen[row["turn"]] = row
-    return [chosen[number] for number in sorted(chosen)]
-
-
 class Page:
     """The data of the page: an index of all episodes, and blocks of transcripts on the disk until they are packed."""
 
@@ -158,7 +143,7 @@ class Page:
             texts, told = Texts(), []
             for place in range(block * IN_BLOCK, min((block + 1) * IN_BLOCK, len(self.episodes))):
                 episode = self.episodes[place]
-                rows = counted_turns(episode, turns[place])
+                rows = sorted((row for row in turns[place] if row["counted"]), key=lambda row: row["turn"])
                 detail = {key: cut(v) if isinstance(v := episode[key], str) else v for key in DETAIL}
                 detail["turns_told"] = [turn_of(texts, row, i == 0) for i, row in enumerate(rows)]
                 final = next((row["kernel"] for row in reversed(rows) if row["kernel"]), None)

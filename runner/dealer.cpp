@@ -41,10 +41,10 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
   }
   for (const auto episode : order) {
     const auto& state = ledger.states[episode];
+    spend(episode, state.spent_usd, state.spent_tokens);
     if (const auto& end = ledger.ends[episode]; state.is_scored() && end) {
       ++scored_;
       passed_ += end->outcome == Outcome::pass ? 1 : 0;
-      spend(episode, end->cost_usd, end->tokens_in + end->tokens_out);
       continue;
     }
     if (!state.is_to_run(with_parked)) continue;
@@ -98,6 +98,7 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
     work.push_back({.episode = *episode,
                     .attempt = ++tries.attempts,
                     .dead_attempt = std::exchange(tries.dead_attempt, 0),
+                    .dead_is_spent = tries.dead_is_spent,
                     .dead_node = tries.last_node,
                     .resumed = tries.has_history});
   }
@@ -116,6 +117,7 @@ void Dealer::take(const Done& done) {
       tries.dead_attempt = done.dead_attempt;  // its row is still to be written
     } else {
       tries.dead_attempt = tries.attempts;
+      tries.dead_is_spent = true;
     }
   } else if (is_scored(done.outcome)) {
     ++scored_;

@@ -28,7 +28,7 @@ struct Spent {
 class Dealer {
  public:
   /// @param order episodes of this shard, in the order to deal them
-  /// @param ledger states at the start; spent budgets are read from its counted rows
+  /// @param ledger states at the start; budgets start at what all its attempts have spent
   /// @param owner the lowest number that a new attempt may have (ShardLock::owner)
   Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger,
          bool with_parked, std::uint32_t owner = 1);
@@ -72,6 +72,7 @@ class Dealer {
     std::uint32_t attempts = 0;
     std::uint32_t infra_failures = 0;  ///< of earlier sessions, and the endpoint's; blame_ counts the nodes'
     std::uint32_t dead_attempt = 0;
+    bool dead_is_spent = false;  ///< it died in this session, which was told its cost
     bool has_history = false, in_flight = false, parked = false;
     std::uint64_t dealt = 0;  ///< dealt() when it was dealt last
     std::string last_node;

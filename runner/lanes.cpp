@@ -14,7 +14,7 @@
 namespace nkigrid::runner {
 namespace {
 
-/// The row of an attempt whose owner died: its next owner writes it.
+/// The row of an attempt whose owner died: its next owner writes it, with what its replies cost.
 log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node,
                     const std::vector<log::LoggedTurn>& history) {
   log::End end;
@@ -26,6 +26,14 @@ log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std:
   end.turns = static_cast<std::uint32_t>(history.size());
   end.inherited_turns = static_cast<std::uint32_t>(std::count_if(
       history.begin(), history.end(), [&](const auto& turn) { return turn.reply.id.attempt < id.attempt; }));
+  for (const auto& logged : history) {
+    if (logged.paid_by != id.attempt) continue;
+    end.tokens_in += logged.reply.tokens_in;
+    end.tokens_out += logged.reply.tokens_out;
+    end.tokens_cached += logged.reply.tokens_cached;
+    end.cost_usd += logged.reply.cost_usd;
+    end.api_retries += logged.reply.api_retries;
+  }
   end.node = node;
   return end;
 }
@@ -183,17 +191,19 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
   const auto& cell = run.plan.cells[planned.cell];
   const auto& task = *run.benchmark.find(run.plan.tasks[planned.task].id);
   log::AttemptId id{run.plan.id_of(planned), run.plan.key(planned.cell, planned.task), assignment.attempt};
-  Tally tally(done, context_.turns, context_.clock, cell.id);
+  std::vector<log::LoggedTurn> history;
+  if (assignment.resumed) history = context_.histories.take(assignment.episode);
+  if (assignment.dead_attempt > 0) {
+    const auto row = killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history);
+    context_.journal.append(row);
+    if (!assignment.dead_is_spent) done.cost_usd = row.cost_usd, done.tokens = row.tokens_in + row.tokens_out;
+  }
+  const bool takes_over = !history.empty() && !history.back().turn;
+  Tally tally(done, context_.turns, context_.clock, cell.id, takes_over);
   const auto append = [&](const log::Record& record) {
     context_.journal.append(record);
     tally.see(record);
   };
-  std::vector<log::LoggedTurn> history;
-  if (assignment.resumed) history = context_.histories.take(assignment.episode);
-  if (assignment.dead_attempt > 0) {
-    context_.journal.append(
-        killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
-  }
   const agent::EpisodeJob job{.id = id,
                               .grid = run.grid,
                               .model = run.grid.model(cell.model),

@@ -7,7 +7,7 @@
 namespace nkigrid::runner {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Want, episodes, ahead, received, node)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, dead_node, resumed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, dead_is_spent, dead_node, resumed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, dead_attempt, outcome, on_device, node, reason, tokens,
                                    cost_usd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model, cell, at_once)

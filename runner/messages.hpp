@@ -60,7 +60,8 @@ struct Assignment {
   std::uint32_t episode = 0;  ///< index into plan.episodes
   std::uint32_t attempt = 1;
   std::uint32_t dead_attempt =
-      0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
+      0;                       ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
+  bool dead_is_spent = false;  ///< rank 0 knows what the dead attempt cost
   std::string dead_node;
   bool resumed = false;  ///< an earlier attempt may have left turns to continue from
 };

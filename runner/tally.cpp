@@ -1,5 +1,6 @@
 #include "runner/tally.hpp"
 
+#include <utility>
 #include <variant>
 
 #include "runner/log/ledger.hpp"
@@ -9,6 +10,7 @@ namespace nkigrid::runner {
 void Tally::see(const log::Record& record) {
   const auto now = clock_.monotonic();
   if (const auto* reply = std::get_if<log::Reply>(&record)) {
+    if (std::exchange(takes_over_, false)) return;
     done_.tokens += reply->tokens_in + reply->tokens_out;
     done_.cost_usd += reply->cost_usd;
     return;

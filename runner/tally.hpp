@@ -14,9 +14,9 @@ namespace nkigrid::runner {
 class Tally {
  public:
   /// @param done what is known of the attempt at its end is put here @param turns are told how long each took; all
-  /// outlive this
-  Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell)
-      : done_(done), turns_(turns), clock_(clock), cell_(cell), last_(clock.monotonic()) {}
+  /// outlive this @param takes_over its first reply is an earlier attempt's, which has paid for it
+  Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell, bool takes_over = false)
+      : done_(done), turns_(turns), clock_(clock), cell_(cell), takes_over_(takes_over), last_(clock.monotonic()) {}
 
   /// What the endpoint cost of the turn in hand: an outage that is over says nothing of the next turn.
   void waited(Seconds time) { last_ += time; }
@@ -28,7 +28,8 @@ class Tally {
   TurnClock& turns_;
   const Clock& clock_;
   const std::string& cell_;
-  Seconds last_;  ///< of the begin, or of the last turn; later by what was waited for an endpoint that failed
+  bool takes_over_;  ///< and the reply is still to come
+  Seconds last_;     ///< of the begin, or of the last turn; later by what was waited for an endpoint that failed
 };
 
 }  // namespace nkigrid::runner

@@ -5,18 +5,13 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
+#include "runner/log/turn_parts.hpp"
 #include "runner/log/turn_summaries.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
-
-struct FailedTurn {
-  std::uint32_t turn = 0, attempt = 0;
-  Code code = Code::none;
-};
 
 void add_failure(Trail& trail, std::uint32_t turn, Code code) {
   if (trail.first_turn == 0 || turn < trail.first_turn) trail.first = code, trail.first_turn = turn;
@@ -51,11 +46,8 @@ class Collector {
       : run_(run), ledger_(ledger), place_(std::move(place)), population_(population), facts_(facts) {}
 
   void collect() {
-    log::read_turn_summaries(run_.plan, log::log_of(run_), [this](const log::TurnSummary& turn) { add(turn); });
-    for (auto& [episode, turns] : taken_over_) {
-      settle(*place_(episode), turns);
-      found_[episode] = static_cast<std::uint32_t>(turns.size());
-    }
+    log::read_turn_summaries(run_.plan, log::log_of(run_), [this](const log::TurnSummary& turn) { see(turn); });
+    for (const auto& [episode, turns] : tried_again_) settle(episode, turns);
     for (std::size_t episode = 0; episode < found_.size(); ++episode) {
       const auto& end = ledger_.ends[episode];
       if (end && ledger_.states[episode].counted_attempt > 0 && place_(episode) && found_[episode] < end->turns)
@@ -64,19 +56,28 @@ class Collector {
   }
 
  private:
-  // Whether the counted conversation of an episode holds this attempt's turn.
-  bool counts(const log::TurnSummary& turn) const {
-    const auto counted = ledger_.states[turn.episode].counted_attempt;
-    if (turn.attempt == counted) return true;
-    return turn.attempt < counted && turn.turn <= ledger_.ends[turn.episode]->inherited_turns;
+  void see(const log::TurnSummary& turn) {
+    if (!place_(turn.episode)) return;
+    const auto& state = ledger_.states[turn.episode];
+    if (state.attempts > 1 || turn.attempt > 1)
+      tried_again_[turn.episode].push_back(turn);
+    else
+      add(turn, state.is_scored() ? log::TurnPart::counted : log::TurnPart::lost);
   }
 
-  void add(const log::TurnSummary& turn) {
-    const auto place = place_(turn.episode);
-    if (!place) return;
-    const auto& planned = population_.episodes[*place];
+  // Which attempt's turns count is known when all are.
+  void settle(std::size_t episode, const std::vector<log::TurnSummary>& turns) {
+    const auto& end = ledger_.ends[episode];
+    const auto parts = log::parts_of(turns, ledger_.states[episode].counted_attempt, end ? end->inherited_turns : 0);
+    for (std::size_t i = 0; i < turns.size(); ++i) add(turns[i], parts[i]);
+  }
+
+  void add(const log::TurnSummary& turn, log::TurnPart part) {
+    const auto place = *place_(turn.episode);
+    const auto& planned = population_.episodes[place];
     auto& spend = facts_.spend[planned.cell * population_.tasks.size() + planned.task];
-    if (!counts(turn)) {
+    if (part == log::TurnPart::repeated) return;
+    if (part == log::TurnPart::lost) {
       spend.uncounted_usd += turn.cost_usd;
       spend.uncounted_tokens += std::uint64_t{turn.tokens_in} + turn.tokens_out;
       return;
@@ -88,22 +89,7 @@ class Collector {
     if (!turn.answered) return;
     add_flags(facts_.readings[planned.cell * population_.tasks.size() + planned.task], turn.flags);
     ++found_[turn.episode];
-    if (ledger_.states[turn.episode].counted_attempt > 1)
-      taken_over_[turn.episode].push_back({turn.turn, turn.attempt, turn.code});
-    else if (turn.code != Code::none)
-      add_failure(facts_.trails[*place], turn.turn, turn.code);
-  }
-
-  // Of several attempts that took the same turn the last one's stands; the others are dropped.
-  void settle(std::size_t place, std::vector<FailedTurn>& turns) {
-    std::sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.turn, a.attempt) < std::tuple(b.turn, b.attempt);
-    });
-    const auto superseded = [](const auto& later, const auto& turn) { return later.turn == turn.turn; };
-    turns.erase(turns.begin(), std::unique(turns.rbegin(), turns.rend(), superseded).base());
-    for (const auto& turn : turns) {
-      if (turn.code != Code::none) add_failure(facts_.trails[place], turn.turn, turn.code);
-    }
+    if (turn.code != Code::none) add_failure(facts_.trails[place], turn.turn, turn.code);
   }
 
   const jobs::Run& run_;
@@ -112,8 +98,8 @@ class Collector {
   const jobs::Plan& population_;
   TurnFacts& facts_;
   std::vector<std::uint32_t> found_ =
-      std::vector<std::uint32_t>(run_.plan.episodes.size());  ///< counted turns by episode
-  std::unordered_map<std::size_t, std::vector<FailedTurn>> taken_over_;
+      std::vector<std::uint32_t>(run_.plan.episodes.size());                    ///< counted turns by episode
+  std::unordered_map<std::size_t, std::vector<log::TurnSummary>> tried_again_;  ///< by episode
 };
 
 TurnFacts empty_facts(const jobs::Plan& plan) {

@@ -45,7 +45,8 @@ struct TurnFacts {
       0;  ///< counted ones of whose turns damage took some: their trails and spend are not whole
 };
 
-/// Streams the turns of a run's log, without their texts. Memory: a few bytes an episode, none a turn.
+/// Streams the turns of a run's log, without their texts. Memory: a few bytes an episode, and the turns of those that
+/// were tried more than once.
 /// @throws Error{io, corrupt} as read_turn_summaries()
 TurnFacts read_turn_facts(const jobs::Run& run, const log::Ledger& ledger);
 

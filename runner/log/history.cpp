@@ -46,7 +46,7 @@ void add_own(std::vector<LoggedTurn>& history, const Attempt& attempt) {
   for (auto number = static_cast<std::uint32_t>(history.size()) + 1;; ++number) {
     const auto reply = attempt.replies.find(number);
     if (reply == attempt.replies.end()) return;
-    auto& logged = history.emplace_back(LoggedTurn{reply->second, std::nullopt});
+    auto& logged = history.emplace_back(LoggedTurn{reply->second, std::nullopt, reply->second.id.attempt});
     const auto turn = attempt.turns.find(number);
     if (turn == attempt.turns.end()) return;
     logged.turn = turn->second;
@@ -63,8 +63,11 @@ std::vector<LoggedTurn> chain(const Attempts& attempts) {
     const bool whole =
         history.size() >= attempt.inherited && (attempt.inherited == 0 || history[attempt.inherited - 1].turn);
     if (!whole) continue;  // an inherited turn was lost to damage: what builds on it cannot be rebuilt
+    const bool takes_over = history.size() > attempt.inherited && !history[attempt.inherited].turn;
+    const auto paid_by = takes_over ? history[attempt.inherited].paid_by : number;
     history.resize(attempt.inherited);
     add_own(history, attempt);
+    history[attempt.inherited].paid_by = paid_by;
   }
   return history;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,8 @@ namespace nkigrid::log {
 /// Reply and Turn of one turn number, joined.
 struct LoggedTurn {
   Reply reply;
-  std::optional<Turn> turn;  ///< absent: the reply was durable, its tools' answers were not
+  std::optional<Turn> turn;   ///< absent: the reply was durable, its tools' answers were not
+  std::uint32_t paid_by = 0;  ///< the attempt that asked for the reply: an earlier one where this took it over
 };
 
 /// The turns from which an attempt continues, oldest first: those of the episode's newest attempt, with what

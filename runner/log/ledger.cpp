@@ -78,7 +78,11 @@ class Folder {
     auto& state = ledger_.states[i];
     state.attempts = std::max(state.attempts, end.id.attempt);
     const bool is_new = is_scored(end.outcome) || add_failure(i, end);
-    if (is_new) count_on_node(i, end);
+    if (is_new) {
+      count_on_node(i, end);
+      state.spent_usd += end.cost_usd;
+      state.spent_tokens += std::uint64_t{end.tokens_in} + end.tokens_out;
+    }
     if (!is_scored(end.outcome)) {
       return;
     } else if (end.id.attempt > state.counted_attempt) {

@@ -41,9 +41,11 @@ struct EpisodeState {
   bool suspect = false;  ///< NodeBlame::is_suspect()
   Outstanding outstanding = Outstanding::pending;
   Outstanding last_failure =
-      Outstanding::none;    ///< how the newest attempt that ended without a score ended; also when parked
-  std::string last_node;    ///< of the last failed attempt
-  bool unfinished = false;  ///< the newest attempt has a begin and no end
+      Outstanding::none;           ///< how the newest attempt that ended without a score ended; also when parked
+  std::string last_node;           ///< of the last failed attempt
+  double spent_usd = 0;            ///< by all attempts that ended, or died and were taken over
+  std::uint64_t spent_tokens = 0;  ///< the same, in and out
+  bool unfinished = false;         ///< the newest attempt has a begin and no end
 
   bool is_scored() const noexcept { return counted_attempt > 0; }
   /// True when a session may be given it: it has no score, and is not parked or parked ones are asked for. One that

@@ -1,4 +1,5 @@
 """kill -9, SIGTERM and resume: the same table as an undisturbed run, and no episode run twice to an end."""
+import json
 import os
 import pathlib
 import shutil
@@ -50,6 +51,27 @@ class KillAndResume(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(harness.tables_json(run), self.reference)
         self.assertEqual(sorted(harness.scored_rows(run).values()), [1] * 48)
+        self.check_paid_once(run)
+
+    def check_paid_once(self, run):
+        """Turns, attempts and the table tell the same tokens; those that count are those of the undisturbed run."""
+
+        def rows(folder, *what):
+            done = nkigrid("export", folder, *what)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [json.loads(line) for line in done.stdout.splitlines()]
+
+        def tokens(some):
+            return sum(row["tokens_in"] + row["tokens_out"] for row in some)
+
+        turns = rows(run, "--turns")
+        cost = json.loads(nkigrid("tables", run, "--table", "cost", "--json").stdout)["cost"]
+        lost = sum(row["uncounted_tokens"] for row in cost)
+        counted = [row for row in turns if row["counted"]]
+        self.assertEqual(tokens(counted), tokens(rows(self.whole_run, "--turns")))
+        self.assertEqual(tokens(counted), tokens(cost))
+        self.assertEqual(tokens(turns), tokens(counted) + lost)
+        self.assertEqual(tokens(rows(run, "--attempts")), tokens(turns))
 
     def test_a_session_with_nothing_to_do_leaves_no_file(self):
         run = self.folder / "run"

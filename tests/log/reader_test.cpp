@@ -170,6 +170,16 @@ TEST_F(History, ChainsThroughAttemptsThatInherited) {
   EXPECT_EQ(history(), "1:1+ 2:2+ 2:3+ 3:4- ");
 }
 
+TEST_F(History, AReplyThatIsTakenOverWasPaidForByWhoAskedForIt) {
+  write("a", {begin(1, 0), reply(1, 1)});
+  write("b", {begin(2, 0), reply(2, 1)});
+  write("c", {begin(3, 0), reply(3, 1), turn(3, 1), reply(3, 2)});
+  const auto turns = read_history(test::made_log(folder_.path()), some_id(1).episode, some_id(1).key);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].paid_by, 1u);
+  EXPECT_EQ(turns[1].paid_by, 3u);
+}
+
 TEST_F(History, AnAttemptThatDiedAtOnceLeavesItsPredecessorsUnansweredReply) {
   write("a", {begin(1, 0), reply(1, 1), turn(1, 1), reply(1, 2)});
   write("b", {begin(2, 1)});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <deque>
 #include <map>
@@ -142,6 +143,33 @@ TEST(Dealer, ARunBudgetStopsDealing) {
   EXPECT_TRUE(dealer.stopped());
   EXPECT_TRUE(dealer.deal(1, "n1").empty());
   EXPECT_NE(dealer.stopped_by().find("budget.usd"), std::string::npos);
+}
+
+TEST(Dealer, ABudgetKnowsWhatAttemptsThatDoNotCountHaveSpent) {
+  PlanFixture f(3);
+  f.grid.budget.usd = 2.0;
+  f.ledger.states[2].spent_usd = 1.5;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  dealer.deal(1, "n1");
+  dealer.take(ended(0, Outcome::pass));
+  EXPECT_TRUE(dealer.stopped());
+}
+
+TEST(Dealer, WhatAnAttemptThatDiedHereSpentIsCountedOnce) {
+  PlanFixture f(1);
+  f.ledger.states[0].attempts = 1;
+  f.ledger.states[0].unfinished = true;
+  Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
+  const auto first = dealer.deal(1, "n1");
+  EXPECT_EQ(first[0].dead_attempt, 1u);
+  EXPECT_FALSE(first[0].dead_is_spent) << "an earlier session's";
+  dealer.take({.episode = first[0].episode, .ended = false, .begun = true, .node = "n1"});
+  const auto rest = dealer.deal(9, "n1");
+  const auto again =
+      std::find_if(rest.begin(), rest.end(), [&](const auto& work) { return work.episode == first[0].episode; });
+  ASSERT_NE(again, rest.end());
+  EXPECT_EQ(again->dead_attempt, 2u);
+  EXPECT_TRUE(again->dead_is_spent);
 }
 
 TEST(Dealer, ACellBudgetStopsThatCellOnly) {

@@ -54,6 +54,18 @@ TEST_F(TallyTest, AConversationThatTheEndpointEndedHadNoFinalCheck) {
   EXPECT_EQ(turns.bound(kTalliedCell), 1.5 * Seconds(20 + 10));
 }
 
+TEST_F(TallyTest, AReplyThatWasTakenOverIsPaidFor) {
+  Tally taker(done, turns, clock, kTalliedCell.id, /*takes_over=*/true);
+  log::Reply reply;
+  reply.tokens_in = 100;
+  reply.cost_usd = 0.25;
+  taker.see(reply);
+  EXPECT_EQ(done.tokens, 0u);
+  taker.see(reply);
+  EXPECT_EQ(done.tokens, 100u);
+  EXPECT_EQ(done.cost_usd, 0.25);
+}
+
 TEST_F(TallyTest, AnAttemptTellsWhatItSpentAndHowItEnded) {
   log::Reply reply;
   reply.tokens_in = 100;
