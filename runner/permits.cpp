@@ -6,14 +6,15 @@ namespace nkigrid::runner {
 
 bool RankPermits::acquire(const std::string& model, std::stop_token stop) {
   std::unique_lock lock(mutex_);
+  auto& line = lines_[model];
   outgoing_.wanted.push_back(model);
-  ++waiting_[model];
+  ++line.waiting;
   lock.unlock();
   wake_();
   lock.lock();
-  const bool got = granted_.wait(lock, stop, [&] { return free_[model] > 0; });
-  --waiting_[model];
-  if (got) --free_[model];
+  const bool got = line.granted.wait(lock, stop, [&] { return line.free > 0; });
+  --line.waiting;
+  if (got) --line.free;
   return got;
 }
 
@@ -32,12 +33,13 @@ RankPermits::Outgoing RankPermits::take_outgoing() {
 
 void RankPermits::grant(const std::string& model) {
   std::lock_guard lock(mutex_);
-  if (waiting_[model] <= free_[model]) {
+  auto& line = lines_[model];
+  if (line.waiting <= line.free) {
     outgoing_.returned.push_back(model);  // the lane stopped waiting: the permit goes straight back
     return;
   }
-  ++free_[model];
-  granted_.notify_all();
+  ++line.free;
+  line.granted.notify_one();
 }
 
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {

@@ -32,10 +32,14 @@ class RankPermits final : public model::Permits {
   void grant(const std::string& model);
 
  private:
+  /// The lanes that wait for one model.
+  struct Line {
+    std::condition_variable_any granted;
+    std::uint32_t free = 0;  ///< permits granted, not yet taken by a lane
+    std::uint32_t waiting = 0;
+  };
   std::mutex mutex_;
-  std::condition_variable_any granted_;
-  std::map<std::string, std::uint32_t> free_;     ///< granted, not yet taken by a lane
-  std::map<std::string, std::uint32_t> waiting_;  ///< lanes that wait
+  std::map<std::string, Line> lines_;
   Outgoing outgoing_;
   std::function<void()> wake_;
 };
