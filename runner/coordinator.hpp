@@ -33,6 +33,7 @@ class Coordinator {
   bool draining() const noexcept { return draining_; }
   const std::string& stopped_by() const noexcept { return dealer_.stopped_by(); }
   const std::string& last_failure() const noexcept { return dealer_.last_failure(); }
+  PermitOffice& permits() noexcept { return permits_; }
   std::uint64_t dealt() const noexcept { return dealer_.dealt(); }
   void finish_progress();
 

@@ -22,6 +22,7 @@ class Leader {
 
   void start();  ///< tells every rank what it must know before its first episode
   void handle(const mpi::Incoming& message) { coordinator_.handle(message); }
+  PermitOffice& permits() noexcept { return coordinator_.permits(); }
   /// What time brings: budgets, the progress line, an end of the allocation that was moved.
   void tick(const TurnClock& turns);
 

@@ -5,22 +5,29 @@
 namespace nkigrid::runner {
 
 bool RankPermits::acquire(const std::string& model, std::stop_token stop) {
+  if (office_ != nullptr && office_->take(model)) return true;
   std::unique_lock lock(mutex_);
+  auto& line = lines_[model];
   outgoing_.wanted.push_back(model);
-  ++waiting_[model];
+  ++line.waiting;
   lock.unlock();
   wake_();
   lock.lock();
-  const bool got = granted_.wait(lock, stop, [&] { return free_[model] > 0; });
-  --waiting_[model];
-  if (got) --free_[model];
+  const bool got = line.granted.wait(lock, stop, [&] { return line.free > 0; });
+  --line.waiting;
+  if (got) --line.free;
   return got;
 }
 
 void RankPermits::release(const std::string& model) {
+  const auto next = office_ != nullptr ? office_->give_back(model) : std::nullopt;
+  if (office_ != nullptr && !next) return;
   {
     std::lock_guard lock(mutex_);
-    outgoing_.returned.push_back(model);
+    if (next)
+      outgoing_.granted.push_back(*next);
+    else
+      outgoing_.returned.push_back(model);
   }
   wake_();
 }
@@ -32,12 +39,13 @@ RankPermits::Outgoing RankPermits::take_outgoing() {
 
 void RankPermits::grant(const std::string& model) {
   std::lock_guard lock(mutex_);
-  if (waiting_[model] <= free_[model]) {
+  auto& line = lines_[model];
+  if (line.waiting <= line.free) {
     outgoing_.returned.push_back(model);  // the lane stopped waiting: the permit goes straight back
     return;
   }
-  ++free_[model];
-  granted_.notify_all();
+  ++line.free;
+  line.granted.notify_one();
 }
 
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {
@@ -48,7 +56,7 @@ PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& par
   }
 }
 
-bool PermitOffice::take(Model& model) {
+bool PermitOffice::take_one(Model& model) {
   auto& endpoint = endpoints_[model.endpoint];
   if (endpoint.out >= endpoint.limit || model.out >= model.limit) return false;
   ++endpoint.out;
@@ -56,21 +64,32 @@ bool PermitOffice::take(Model& model) {
   return true;
 }
 
-bool PermitOffice::want(const std::string& model, int rank) {
+bool PermitOffice::take_locked(const std::string& model) {
   const auto at = models_.find(model);
-  if (at == models_.end() || take(at->second)) return true;
-  endpoints_[at->second.endpoint].line.push_back({model, rank});
+  return at == models_.end() || take_one(at->second);
+}
+
+bool PermitOffice::take(const std::string& model) {
+  const std::lock_guard lock(*mutex_);
+  return take_locked(model);
+}
+
+bool PermitOffice::want(const std::string& model, int rank) {
+  const std::lock_guard lock(*mutex_);
+  if (take_locked(model)) return true;
+  endpoints_[models_.at(model).endpoint].line.push_back({model, rank});
   return false;
 }
 
 std::optional<PermitOffice::Grant> PermitOffice::give_back(const std::string& model) {
   const auto at = models_.find(model);
   if (at == models_.end()) return std::nullopt;
+  const std::lock_guard lock(*mutex_);
   auto& endpoint = endpoints_[at->second.endpoint];
   --endpoint.out;
   --at->second.out;
   for (auto waiting = endpoint.line.begin(); waiting != endpoint.line.end(); ++waiting) {
-    if (!take(models_.at(waiting->model))) continue;
+    if (!take_one(models_.at(waiting->model))) continue;
     const auto grant = *waiting;
     endpoint.line.erase(waiting);
     return grant;

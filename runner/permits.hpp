@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,32 +16,8 @@
 
 namespace nkigrid::runner {
 
-/// A rank's side of the endpoints' concurrency: lanes wait here, the main thread asks rank 0 and brings grants back.
-/// @threads acquire and release from lanes; the rest from the main thread.
-class RankPermits final : public model::Permits {
- public:
-  /// @param wake called (from a lane) when there is something for the main thread to fetch
-  explicit RankPermits(std::function<void()> wake) : wake_(std::move(wake)) {}
-
-  bool acquire(const std::string& model, std::stop_token stop) override;
-  void release(const std::string& model) override;
-
-  struct Outgoing {
-    std::vector<std::string> wanted, returned;  ///< model names, one entry a permit
-  };
-  Outgoing take_outgoing();
-  void grant(const std::string& model);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any granted_;
-  std::map<std::string, std::uint32_t> free_;     ///< granted, not yet taken by a lane
-  std::map<std::string, std::uint32_t> waiting_;  ///< lanes that wait
-  Outgoing outgoing_;
-  std::function<void()> wake_;
-};
-
 /// Rank 0's side: counts what is out at each endpoint, queues who waits. Models without a limit are granted at once.
+/// @threads any
 class PermitOffice {
  public:
   /// @param part of the grid's limits that this process group keeps to
@@ -52,6 +29,8 @@ class PermitOffice {
     int rank = 0;
     bool operator==(const Grant&) const = default;
   };
+  /// @returns true when granted now
+  bool take(const std::string& model);
   /// @returns true when granted now; else the rank waits in line.
   bool want(const std::string& model, int rank);
   /// Takes a permit back. @returns to whom it goes on, if to anyone: first come first served among those whose model
@@ -67,10 +46,45 @@ class PermitOffice {
     std::size_t endpoint = 0;
     std::uint32_t limit = 0, out = 0;
   };
-  bool take(Model& model);
+  bool take_one(Model& model);
+  bool take_locked(const std::string& model);
 
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::vector<Endpoint> endpoints_;      ///< one an endpoint
   std::map<std::string, Model> models_;  ///< those with a limit
+};
+
+/// A rank's side of the endpoints' concurrency: lanes wait here, the main thread asks rank 0 and brings grants back.
+/// @threads acquire and release from lanes; the rest from the main thread.
+class RankPermits final : public model::Permits {
+ public:
+  /// @param wake called (from a lane) when there is something for the main thread to fetch
+  /// @param office on rank 0, whose lanes ask it themselves while there is room; else null; outlives this
+  explicit RankPermits(std::function<void()> wake, PermitOffice* office = nullptr)
+      : wake_(std::move(wake)), office_(office) {}
+
+  bool acquire(const std::string& model, std::stop_token stop) override;
+  void release(const std::string& model) override;
+
+  struct Outgoing {
+    std::vector<std::string> wanted, returned;  ///< model names, one entry a permit
+    std::vector<PermitOffice::Grant> granted;   ///< to be told: by what lanes gave back to the office
+  };
+  Outgoing take_outgoing();
+  void grant(const std::string& model);
+
+ private:
+  /// The lanes that wait for one model.
+  struct Line {
+    std::condition_variable_any granted;
+    std::uint32_t free = 0;  ///< permits granted, not yet taken by a lane
+    std::uint32_t waiting = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Line> lines_;
+  Outgoing outgoing_;
+  std::function<void()> wake_;
+  PermitOffice* office_;
 };
 
 }  // namespace nkigrid::runner

@@ -75,7 +75,7 @@ Rank::Rank(RankContext context, std::shared_ptr<device::Device> device, Leader* 
     : at_(std::move(context)),
       device_(std::move(device)),
       leader_(leader),
-      permits_([this] { bell_.ring(); }),
+      permits_([this] { bell_.ring(); }, leader_ != nullptr ? &leader_->permits() : nullptr),
       gate_(at_.run.grid, permits_, at_.clock, endpoint_notes(at_)),
       journal_(at_.run.log_folder(), unique_name(at_.options, at_.comm.rank()), header_of(at_, *device_),
                log::SealKey(at_.run.log_key)),

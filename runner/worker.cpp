@@ -14,12 +14,14 @@ bool Worker::pump(Seconds now) {
   const auto permits = permits_.take_outgoing();
   for (const auto& model : permits.wanted) send(Tag::permit_wanted, model, "ask for a permit");
   for (const auto& model : permits.returned) send(Tag::permit_returned, model, "return a permit");
+  for (const auto& grant : permits.granted)
+    comm_.send(grant.rank, static_cast<int>(Tag::permit_granted), grant.model, "pass a permit on");
   requests_.ended(static_cast<std::uint32_t>(events.done.size()), now);
   std::optional<Want> want;
   if (started_ && !finishing_) want = requests_.ask(lanes_.lanes(), lanes_.idle_lanes(), lanes_.queued(), node_, now);
   if (want) send(Tag::want, encode(*want), "ask for episodes");
   return want || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() ||
-         !permits.returned.empty();
+         !permits.returned.empty() || !permits.granted.empty();
 }
 
 void Worker::handle(const mpi::Incoming& message) {

@@ -9,13 +9,23 @@
 
 namespace nkigrid {
 
+namespace {
+
+/// Looked up once: OpenSSL looks up EVP_sha256() anew, by name and under a lock, for every digest.
+const EVP_MD* sha256() {
+  static const EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return method;
+}
+
+}  // namespace
+
 struct Sha256::Context {
   EVP_MD_CTX* raw = EVP_MD_CTX_new();
   ~Context() { EVP_MD_CTX_free(raw); }
 };
 
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  if (context_->raw == nullptr || EVP_DigestInit_ex(context_->raw, EVP_sha256(), nullptr) != 1) {
+  if (context_->raw == nullptr || EVP_DigestInit_ex(context_->raw, sha256(), nullptr) != 1) {
     throw Error(ErrorCode::internal, "OpenSSL cannot start SHA-256");
   }
 }

@@ -46,6 +46,17 @@ std::size_t sequence_length(std::string_view bytes) noexcept {
   return length;
 }
 
+/// How many bytes at the front are well-formed UTF-8.
+std::size_t valid_front(std::string_view bytes) noexcept {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const auto length = static_cast<std::uint8_t>(bytes[at]) < 0x80 ? 1 : sequence_length(bytes.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  return at;
+}
+
 /// @pre `sequence` is one well-formed sequence
 std::uint32_t code_point(std::string_view sequence) noexcept {
   const auto lead = static_cast<std::uint8_t>(sequence[0]);
@@ -90,17 +101,13 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 std::string to_valid_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const auto length = sequence_length(bytes);
-    if (length == 0) {
-      text += "\xef\xbf\xbd";
-      bytes.remove_prefix(1);
-    } else {
-      text += bytes.substr(0, length);
-      bytes.remove_prefix(length);
-    }
+  for (;;) {
+    const auto valid = valid_front(bytes);
+    text += bytes.substr(0, valid);
+    if (valid == bytes.size()) return text;
+    text += "\xef\xbf\xbd";
+    bytes.remove_prefix(valid + 1);
   }
-  return text;
 }
 
 std::string elide_middle(std::string_view text, std::size_t max_bytes) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -60,12 +61,19 @@ struct Journal::State {
   Fd fd;
   std::string warning;
 
+  /// What one sync makes durable. The lane that handed over its first record writes it for all; the others sleep until
+  /// its outcome is there and touch no lock on their way.
+  struct Batch {
+    std::vector<Encoded> records;
+    std::promise<std::string> written;
+    std::shared_future<std::string> failure = written.get_future();  ///< "" once it is durable
+  };
+
   std::mutex mutex;
-  std::condition_variable handed_over, done;
-  std::vector<Encoded> queue;             ///< what nobody has written yet
-  std::uint64_t handed = 0, durable = 0;  ///< records handed over, records on the disk
-  std::string poison;                     ///< "" or the failure that ended writing
-  bool writing = false;                   ///< some lane writes for all
+  std::condition_variable handed_over, may_write;
+  std::shared_ptr<Batch> open = std::make_shared<Batch>();  ///< what nobody has begun to write
+  std::string poison;                                       ///< "" or the failure that ended writing
+  bool writing = false;
   bool closing = false;
 
   // Of whoever writes.
@@ -75,9 +83,11 @@ struct Journal::State {
   std::chrono::steady_clock::duration last_sync{};
 
   void create(const fs::path& folder, LogHeader header);
-  void write_for_all(std::unique_lock<std::mutex>& lock);
+  std::shared_ptr<Batch> hand_over(std::vector<Encoded> records);
+  void write_for_all(std::unique_lock<std::mutex>& lock, std::shared_ptr<Batch> next);
   void gather(std::unique_lock<std::mutex>& lock);
-  void write_batch(std::vector<Encoded>& batch);
+  std::string write_batch(std::vector<Encoded>& batch) noexcept;
+  void write_and_sync(std::vector<Encoded>& batch);
   void cut_back() noexcept;
 };
 
@@ -121,7 +131,7 @@ void Journal::State::cut_back() noexcept {
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) == 0) ::fsync(fd.get());
 }
 
-void Journal::State::write_batch(std::vector<Encoded>& batch) {
+void Journal::State::write_and_sync(std::vector<Encoded>& batch) {
   std::string bytes;
   std::uint64_t offset = end;
   std::uint64_t sequence = next_sequence;
@@ -138,36 +148,56 @@ void Journal::State::write_batch(std::vector<Encoded>& batch) {
   next_sequence = sequence;
 }
 
+/// @returns "" or why it is not durable
+std::string Journal::State::write_batch(std::vector<Encoded>& batch) noexcept try {
+  write_and_sync(batch);
+  return {};
+} catch (const std::exception& error) {
+  cut_back();
+  return error.what();
+}
+
 /// Lanes that one sync released come back together: a wait of an eighth of a sync lets them share the next one, where
 /// the first to come would have it alone. A lane by itself never waits.
 void Journal::State::gather(std::unique_lock<std::mutex>& lock) {
-  handed_over.wait_for(lock, last_sync / 8, [this] { return closing || queue.size() >= last_batch; });
+  handed_over.wait_for(lock, last_sync / 8, [this] { return closing || open->records.size() >= last_batch; });
 }
 
 /// One lane's turn to write: all that waits, behind one sync. A thread of its own for this would cost each record two
 /// switches.
-void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock) {
+/// @param next what records go to meanwhile
+void Journal::State::write_for_all(std::unique_lock<std::mutex>& lock, std::shared_ptr<Batch> next) {
+  may_write.wait(lock, [this] { return !writing; });
   writing = true;
   gather(lock);
-  auto batch = std::exchange(queue, {});
+  const auto batch = std::exchange(open, std::move(next));
+  auto failure = poison;
   lock.unlock();
-  std::string failure;
   const auto start = std::chrono::steady_clock::now();
-  try {
-    write_batch(batch);
-  } catch (const std::exception& error) {
-    failure = error.what();
-    cut_back();
-  }
+  if (failure.empty()) failure = write_batch(batch->records);
   lock.lock();
   writing = false;
-  last_batch = batch.size();
+  last_batch = batch->records.size();
   last_sync = std::chrono::steady_clock::now() - start;
-  if (failure.empty())
-    durable += batch.size();
-  else
-    poison = std::move(failure);
-  done.notify_all();
+  poison = failure;
+  may_write.notify_all();
+  lock.unlock();
+  batch->written.set_value(std::move(failure));
+}
+
+/// @returns the batch that the records are in; of the first of a batch once it is written
+std::shared_ptr<Journal::State::Batch> Journal::State::hand_over(std::vector<Encoded> records) {
+  std::unique_lock lock(mutex);
+  if (!poison.empty()) throw Error(ErrorCode::io, poison);
+  if (closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", path.native()));
+  auto batch = open;
+  auto next = batch->records.empty() ? std::make_shared<Batch>() : nullptr;  // while nothing hangs on it
+  std::move(records.begin(), records.end(), std::back_inserter(batch->records));
+  if (next)
+    write_for_all(lock, std::move(next));
+  else if (batch->records.size() >= last_batch)
+    handed_over.notify_one();  // whoever gathers has what it waits for
+  return batch;
 }
 
 Journal::Journal(fs::path folder, std::string name, const LogHeader& header, const SealKey& key)
@@ -188,24 +218,14 @@ Journal::~Journal() {
 void Journal::append(const Record& record) { append(std::span(&record, 1)); }
 
 void Journal::append(std::span<const Record> records) {
+  if (records.empty()) return;
   std::vector<State::Encoded> payloads;
   for (const auto& record : records) {
     auto [payload, content] = encoded(record, state_->run_id, state_->path);
     payloads.push_back({std::move(payload), std::move(content)});
   }
-  std::unique_lock lock(state_->mutex);
-  if (!state_->poison.empty()) throw Error(ErrorCode::io, state_->poison);
-  if (state_->closing) throw Error(ErrorCode::internal, fmt::format("journal '{}' is closed", state_->path.native()));
-  std::move(payloads.begin(), payloads.end(), std::back_inserter(state_->queue));
-  const auto ticket = state_->handed += payloads.size();
-  if (state_->writing) state_->handed_over.notify_one();  // it may still be gathering
-  while (state_->durable < ticket && state_->poison.empty()) {
-    if (state_->writing)
-      state_->done.wait(lock);
-    else
-      state_->write_for_all(lock);
-  }
-  if (state_->durable < ticket) throw Error(ErrorCode::io, state_->poison);
+  const auto batch = state_->hand_over(std::move(payloads));
+  if (const auto& failure = batch->failure.get(); !failure.empty()) throw Error(ErrorCode::io, failure);
 }
 
 const fs::path& Journal::path() const noexcept { return state_->path; }
@@ -216,7 +236,7 @@ void Journal::close() {
     std::unique_lock lock(state_->mutex);
     state_->closing = true;
     state_->handed_over.notify_all();
-    state_->done.wait(lock, [this] { return !state_->writing && (state_->queue.empty() || !state_->poison.empty()); });
+    state_->may_write.wait(lock, [this] { return !state_->writing && state_->open->records.empty(); });
   }
   if (!state_->fd) return;
   try {

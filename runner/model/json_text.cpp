@@ -125,10 +125,9 @@ MendedJson mend_json(std::string_view raw) {
   result.text.reserve(text.size());
   // A backslash stands only inside strings in JSON, so pairs of characters can be walked without parsing.
   for (std::size_t i = 0; i < text.size();) {
-    if (text[i] != '\\') {
-      result.text += text[i++];
-      continue;
-    }
+    const auto plain = std::min(text.find('\\', i), text.size());
+    result.text.append(text, i, plain - i);
+    if ((i = plain) == text.size()) break;
     const auto unit = code_unit(text, i);
     const auto next = unit ? code_unit(text, i + 6) : std::nullopt;
     if (unit && is_high(*unit) && next && is_low(*next)) {

@@ -27,7 +27,7 @@ using test::verify;
 using Json = nlohmann::json;
 
 model::ChatReply case_reply(const std::string& name) {
-  return model::parse_chat_response(read_file(std::string(NKIGRID_TEST_DATA) + "/cases/" + name));
+  return model::parse_chat_response(read_file(std::string(NKIGRID_TEST_DATA) + "/cases/" + name)).value();
 }
 
 TEST(FirstMessages, HoldThePromptAndTheWholeTask) {

@@ -47,7 +47,7 @@ TEST(OpenAiReply, NoTokenAfterALongPromptIsAFullContext) {
 }
 
 std::vector<ToolCall> calls_in(const std::string& message) {
-  return parse_chat_response(R"({"choices":[{"message":)" + message + "}]}").message.tool_calls;
+  return parse_chat_response(R"({"choices":[{"message":)" + message + "}]}").value().message.tool_calls;
 }
 
 TEST(OpenAiReply, CallsComeInManyShapes) {
@@ -69,7 +69,7 @@ TEST(OpenAiReply, CallsComeInManyShapes) {
 
 TEST(OpenAiReply, CountsMayBeFloatsTextsOrNothing) {
   const auto usage_of = [](const std::string& usage) {
-    return parse_chat_response(kHi.substr(0, kHi.size() - 1) + R"(,"usage":)" + usage + "}").usage;
+    return parse_chat_response(kHi.substr(0, kHi.size() - 1) + R"(,"usage":)" + usage + "}").value().usage;
   };
   EXPECT_EQ(usage_of(R"({"prompt_tokens":12.0,"completion_tokens":"34"})").input, 12u);
   EXPECT_EQ(usage_of(R"({"prompt_tokens":12.0,"completion_tokens":"34"})").output, 34u);

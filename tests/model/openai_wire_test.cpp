@@ -91,7 +91,7 @@ TEST(OpenAiRequest, ToolsAndTheirAnswersHaveTheWireForm) {
 }
 
 TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
-  const ChatReply reply = parse_chat_response(test::case_text("01_args_cut_mid_string.json"));
+  const ChatReply reply = parse_chat_response(test::case_text("01_args_cut_mid_string.json")).value();
   EXPECT_EQ(reply.finish, Finish::length);
   ChatRequest request;
   request.messages = {reply.message};
@@ -101,7 +101,7 @@ TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
 }
 
 TEST(OpenAiResponse, ReasoningOnlyIsCutAndHoldsNoContent) {
-  const ChatReply reply = parse_chat_response(test::case_text("06_reasoning_only_length.json"));
+  const ChatReply reply = parse_chat_response(test::case_text("06_reasoning_only_length.json")).value();
   EXPECT_EQ(reply.finish, Finish::length);
   EXPECT_EQ(reply.message.content, "");
   EXPECT_TRUE(reply.message.tool_calls.empty());
@@ -112,7 +112,7 @@ TEST(OpenAiResponse, ReasoningOnlyIsCutAndHoldsNoContent) {
 
 TEST(OpenAiResponse, LoneSurrogateIsMendedAndNulSurvives) {
   const std::string bytes = test::case_text("14_surrogate_and_nul.json");
-  const ChatReply reply = parse_chat_response(bytes);
+  const ChatReply reply = parse_chat_response(bytes).value();
   EXPECT_TRUE(reply.message.content.starts_with(
       "half a pair: \xef\xbf\xbd | whole pair: \xf0\x9d\x90\xb1 | nul: a\0b | bell: \x07\n"s));
   EXPECT_EQ(reply.mended, 1u);
@@ -128,17 +128,22 @@ TEST(OpenAiResponse, EveryCutBodyIsRefused) {
 }
 
 TEST(OpenAiResponse, ContentMayBeParts) {
-  const ChatReply reply = parse_chat_response(
-      R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},)"
-      R"("finish_reason":"stop"}]})");
+  const ChatReply reply =
+      parse_chat_response(
+          R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},)"
+          R"("finish_reason":"stop"}]})")
+          .value();
   EXPECT_EQ(reply.message.content, "ab");
 }
 
 TEST(OpenAiResponse, RefusalAndContentFilterAreRefused) {
-  EXPECT_EQ(
-      parse_chat_response(R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})").finish,
-      Finish::refused);
-  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]})").finish,
+  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})")
+                .value()
+                .finish,
+            Finish::refused);
+  EXPECT_EQ(parse_chat_response(R"({"choices":[{"message":{"content":"x"},"finish_reason":"content_filter"}]})")
+                .value()
+                .finish,
             Finish::refused);
 }
 
@@ -275,7 +280,8 @@ TEST(OpenAiRequest, ThoughtsGoBackWithTheCallsThatCameOutOfThem) {
     const std::string tools =
         R"("tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],)";
     return parse_chat_response(R"({"choices":[{"message":{"content":null,)" + (calls ? tools : "") + "\"" + key +
-                               R"(":"I think."}}]})");
+                               R"(":"I think."}}]})")
+        .value();
   };
   for (const std::string key : {"reasoning_content", "reasoning"}) {
     ChatRequest request;
@@ -317,7 +323,7 @@ TEST(ServedWire, RequestAndReplyComeThroughTheWireEqual) {
   reply.finish = Finish::length;
   reply.usage = {5, 6, 0};
   reply.system_fingerprint = kSyntheticFingerprint;
-  EXPECT_EQ(to_json(parse_chat_response(chat_response_body(reply, "novice", "id"))), to_json(reply));
+  EXPECT_EQ(to_json(parse_chat_response(chat_response_body(reply, "novice", "id")).value()), to_json(reply));
 }
 
 TEST(ServedWire, BadRequestsAreToldWhatIsWrong) {

@@ -75,7 +75,7 @@ TEST(CallRecovery, WhatWouldBeAGuessIsLeft) {
 }
 
 TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
-  ChatReply reply = parse_chat_response(test::case_text("04_call_left_in_text.json"));
+  ChatReply reply = parse_chat_response(test::case_text("04_call_left_in_text.json")).value();
   const std::vector<ToolSpec> tools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"}};
   ASSERT_EQ(recover_text_calls(reply.message, tools).form, "text_xml");
   EXPECT_EQ(reply.message.content, "I will compile it first.");

@@ -84,5 +84,33 @@ TEST(RankPermits, AGrantThatNobodyWaitsForGoesBack) {
   EXPECT_EQ(permits.take_outgoing().returned, std::vector<std::string>{"m"});
 }
 
+TEST(RankPermits, BesideTheOfficeALaneIsGrantedWhatIsThereAtOnce) {
+  PermitOffice office(grid_with(1));
+  std::atomic<int> wakes{0};
+  RankPermits permits([&] { ++wakes; }, &office);
+  EXPECT_TRUE(permits.acquire("m", {}));
+  permits.release("m");
+  EXPECT_TRUE(permits.acquire("m", {}));
+  EXPECT_EQ(wakes, 0) << "nobody else is asked";
+  EXPECT_FALSE(office.want("m", 3));
+  permits.release("m");
+  EXPECT_EQ(permits.take_outgoing().granted, std::vector{to("m", 3)}) << "whoever waits comes first";
+  EXPECT_FALSE(office.take("m"));
+}
+
+TEST(RankPermits, BesideTheOfficeALaneWaitsInLineWhereNothingIsLeft) {
+  PermitOffice office(grid_with(1));
+  std::atomic<int> wakes{0};
+  RankPermits permits([&] { ++wakes; }, &office);
+  EXPECT_TRUE(permits.acquire("m", {}));
+  std::jthread lane([&](std::stop_token stop) { EXPECT_TRUE(permits.acquire("m", stop)); });
+  while (wakes == 0) std::this_thread::yield();
+  EXPECT_EQ(permits.take_outgoing().wanted, std::vector<std::string>{"m"});
+  EXPECT_FALSE(office.want("m", 0));
+  permits.release("m");
+  EXPECT_EQ(permits.take_outgoing().granted, std::vector{to("m", 0)});
+  permits.grant("m");
+}
+
 }  // namespace
 }  // namespace nkigrid::runner

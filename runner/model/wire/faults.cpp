@@ -129,8 +129,9 @@ bool is_transient(long status) {
 
 }  // namespace
 
-ErrorBody read_error(std::string_view body) {
-  const Json json = parse_json(mend_json(body).text);
+ErrorBody read_error(std::string_view body) { return error_in(parse_json(mend_json(body).text)); }
+
+ErrorBody error_in(const Json& json) {
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())

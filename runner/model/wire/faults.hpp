@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "runner/model/wire/wire.hpp"
 
 /// What providers' errors have in common; a wire adds what is its own.
@@ -17,6 +19,7 @@ struct ErrorBody {
 
 /// Reads `{"error": {...}}`, `{"error": "text"}` and `{"message": ...}`.
 ErrorBody read_error(std::string_view body);
+ErrorBody error_in(const nlohmann::json& body);
 
 /// By status and words, as public reports and the providers' pages have them: retry what may pass (408, 409, 425, 429,
 /// 5xx, an error inside a 200).

@@ -45,8 +45,9 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
   }
   if (!message.tool_calls.empty() && message.content.empty() && !dialect.empty_content) body["content"] = nullptr;
   // Thoughts belong to the calls that came out of them: with those they go back, alone they are refused.
-  const Json thoughts = parse_json(message.opaque);
-  if (thoughts.is_object() && !message.tool_calls.empty()) body.update(thoughts);
+  if (!message.tool_calls.empty()) {
+    if (const Json thoughts = parse_json(message.opaque); thoughts.is_object()) body.update(thoughts);
+  }
   if (message.role == Role::tool) body["tool_call_id"] = ids.of_answer(message.tool_call_id);
   return body;
 }
@@ -74,11 +75,6 @@ HttpRequest openai_request(const ChatRequest& chat, const jobs::ModelSpec& model
   return post_json(*remote_of(model.api), "/chat/completions", chat_body(chat, model, dialect));
 }
 
-std::optional<ChatReply> openai_reply(std::string_view body) {
-  if (read_failure(body).present) return std::nullopt;
-  return parse_chat_response(body);
-}
-
 WireVerdict openai_verdict(const HttpAnswer& answer) {
   const ErrorBody error = read_failure(answer.body);
   return adapted(judge_error(answer, error), answer.status, error);
@@ -92,7 +88,7 @@ void bearer_sign(HttpRequest& request, const jobs::ModelSpec&, const ApiKey& key
 
 Wire wire_of(const jobs::OpenAi& api) {
   if (api.form == jobs::OpenAi::Form::responses) return responses_wire();
-  return {openai_request, bearer_sign, openai_reply, openai_verdict};
+  return {openai_request, bearer_sign, parse_chat_response, openai_verdict};
 }
 
 }  // namespace nkigrid::model

@@ -119,17 +119,14 @@ bool is_full_context(const Json& body, const Json& choice) {
          count_or_zero(usage, "prompt_tokens") >= kSmallestContext;
 }
 
-}  // namespace
-
-ErrorBody read_failure(std::string_view body) {
-  if (auto error = read_error(body); error.present) return error;
-  if (is_event_stream(body)) return stream_error(body);
-  const Json json = parse_json(mend_json(body).text);
-  if (!json.is_object() || !json.contains("choices") || !json["choices"].is_array() || json["choices"].empty())
+/// An error, or a choice that ended in one.
+ErrorBody failure_in(const Json& body) {
+  if (auto error = error_in(body); error.present) return error;
+  if (!body.is_object() || !body.contains("choices") || !body["choices"].is_array() || body["choices"].empty())
     return {};
-  const Json& choice = json["choices"][0];
+  const Json& choice = body["choices"][0];
   if (!choice.is_object()) return {};
-  if (is_full_context(json, choice)) {
+  if (is_full_context(body, choice)) {
     return {.present = true,
             .message = "an empty reply of 0 tokens to a long prompt: the context is full",
             .code = "context_length_exceeded"};
@@ -140,11 +137,20 @@ ErrorBody read_failure(std::string_view body) {
   return {.present = true, .message = fmt::format("the reply broke off: {}", words)};
 }
 
-ChatReply parse_chat_response(std::string_view bytes) {
+}  // namespace
+
+ErrorBody read_failure(std::string_view body) {
+  return is_event_stream(body) ? stream_error(body) : failure_in(parse_json(mend_json(body).text));
+}
+
+std::optional<ChatReply> parse_chat_response(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
+  const bool streamed = is_event_stream(mended.text);
+  if (streamed && stream_error(mended.text).present) return std::nullopt;
   try {
-    const Json body = is_event_stream(mended.text) ? joined_chunks(mended.text) : parse_json(mended.text);
+    const Json body = streamed ? joined_chunks(mended.text) : parse_json(mended.text);
     if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
+    if (!streamed && failure_in(body).present) return std::nullopt;
     ChatReply reply = reply_of(body);
     reply.mended = mended.mended;
     reply.raw = std::string(bytes);
