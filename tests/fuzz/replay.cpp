@@ -38,10 +38,14 @@ void replay(Target target, const std::string& bytes) {
 }  // namespace
 
 /// Feeds every file of the given folders to a target, which traps where the fuzzer would. usage:
-/// nkigrid_fuzz_replay TARGET FOLDER...
+/// nkigrid_fuzz_replay TARGET FOLDER...; without any it prints the targets' names.
 int main(int argc, char** argv) {
   const auto& targets = nkigrid::fuzz::targets();
-  const auto target = argc > 1 ? targets.find(argv[1]) : targets.end();
+  if (argc == 1) {
+    for (const auto& [name, function] : targets) fmt::print("{}\n", name);
+    return 0;
+  }
+  const auto target = targets.find(argv[1]);
   if (target == targets.end()) return 2;
   std::size_t files = 0;
   for (int k = 2; k < argc; ++k) {

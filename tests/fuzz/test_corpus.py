@@ -13,7 +13,7 @@ import seeds
 REPLAY = pathlib.Path(os.environ["NKIGRID_BUILD_DIR"], "tests", "fuzz", "nkigrid_fuzz_replay")
 DATA = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"], "tests", "data")
 KEPT = DATA / "nkisim" / "fuzz"
-OTHERS = ("grid", "journal", "segment", "reply", "stream", "extraction", "frames", "slurm")
+OTHERS = sorted(folder.name for folder in (DATA / "fuzz").iterdir())  # as tests/fuzz/run has them
 
 
 class Corpus(unittest.TestCase):
@@ -34,6 +34,10 @@ class Corpus(unittest.TestCase):
                     [REPLAY, target, DATA / "fuzz" / target], capture_output=True, text=True, timeout=300
                 )
                 self.assertEqual(ran.returncode, 0, f"{ran.stdout[-300:]}\n{ran.stderr[-3000:]}")
+
+    def test_each_target_has_a_corpus_and_is_fuzzed(self):
+        known = subprocess.run([REPLAY], capture_output=True, text=True, check=True, timeout=60).stdout.split()
+        self.assertEqual(known, sorted(["program", *OTHERS]))
 
     def test_an_empty_corpus_is_a_failure(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,13 +45,14 @@ Program slab_program(std::int64_t blocks, bool sweeps_outside = false) {
   return m.program;
 }
 
-TEST(Memory, AGigabyteOfBlocksRunsInWhatIsLive) {
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr bool is_measured =
-      false;  // a sanitizer's shadow and quarantine are resident too: the numbers alone are asked for
+// A sanitizer's shadow and quarantine are memory too: the numbers alone are asked for.
+constexpr bool kIsMeasured = false;
 #else
-  constexpr bool is_measured = true;
+constexpr bool kIsMeasured = true;
 #endif
+
+TEST(Memory, AGigabyteOfBlocksRunsInWhatIsLive) {
   const Program program = slab_program(kBlocks);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -59,12 +61,37 @@ TEST(Memory, AGigabyteOfBlocksRunsInWhatIsLive) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     const bool right = out.front() == static_cast<float>(kBlocks) && out.back() == static_cast<float>(kBlocks);
-    _exit(!right ? 1 : !is_measured || usage.ru_maxrss < 128 * 1024 ? 0 : 2);  // [KiB]: an eighth of what is declared
+    _exit(!right ? 1 : !kIsMeasured || usage.ru_maxrss < 128 * 1024 ? 0 : 2);  // [KiB]: an eighth of what is declared
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0) << "1: wrong numbers, 2: more than 128 MiB resident";
+}
+
+/// As trials of a check do it, in a child that keeps what is freed.
+TEST(Memory, ARunTakesTheMemoryThatAnEarlierOneGaveBack) {
+  Program program = slab_program(4);
+  validate(program);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    const std::vector<float> x(128 * 512, 1.0f);
+    std::vector<float> out(128 * 512);
+    const auto in = bytes_of(x);
+    const std::span<std::byte> memory = std::as_writable_bytes(std::span<float>(out));
+    const auto run_once = [&] { run_program(program, std::span(&in, 1), std::span(&memory, 1), {}); };
+    run_once();
+    const auto* end = static_cast<const std::byte*>(sbrk(0));
+    for (int k = 0; k < 4; ++k) run_once();
+    const auto grown = static_cast<const std::byte*>(sbrk(0)) - end;
+    _exit(!kIsMeasured || grown < 1024 * 1024 ? 0 : 1);  // four tiles, of which each run has two
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the heap grew with every run";
 }
 
 TEST(Memory, BlocksThatAnotherTripTouchesAreKept) {

@@ -1,6 +1,6 @@
 #include "runner/nkisim/engine/machine.hpp"
 
-#include <cstdlib>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@ Machine::Machine(const Program& p, const Poison& poisoned, std::uint64_t memory_
       program(p),
       poison(poisoned),
       rows(row_kernels()),
-      scratch_(static_cast<std::byte*>(std::aligned_alloc(64, kRowBuffers * kChunk * 4))) {
-  if (!scratch_) throw std::bad_alloc();
+      scratch_(kRowBuffers * kChunk * 4) {
+  if (scratch_.data() == nullptr) throw std::bad_alloc();
 }
 
 void Machine::out_of_bounds(const View& view, const View::Check& check, std::int64_t index) const {

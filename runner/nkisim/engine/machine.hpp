@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "runner/nkisim/engine/rows.hpp"
@@ -48,7 +46,7 @@ class Machine {
   /// Row buffer k, kChunk values of four bytes.
   template <class T>
   T* buffer(std::size_t k) {
-    return reinterpret_cast<T*>(scratch_.get()) + k * kChunk;
+    return reinterpret_cast<T*>(scratch_.data()) + k * kChunk;
   }
   /// Keeps the written-bitmap of elements stored at `offset`, `stride` bytes apart.
   void mark(std::uint32_t root, Tile& tile, std::int64_t offset, std::int64_t stride, std::int64_t item,
@@ -69,10 +67,7 @@ class Machine {
  private:
   void tell_observer(const View& view, const RowAt& row, std::size_t n);
   [[noreturn]] void out_of_bounds(const View& view, const View::Check& check, std::int64_t index) const;
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-  std::unique_ptr<std::byte[], Free> scratch_;
+  AlignedMemory scratch_;
 };
 
 /// Asks for the next row of a view while this one is worked on, where that helps: rows of a tile in HBM lie far apart,

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -15,8 +14,7 @@ namespace nkigrid::nkisim {
 namespace {
 
 constexpr std::uint64_t kFewBlocks = 256;
-constexpr std::size_t kAlignment = 64;
-constexpr std::uint64_t kTileOverhead = 128;  ///< of the bookkeeping [bytes]
+constexpr std::uint64_t kTileOverhead = 128 + AlignedMemory::kAlignment;  ///< of the bookkeeping [bytes]
 
 template <class T>
 void fill_with(std::span<std::byte> bytes, T value) {
@@ -36,8 +34,6 @@ void each_word(std::uint64_t first, std::uint64_t count, F f) {
     count -= here;
   }
 }
-
-void free_bytes(std::byte* p) { std::free(p); }
 
 /// The value of an alloc, cast to the dtype once and then repeated.
 void fill_value(Dtype dtype, std::span<std::byte> bytes, double fill, const Poison& poison) {
@@ -136,8 +132,7 @@ void Storage::renew(Tile& tile, std::uint64_t block, const Poison& poison, std::
 
 /// A further tile's memory, into free_.
 void Storage::take_memory(std::uint64_t words, std::uint64_t* budget) {
-  const std::uint64_t size = (tile_bytes + kAlignment - 1) / kAlignment * kAlignment;
-  const std::uint64_t cost = size + words * 8 + kTileOverhead;
+  const std::uint64_t cost = tile_bytes + words * 8 + kTileOverhead;
   if (*budget < cost) {
     throw Fault{Code::capacity,
                 fmt::format("the kernel touches more on-chip and private HBM memory than the limit allows "
@@ -145,10 +140,9 @@ void Storage::take_memory(std::uint64_t words, std::uint64_t* budget) {
                             cost)};
   }
   *budget -= cost;
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
-  if (data == nullptr) throw Fault{Code::capacity, fmt::format("no memory for {} bytes", size)};
-  owned_.emplace_back(data, free_bytes);
-  free_.push_back(data);
+  const auto& memory = owned_.emplace_back(tile_bytes);
+  if (memory.data() == nullptr) throw Fault{Code::capacity, fmt::format("no memory for {} bytes", tile_bytes)};
+  free_.push_back(memory.data());
 }
 
 }  // namespace nkigrid::nkisim

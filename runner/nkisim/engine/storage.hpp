@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "jobs/base/outcome.hpp"
+#include "runner/nkisim/engine/aligned.hpp"
 #include "runner/nkisim/engine/poison.hpp"
 #include "runner/nkisim/program/program.hpp"
 
@@ -70,7 +70,7 @@ class Storage {
   bool covered_ = false;
   std::vector<Tile> few_;  // the first blocks, without a hash
   std::unordered_map<std::uint64_t, Tile> many_;
-  std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> owned_;
+  std::vector<AlignedMemory> owned_;
   std::vector<std::uint64_t> touched_;  // blocks that hold memory of owned_
   std::vector<std::byte*> free_;        // memory of owned_ that no block holds
 };
