@@ -1,12 +1,15 @@
 #!/usr/bin/python3
-"""Which tasks of another benchmark the known kernels of nkigen-bench are right for, as they are.
+"""Which tasks of another benchmark the known kernels of nkigen-bench are right for.
 
-usage: PYTHONPATH=build/nkisim /usr/bin/python3 tests/benchmark/borrow.py FOLDER [GLOB...]
+usage: PYTHONPATH=build/nkisim /usr/bin/python3 tests/benchmark/borrow.py [--resize] FOLDER [GLOB...]
 
 FOLDER is one that `bench import` wrote. A kernel is tried on each task that gives it as many arguments, and wants as
 many results, of the same ranks and types as its own task does; who passes both rules in all trials does the same
-operation. No name is looked at. One line a task: the kernels that pass, and those that run and are wrong."""
+operation. No name is looked at. --resize tries each kernel on the sizes of its own task, where the other task's numbers
+can be set so (those that --shrink may change): most kernels are written for the tiles of one shape, and what is asked
+is whether the operation is the same. One line a task: the kernels that pass, and those that run and are wrong."""
 
+import argparse
 import collections
 import fnmatch
 import json
@@ -15,6 +18,12 @@ import sys
 
 import known_kernels
 
+sys.path.insert(0, str(known_kernels.LIBEXEC))
+import task_pose  # noqa: E402
+import task_shrink  # noqa: E402
+
+MOST_BYTES = 64 << 20
+
 
 def form_of(task):
     """What a kernel for a task must fit."""
@@ -22,38 +31,78 @@ def form_of(task):
     return str([t and (len(t["shape"]), t["dtype"]) for t in tensors])
 
 
-def try_kernels(draws, kernels):
-    """@param kernels {id of its task: text} @returns (those that pass, those that run and are wrong)"""
-    right, wrong = [], []
-    for task_id, source in kernels.items():
-        problems = known_kernels.problems_of(source, draws, 1, known_kernels.Watch())
-        problems = problems or known_kernels.problems_of(source, draws, known_kernels.TRIALS, known_kernels.Watch())
+def shapes_of(task):
+    return [tensor["shape"] for tensor in task["inputs"] + task["outputs"]]
+
+
+def resized(task, source, own):
+    """The task with the sizes of another of the same form. @returns (its index entry, its text), or None when its
+    numbers cannot be set so"""
+    sizes = {key: key[0] for *_, key in task_shrink.places_of(source)}
+    for old, new in zip(sum(shapes_of(task), []), sum(shapes_of(own), [])):
+        for key in sizes:
+            if key[0] == old and sizes[key] in (old, new):
+                sizes[key] = new
+    text = task_shrink.with_sizes(source, sizes)
+    try:
+        entry = task_pose.pose(text, task["id"], task["category"], MOST_BYTES)[0]
+    except Exception:  # its own code does not take these sizes
+        return None
+    return ({"id": task["id"], **entry}, text) if shapes_of(entry) == shapes_of(own) else None
+
+
+def problems_of(kernel, draws):
+    """One trial first: most kernels that do something else end there."""
+    watch = known_kernels.Watch()
+    problems = known_kernels.problems_of(kernel, draws, 1, watch)
+    return problems or known_kernels.problems_of(kernel, draws, known_kernels.TRIALS, watch)
+
+
+def try_kernels(task, source, kernels, resize):
+    """@param kernels [(its own task, text)]
+    @returns (those that pass, those that run and are wrong, how many were tried)"""
+    right, wrong, tried = [], [], 0
+    draws = known_kernels.Trials(task, source)
+    for own, kernel in kernels:
+        if resize:
+            other = resized(task, source, own)
+            if other is None:
+                continue
+            draws = known_kernels.Trials(*other)
+        tried += 1
+        problems = problems_of(kernel, draws)
         if not problems:
-            right.append(task_id)
+            right.append(own["id"])
         elif problems[0].startswith("trial"):
-            wrong.append(task_id)
-    return right, wrong
+            wrong.append(own["id"])
+    return right, wrong, tried
 
 
-def main(folder, globs):
-    kernels = collections.defaultdict(dict)
+def main():
+    parser = argparse.ArgumentParser(description="Tries known kernels on tasks of another benchmark.")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("globs", nargs="*", default=["*"])
+    parser.add_argument("--resize", action="store_true")
+    options = parser.parse_args()
+    kernels = collections.defaultdict(list)
     for task in json.loads((known_kernels.BENCH / "index.json").read_text())["tasks"]:
-        kernels[form_of(task)][task["id"]] = (known_kernels.BENCH / "kernels" / f"{task['id']}.py").read_text()
-    tasks = json.loads((folder / "index.json").read_text())["tasks"]
+        text = (known_kernels.BENCH / "kernels" / f"{task['id']}.py").read_text()
+        kernels[form_of(task)].append((task, text))
     counts = collections.Counter()
-    for task in tasks:
-        if not any(fnmatch.fnmatch(task["id"], glob) for glob in globs or ["*"]):
+    for task in json.loads((options.folder / "index.json").read_text())["tasks"]:
+        if not any(fnmatch.fnmatch(task["id"], glob) for glob in options.globs):
             continue
-        level, fitting = task["id"].split("/")[0], kernels.get(form_of(task), {})
-        right, wrong = try_kernels(known_kernels.Trials(task, folder / "tasks" / f"{task['id']}.py"), fitting)
+        source = (options.folder / "tasks" / f"{task['id']}.py").read_text()
+        right, wrong, tried = try_kernels(task, source, kernels.get(form_of(task), []), options.resize)
+        level = task["id"].split("/")[0]
         counts[level, "tasks"] += 1
+        counts[level, "tried"] += bool(tried)
         counts[level, "passed"] += bool(right)
-        print(f"{task['id']:<60} {len(fitting):3} tried  passed by {right}  wrong {wrong}", flush=True)
+        print(f"{task['id']:<60} {tried:3} tried  passed by {right}  wrong {wrong}", flush=True)
     for level in sorted({level for level, _ in counts}):
-        print(f"{level}: {counts[level, 'passed']} of {counts[level, 'tasks']} tasks passed by a known kernel")
+        passed, fitting, tasks = (counts[level, key] for key in ("passed", "tried", "tasks"))
+        print(f"{level}: of {tasks} tasks a known kernel fits {fitting} and passes {passed}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    main()

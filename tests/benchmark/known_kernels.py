@@ -41,8 +41,13 @@ class Watch:
 
 def task_names(path):
     """What the task file defines."""
-    names = {"__name__": "task", "__file__": str(path)}
-    exec(compile(path.read_text(), str(path), "exec"), names)
+    return names_of(path.read_text(), str(path))
+
+
+def names_of(source, name):
+    """What a task's text defines."""
+    names = {"__name__": "task", "__file__": name}
+    exec(compile(source, name, "exec"), names)
     return names
 
 
@@ -57,9 +62,9 @@ def as_argument(tensor, spec):
 class Trials:
     """The draws of a task and its results for them, each made once."""
 
-    def __init__(self, task, file):
-        """@param task an entry of the index @param file its text's path"""
-        self.task, self.names, self.made = task, task_names(file), {}
+    def __init__(self, task, source):
+        """@param task an entry of the index @param source its text"""
+        self.task, self.names, self.made = task, names_of(source, task["id"]), {}
 
     def __getitem__(self, trial):
         """@returns (the kernel's arguments, the results)"""
@@ -75,7 +80,8 @@ def kernel_problems(task, folder=BENCH, trials=TRIALS, watch=None):
     """What is wrong with the known kernel of a task (an entry of the index), or [].
     @param watch a Watch, for its compilation and its runs"""
     source = (folder / "kernels" / f"{task['id']}.py").read_text()
-    return problems_of(source, Trials(task, folder / "tasks" / f"{task['id']}.py"), trials, watch or Watch())
+    draws = Trials(task, (folder / "tasks" / f"{task['id']}.py").read_text())
+    return problems_of(source, draws, trials, watch or Watch())
 
 
 def problems_of(source, draws, trials, watch):

@@ -155,6 +155,50 @@ class Refusals(unittest.TestCase):
             self.assertIn("max_task_bytes is 'a lot' (a size is wanted", program("check", grid, code=2)[1])
 
 
+class Degenerate(unittest.TestCase):
+    """Tasks that an answer without work passes are posed and told by name."""
+
+    FORM = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {result}
+
+
+def get_inputs():
+    return [{draw}]
+
+
+def get_init_inputs():
+    return []
+"""
+    # KernelBench draws from 0 to 1, where ReLU is no work; some of its tasks cancel themselves out.
+    TASKS = {
+        "1_relu": ("torch.relu(x)", "torch.rand(64, 96)", ["copy"]),
+        "2_relu_of_both_signs": ("torch.relu(x)", "torch.randn(64, 96)", []),
+        "3_relu_in_place": ("torch.relu_(x)", "torch.randn(64, 96)", []),
+        "4_nothing_is_left": ("x - x.mean(1, keepdim=True)", "torch.randn(64, 1)",
+                              ["mean", "next-entry", "other-inputs", "zeros"]),  # fmt: skip
+        "5_only_the_copy_of_y": ("x[0] * 0 + x[1]", "(torch.randn(9, 9), torch.randn(9, 9))", ["copy"]),
+    }
+
+    def test_they_have_tags_that_say_what_passes(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            level, out = pathlib.Path(scratch) / "tree" / "level1", pathlib.Path(scratch) / "own"
+            level.mkdir(parents=True)
+            for name, (result, draw, _) in self.TASKS.items():
+                (level / f"{name}.py").write_text(self.FORM.format(result=result, draw=draw))
+            program("bench", "import", level.parent, "-o", out)
+            about = json.loads((out / "about.json").read_text())
+            for name, (_, _, passes) in self.TASKS.items():
+                tags = [tag for tag in about[f"L1/00{name}"]["tags"] if tag.startswith("passes-")]
+                self.assertEqual(tags, [f"passes-{kind}" for kind in passes], name)
+            tagged = program("bench", "list", "--benchmark", out, "--tag", "passes-copy")[0].split("\n")
+        self.assertEqual([line.split()[0] for line in tagged if line], ["L1/001_relu", "L1/005_only_the_copy_of_y"])
+
+
 class Costs(unittest.TestCase):
     """What posing a task that is small to hold and dear to run costs."""
 

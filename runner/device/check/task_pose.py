@@ -10,6 +10,7 @@ import task_facts
 import task_form
 import task_work
 import torch
+import well_posed
 from task_facts import Refused, bytes_of
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -106,11 +107,11 @@ def pose(source, name, category, most_bytes):
     quick = entry is None or _is_quick(entry, look.work)
     if domains is None or quick:
         draws = DRAWS if quick and (domains is None or entry is None) else 1
-        numbers, drawn = _real_looks(source, name, most_bytes, draws, runs=quick, infer=domains is None)
+        numbers, drawn, imitated = _real_looks(source, name, most_bytes, draws, runs=quick, infer=domains is None)
         look, entry = (numbers if numbers.results is not None else look), entry or numbers.entry()
         inferred = drawn if domains is None else {}
     else:
-        inferred = {}
+        inferred, imitated = {}, set()
     unknown = set(domains or {}) - {item["name"] for item in entry["inputs"]}
     if unknown:
         raise Refused(f"a domain is given for '{min(unknown)}', which is no input")
@@ -119,7 +120,8 @@ def pose(source, name, category, most_bytes):
     work = task_work.work_of(entry, look.work)
     title = " ".join((look.names["Model"].__doc__ or name).split("\n\n")[0].split())
     entry = {"category": noted or category, **entry}
-    return entry, {"title": title, "tags": tags_of(entry), "rank": len(entry["inputs"][0]["shape"]), **work}
+    tags = sorted(tags_of(entry) + [f"passes-{kind}" for kind in imitated])
+    return entry, {"title": title, "tags": tags, "rank": len(entry["inputs"][0]["shape"]), **work}
 
 
 def _is_quick(entry, work):
@@ -141,8 +143,9 @@ def tags_of(entry):
 
 def _real_looks(source, name, most_bytes, draws, runs, infer):
     """Draws with numbers. @param runs forward() with each, too @param infer looks at domains
-    @returns (the last Look; its results are None when forward() was not needed, {input: (domain, bound)})"""
-    seen, outputs = {}, None
+    @returns (the last Look; its results are None when forward() was not needed, {input: (domain, bound)}, the kinds
+    of answers without work that pass, where forward() was run)"""
+    seen, outputs, imitated = {}, None, _Imitated()
     highs = _recorded_highs()
     for draw in range(draws):
         with highs:
@@ -155,6 +158,7 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
             _see(look, highs, seen)
         if not runs:
             continue
+        arguments = _arrays(well_posed.tensors_of(look.model, look.given))
         look.forward()
         _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")
         if outputs not in (None, look.outputs):
@@ -162,7 +166,31 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
         outputs = look.outputs
         if not all(t.isfinite().all() for t in task_form.tensors(look.results)):
             raise Refused("its reference is not finite")
-    return look, {name: _domain_of(*values) for name, values in seen.items()}
+        imitated.see(arguments, _arrays(task_form.tensors(look.results)))
+    return look, {name: _domain_of(*values) for name, values in seen.items()}, imitated.kinds()
+
+
+def _arrays(tensors):
+    """Copies, as numpy takes them, which has no bfloat16: forward() may write into its arguments."""
+    tensors = [tensor.detach().reshape(tensor.shape or (1,)) for tensor in tensors]
+    return [(t.float() if t.is_floating_point() else t).clone().numpy() for t in tensors]
+
+
+class _Imitated:
+    """Which answers without work pass by the paper's rule in every draw: such a task tells nothing of a kernel."""
+
+    def __init__(self):
+        self.tried, self.failed, self.before = set(), set(), None
+
+    def see(self, arguments, results):
+        for kind, what, answers in well_posed.imitations(results, arguments, self.before):
+            self.tried.add((kind, what))
+            if not well_posed.passes(answers, results):
+                self.failed.add((kind, what))
+        self.before = results
+
+    def kinds(self):
+        return {kind for kind, _ in self.tried - self.failed}
 
 
 class _recorded_highs:

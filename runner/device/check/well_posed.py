@@ -72,19 +72,29 @@ def passes(answers, references, part=1.0):
     )
 
 
+def imitations(references, arguments, elsewhere):
+    """Yields answers that take no work: (kind, what it is, outputs).
+
+    @param elsewhere the references of another trial, or None where there is none"""
+    yield "zeros", "zeros", [np.zeros_like(r) for r in references]
+    yield "ones", "ones", [np.ones_like(r) for r in references]
+    yield "mean", "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
+    if elsewhere is not None:
+        yield "other-inputs", "the result for the inputs of another trial", elsewhere
+    for position, value in enumerate(arguments):
+        if all(value.size == r.size for r in references):
+            copies = [value.reshape(r.shape).astype(r.dtype) for r in references]
+            yield "copy", f"a copy of input {position}", copies
+    if any(len(r) > 1 for r in references):
+        rolled = [np.roll(r, 1, axis=0) for r in references]
+        yield "next-entry", "the result of the next entry of the first axis", rolled
+
+
 def trivial_answers(references, arguments, elsewhere):
     """Yields what must fail: (what it is, outputs).
 
     @param elsewhere the references of another trial"""
-    yield "zeros", [np.zeros_like(r) for r in references]
-    yield "ones", [np.ones_like(r) for r in references]
-    yield "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
-    yield "the result for the inputs of another trial", elsewhere
-    for position, value in enumerate(arguments):
-        if all(value.size == r.size for r in references):
-            yield f"a copy of input {position}", [value.reshape(r.shape).astype(r.dtype) for r in references]
-    if any(len(r) > 1 for r in references):
-        yield "the result of the next entry of the first axis", [np.roll(r, 1, axis=0) for r in references]
+    yield from ((what, outputs) for _, what, outputs in imitations(references, arguments, elsewhere))
     if all(r.dtype.kind == "f" for r in references):
         yield "the reference rounded to float8", [float8(r) for r in references]
 

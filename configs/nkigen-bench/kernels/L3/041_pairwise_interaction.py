@@ -1,17 +1,26 @@
-"""Each example is a small product; affine_select keeps the diagonal and what is under it."""
+"""Products of each example lie side by side; the layer then sums over partitions, one vector's products at a time."""
 from neuronxcc import nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 
 
 @nki.jit
-def kernel(x):
-    batch, features, width = x.shape
-    out = nl.ndarray((batch, features, features), dtype=x.dtype, buffer=nl.shared_hbm)
-    i_p, i_f = nl.arange(features)[:, None], nl.arange(features)[None, :]
+def kernel(numbers, vectors, bottom, bottom_bias, top, top_bias):
+    batch, features, width = vectors.shape
+    hidden, count = top.shape[0], features + 1
+    out = nl.ndarray((batch, hidden), dtype=numbers.dtype, buffer=nl.shared_hbm)
+    mapped = nisa.nc_matmul(nl.load_transpose2d(bottom), nl.load_transpose2d(numbers))
+    first = nisa.activation(op=nl.relu, data=mapped, bias=nl.load(bottom_bias[nl.ds(0, width)]))
+    products = nl.ndarray((nl.par_dim(count), count, batch), dtype=nl.float32, buffer=nl.sbuf)
     for b in nl.affine_range(batch):
-        x_t = nl.load_transpose2d(x[b])
-        products = nl.multiply(nisa.nc_matmul(x_t, x_t), 0.3)
-        kept = nisa.affine_select(pred=(i_p >= i_f), on_true_tile=products, on_false_value=0.0)
-        nl.store(out[b], value=kept)
+        turned = nl.ndarray((width, count), dtype=nl.float32, buffer=nl.sbuf)
+        turned[:, 0:1] = nl.copy(first[:, nl.ds(b, 1)])
+        turned[:, 1:count] = nl.load_transpose2d(vectors[b])
+        products[:, :, b] = nl.copy(nisa.nc_matmul(turned, turned))
+    acc = nl.zeros((hidden, batch), dtype=nl.float32, buffer=nl.psum)
+    for v in nl.affine_range(count):
+        weight = nl.load_transpose2d(top[0:hidden, nl.ds(v * count, count)])
+        acc += nisa.nc_matmul(weight, products[:, v, :])
+    result = nisa.activation(op=nl.relu, data=acc, bias=nl.load(top_bias[nl.ds(0, hidden)]))
+    nl.store(out, value=nl.copy(nisa.nc_transpose(result)))
     return out

@@ -6,7 +6,7 @@ rows, cols = 290, 640
 
 
 class Model(nn.Module):
-    """The mean size of each column."""
+    """The mean absolute value of each column."""
 
     def forward(self, x):
         return torch.mean(torch.abs(x), dim=0, keepdim=True)
