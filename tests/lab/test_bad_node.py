@@ -116,9 +116,8 @@ class BadNode(DisturbedCase):
 
     def test_parked_episodes_run_when_asked_for_on_the_cluster_too(self):
         self.break_nodes(failing=" ".join(["trn1", "trn2", "trn3", "trn4"]))
-        slurm = (
-            '{shards: 1, nodes: 2, ranks_per_node: 1, time: "00:05:00"}'  # on one alone it could be the node's fault
-        )
+        # Of one node alone it could be that node's fault.
+        slurm = '{shards: 1, nodes: 2, ranks_per_node: 1, time: "00:05:00"}'
         grid = self.make_grid(slurm).replace("replicates: 2", "replicates: 1") + "infra_retries: 2\n"
         grid = re.sub(r"(?m)^tasks:.*$", "tasks: [L1/001_add, L1/002_gelu]", grid)
         grid = re.sub(r"(?m)^cells:(.|\n  )*", "cells: [{model: expert, mode: ss, prompt: rank-aware}]\n", grid)
