@@ -52,7 +52,7 @@ void read_text(const nlohmann::json& arguments, const char* key, bool required, 
 std::optional<std::uint32_t> read_count(const nlohmann::json& arguments, const char* key, std::int64_t most,
                                         DecodedCall& decoded) {
   const auto it = arguments.find(key);
-  if (it == arguments.end()) return std::nullopt;
+  if (it == arguments.end() || it->is_null()) return std::nullopt;
   const bool integral =
       it->is_number_integer() || (it->is_number_float() && std::floor(it->get<double>()) == it->get<double>());
   const double value = it->is_number() ? it->get<double>() : 0;
