@@ -80,15 +80,24 @@ def heard(said):
     return {"role": said["role"], "text": cut(said["content"]), "calls": calls}
 
 
+def read(text, reads):
+    """What a text of the log says; one that the harness did not write is shown as it stands."""
+    try:
+        return reads(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {"role": "text", "text": cut(text), "calls": []}
+
+
 def lines(text):
     """Messages, a line of JSON each: no other end of a line is one of JSON."""
-    return [heard(json.loads(line)) for line in (text or "").split("\n") if line]
+    return [read(line, heard) for line in (text or "").split("\n") if line]
 
 
 def kept(row):
     """What is kept of a turn's row: its texts are cut at once, so that a long one is held no longer than its line."""
-    reply = json.loads(row.pop("reply"))
-    row["said"], row["thought"] = heard(reply["message"]), cut(reply.get("reasoning"))
+    row["said"] = read(
+        row.pop("reply"), lambda reply: heard(reply["message"]) | {"thought": cut(reply.get("reasoning"))}
+    )
     row["asked"], row["answers"] = lines(row.pop("request")), lines(row.pop("tool_output"))
     row["kernel"] = cut(row["kernel"])
     return row
@@ -105,8 +114,8 @@ def turn_of(texts, row, first):
     """A turn as the page shows it: what was asked (of the first alone), said and answered."""
     turn = {key: row[key] for key in TURN if row.get(key) not in (None, "", 0)}
     turn["said"] = message(texts, row["said"])
-    if row["thought"]:
-        turn["thought"] = texts.add(row["thought"])
+    if row["said"].get("thought"):
+        turn["thought"] = texts.add(row["said"]["thought"])
     turn["answers"] = [message(texts, said) for said in row["answers"]]
     turn["kernel"] = texts.add(row["kernel"])
     if first:

@@ -242,6 +242,14 @@ class Report(unittest.TestCase):
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
 
+    def test_a_text_that_the_harness_did_not_write_is_shown_as_it_stands(self):
+        names = [f"m.ss.p/L1/{i:05}#1" for i in range(3)]
+        forged = ({"reply": "{}"}, {"reply": "no json"}, {"tool_output": "[1]\nneither\n"})
+        turns = [made_turn(name, "") | odd for name, odd in zip(names, forged)]
+        page = self.build("forged", [made_episode(i) for i in range(3)], turns)
+        for name, told in zip(names, ("{}", "no json", "neither")):
+            self.assertIn(told, self.words(page, "#episode=" + quote(name, safe="")))
+
     def test_long_replies_are_held_one_at_a_time(self):
         """Twenty lines of eight million characters in one block of episodes."""
         episodes = [made_episode(i) for i in range(20)]

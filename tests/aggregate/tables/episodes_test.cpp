@@ -51,7 +51,8 @@ TEST(Turns, HaveTheIntervalOfTheirRate) {
   EXPECT_THAT(data_rows(whole, "turns")[2],
               ElementsAre("m.ss.p", "10", "3", "3", "8", "0.3", "wilson", "0.107791", "0.603222", "", ""));
   // One episode is outstanding: a rate would be of nine.
-  EXPECT_THAT(data_rows(ended_variously(), "turns")[2], ElementsAre("m.ss.p", "9", "3", "3", "7", "", "", "", "", "", ""));
+  EXPECT_THAT(data_rows(ended_variously(), "turns")[2],
+              ElementsAre("m.ss.p", "9", "3", "3", "7", "", "", "", "", "", ""));
   // Asked for all the same: Wilson's interval of 3 of 9.
   EXPECT_THAT(data_rows(ended_variously({.partial = true}), "turns")[2],
               ElementsAre("m.ss.p", "9", "3", "3", "7", "0.333333", "wilson", "0.120584", "0.645798", "", ""));
