@@ -242,6 +242,13 @@ class Report(unittest.TestCase):
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
 
+    def test_what_is_outstanding_is_counted_and_has_not_failed(self):
+        outstanding = {"outcome": None, "code": None, "group": None, "attempt": None, "turns": None, "passed": None}
+        page = self.build("open", [made_episode(0), made_episode(1, **outstanding)], [])
+        self.assertIn("2 episodes, 0 passed, 1 outstanding", self.words(page, "#episodes"))
+        shown = "[...document.querySelectorAll('td span')].map((s) => [s.textContent, s.className])"
+        self.assertIn(["outstanding", ""], self.browser.value(shown))
+
     def test_a_text_that_the_harness_did_not_write_is_shown_as_it_stands(self):
         names = [f"m.ss.p/L1/{i:05}#1" for i in range(3)]
         forged = ({"reply": "{}"}, {"reply": "no json"}, {"tool_output": "[1]\nneither\n"})
