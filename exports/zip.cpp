@@ -1,8 +1,11 @@
 #include "exports/zip.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
+#include <minizip/zip.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "jobs/base/error.hpp"
 
@@ -10,50 +13,64 @@ namespace nkigrid::exports {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr int kMadeByUnix = 3 << 8 | 20, kMemory = 8;   // APPNOTE 4.4.2; zlib's default
+constexpr unsigned long kNamesAreUtf8 = 1 << 11;        // APPNOTE 4.4.4
+constexpr unsigned long kFirstDay = 1 << 21 | 1 << 16;  // 1980-01-01, where the format's time begins
+constexpr unsigned long kPlainFile = 0100644UL << 16;   // the mode that unzip gives
+
+}  // namespace
+
 struct ZipWriter::State {
   fs::path path, beside;
-  archive* zip = nullptr;
-  bool closed = false;
+  zipFile zip = nullptr;
 
   void check(int result, std::string_view what) const {
-    if (result == ARCHIVE_OK) return;
-    throw Error(ErrorCode::io, fmt::format("cannot {} '{}' ({}); look at the disk behind it", what, path.native(),
-                                           archive_error_string(zip)));
+    if (result == ZIP_OK) return;
+    throw Error(ErrorCode::io, fmt::format("cannot {} '{}' (minizip's error {}); look at the disk behind it", what,
+                                           path.native(), result));
   }
 };
 
 ZipWriter::ZipWriter(const fs::path& path) : state_(std::make_unique<State>()) {
   state_->path = path;
   state_->beside = path.parent_path() / fmt::format(".{}.part", path.filename().native());
-  state_->zip = archive_write_new();
-  state_->check(archive_write_set_format_zip(state_->zip), "begin");
-  state_->check(archive_write_open_filename(state_->zip, state_->beside.c_str()), "create");
+  state_->zip = zipOpen64(state_->beside.c_str(), APPEND_STATUS_CREATE);
+  if (state_->zip == nullptr) state_->check(ZIP_ERRNO, "create");
 }
 
 ZipWriter::~ZipWriter() {
-  archive_write_free(state_->zip);
+  if (state_->zip == nullptr) return;
+  zipClose(state_->zip, nullptr);
   std::error_code ignored;
-  if (!state_->closed) fs::remove(state_->beside, ignored);
+  fs::remove(state_->beside, ignored);
 }
 
 void ZipWriter::add(const std::string& name, std::string_view bytes) {
-  const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(), archive_entry_free);
-  archive_entry_set_pathname(entry.get(), name.c_str());
-  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(bytes.size()));
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(), 0644);
-  archive_entry_set_mtime(entry.get(), 315532800, 0);  // 1980-01-01, where the format's time begins
-  state_->check(archive_write_header(state_->zip, entry.get()), "write");
-  if (archive_write_data(state_->zip, bytes.data(), bytes.size()) != static_cast<la_ssize_t>(bytes.size()))
-    state_->check(ARCHIVE_FATAL, "write");
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  zip_fileinfo info{};
+  info.dosDate = kFirstDay;
+  info.external_fa = kPlainFile;
+  state_->check(zipOpenNewFileInZip4_64(state_->zip, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED,
+                                        Z_DEFAULT_COMPRESSION, 0, -MAX_WBITS, kMemory, Z_DEFAULT_STRATEGY, nullptr, 0,
+                                        kMadeByUnix, kNamesAreUtf8, bytes.size() > kMost),
+                "write");
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size())))
+    state_->check(zipWriteInFileInZip(state_->zip, bytes.data(), static_cast<unsigned>(std::min(kMost, bytes.size()))),
+                  "write");
+  state_->check(zipCloseFileInZip(state_->zip), "write");
 }
 
 void ZipWriter::close() {
-  state_->check(archive_write_close(state_->zip), "finish");
+  const int result = zipClose(std::exchange(state_->zip, nullptr), nullptr);
   std::error_code error;
-  fs::rename(state_->beside, state_->path, error);
+  if (result == ZIP_OK)
+    fs::rename(state_->beside, state_->path, error);
+  else
+    fs::remove(state_->beside, error);
+  state_->check(result, "finish");
   if (error) throw_errno(error.value(), "rename", state_->path.native());
-  state_->closed = true;
 }
 
 }  // namespace nkigrid::exports

@@ -1,4 +1,4 @@
-"""Passes by turn, with the band of their interval."""
+"""Passes by turn, with the band of draws of tasks."""
 import matplotlib.pyplot as plt
 
 import style
@@ -10,13 +10,16 @@ def turn_rows(table):
         rate = style.number(row["rate"])
         if rate is None:
             continue  # episodes are outstanding
+        drawn = row["band_low"] != ""  # of a few tasks nothing can be drawn: there the rate's own interval stands
+        low, high = ("band_low", "band_high") if drawn else ("interval_low", "interval_high")
         rows.append(
             {
                 "cell": row["cell"],
                 "turn": int(row["turn"]),
                 "rate": 100 * rate,
-                "low": None if not row.get("interval_low") else 100 * float(row["interval_low"]),
-                "high": None if not row.get("interval_high") else 100 * float(row["interval_high"]),
+                "method": "bca-drawn" if drawn else row["interval_method"],
+                "low": 100 * float(row[low]),
+                "high": 100 * float(row[high]),
                 "open": row["open"],
             }
         )
@@ -30,15 +33,8 @@ def paint_turns(rows, width):
         mine = [row for row in rows if row["cell"] == cell]
         turns = [row["turn"] for row in mine]
         axes.plot(turns, [row["rate"] for row in mine], label=cell, **style.line(i))
-        if all(row["low"] is not None for row in mine):
-            axes.fill_between(
-                turns,
-                [row["low"] for row in mine],
-                [row["high"] for row in mine],
-                color=style.colour(i),
-                alpha=0.15,
-                linewidth=0,
-            )
+        low, high = [row["low"] for row in mine], [row["high"] for row in mine]
+        axes.fill_between(turns, low, high, color=style.colour(i), alpha=0.15, linewidth=0)
     axes.set_xticks(sorted({row["turn"] for row in rows}))
     axes.set_ylim(0, 100)
     axes.set_xlabel("turn")

@@ -38,8 +38,8 @@ def call(nkigrid, *words, codes=(0,)):
 
 
 def stream(nkigrid, *words):
-    """Lines of a long export, one at a time."""
-    with subprocess.Popen([nkigrid, *map(str, words)], stdout=subprocess.PIPE, text=True) as child:
+    """Lines of a long export, one at a time, in bytes: of a long one a wide character would make four times as much."""
+    with subprocess.Popen([nkigrid, *map(str, words)], stdout=subprocess.PIPE) as child:
         yield from child.stdout
     if child.returncode:
         raise SystemExit(f"nkigrid {words[0]} ended with {child.returncode}")
@@ -68,35 +68,58 @@ class Texts:
     def add(self, text):
         if not text:
             return None
-        text = cut(text)
         if text not in self.places:
             self.places[text] = len(self.list)
             self.list.append(text)
         return self.places[text]
 
 
+def heard(said):
+    """A message, cut."""
+    calls = [{"name": call["name"], "arguments": cut(call["arguments"])} for call in said.get("tool_calls") or []]
+    return {"role": said["role"], "text": cut(said["content"]), "calls": calls}
+
+
+def read(text, reads):
+    """What a text of the log says; one that the harness did not write is shown as it stands."""
+    try:
+        return reads(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {"role": "text", "text": cut(text), "calls": []}
+
+
 def lines(text):
-    return [json.loads(line) for line in (text or "").split("\n") if line]  # no other end of a line is one of JSON
+    """Messages, a line of JSON each: no other end of a line is one of JSON."""
+    return [read(line, heard) for line in (text or "").split("\n") if line]
+
+
+def kept(row):
+    """What is kept of a turn's row: its texts are cut at once, so that a long one is held no longer than its line."""
+    row["said"] = read(
+        row.pop("reply"), lambda reply: heard(reply["message"]) | {"thought": cut(reply.get("reasoning"))}
+    )
+    row["asked"], row["answers"] = lines(row.pop("request")), lines(row.pop("tool_output"))
+    row["kernel"] = cut(row["kernel"])
+    return row
 
 
 def message(texts, said):
-    told = {"role": said["role"], "text": texts.add(said["content"])}
-    if said.get("tool_calls"):
-        told["calls"] = [{"name": c["name"], "arguments": texts.add(c["arguments"])} for c in said["tool_calls"]]
+    told = {"role": said["role"], "text": texts.add(said["text"])}
+    if said["calls"]:
+        told["calls"] = [{"name": c["name"], "arguments": texts.add(c["arguments"])} for c in said["calls"]]
     return told
 
 
 def turn_of(texts, row, first):
     """A turn as the page shows it: what was asked (of the first alone), said and answered."""
     turn = {key: row[key] for key in TURN if row.get(key) not in (None, "", 0)}
-    reply = json.loads(row["reply"])
-    turn["said"] = message(texts, reply["message"])
-    if reply.get("reasoning"):
-        turn["thought"] = texts.add(reply["reasoning"])
-    turn["answers"] = [message(texts, said) for said in lines(row["tool_output"])]
+    turn["said"] = message(texts, row["said"])
+    if row["said"].get("thought"):
+        turn["thought"] = texts.add(row["said"]["thought"])
+    turn["answers"] = [message(texts, said) for said in row["answers"]]
     turn["kernel"] = texts.add(row["kernel"])
     if first:
-        turn["asked"] = [message(texts, said) for said in lines(row["request"])]
+        turn["asked"] = [message(texts, said) for said in row["asked"]]
     return turn
 
 
@@ -122,11 +145,12 @@ class Page:
             self.episodes.append(row)
         files = {}
         for line in stream(nkigrid, "export", run, "--turns", "--texts"):
-            place = self.places[label][json.loads(line)["episode"]]
+            row = kept(json.loads(line))
+            place = self.places[label][row["episode"]]
             block = place // IN_BLOCK
             if block not in files:
                 files[block] = open(self.folder / f"{block}.jsonl", "a", encoding="utf-8")
-            files[block].write(f"{place}\t{line}")
+            files[block].write(f"{place}\t{json.dumps(row)}\n")
         for file in files.values():
             file.close()
 

@@ -47,7 +47,7 @@ std::vector<double> column_sums(const TaskFigures& figures) {
   return sums;
 }
 
-double one_draw(const TaskFigures& figures, const SumStatistic& statistic, std::uint64_t stream) {
+std::vector<double> drawn_sums(const TaskFigures& figures, std::uint64_t stream) {
   Draws draws(stream);
   std::vector<double> sums(figures.columns.size());
   for (const auto& stratum : figures.strata) {
@@ -56,25 +56,28 @@ double one_draw(const TaskFigures& figures, const SumStatistic& statistic, std::
       for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += figures.columns[c][task];
     }
   }
-  return finite_or_least(statistic(sums));
+  return sums;
 }
 
-std::vector<double> all_draws(const TaskFigures& figures, const SumStatistic& statistic, std::uint64_t key,
-                              const Drawing& drawing) {
-  std::vector<double> values(drawing.draws);
+// Of each statistic, what the draws give, sorted.
+std::vector<std::vector<double>> all_draws(const TaskFigures& figures, std::span<const SumStatistic> statistics,
+                                           std::uint64_t key, const Drawing& drawing) {
+  std::vector<std::vector<double>> values(statistics.size(), std::vector<double>(drawing.draws));
   const auto name = std::to_string(key);
   const unsigned wanted =
       drawing.threads ? drawing.threads : std::min(kMaxThreads, std::thread::hardware_concurrency());
   const unsigned threads = std::max(1u, wanted);
   const auto work = [&](unsigned first) {
-    for (std::size_t d = first; d < values.size(); d += threads)
-      values[d] = one_draw(figures, statistic, keyed_hash({"bootstrap", name, std::to_string(d)}));
+    for (std::size_t d = first; d < drawing.draws; d += threads) {
+      const auto sums = drawn_sums(figures, keyed_hash({"bootstrap", name, std::to_string(d)}));
+      for (std::size_t s = 0; s < statistics.size(); ++s) values[s][d] = finite_or_least(statistics[s](sums));
+    }
   };
   std::vector<std::jthread> others;
   for (unsigned t = 1; t < threads; ++t) others.emplace_back(work, t);
   work(0);
   others.clear();
-  std::sort(values.begin(), values.end());
+  for (auto& of_one : values) std::sort(of_one.begin(), of_one.end());
   return values;
 }
 
@@ -108,22 +111,11 @@ double quantile(const std::vector<double>& sorted, double at) {
   return sorted[static_cast<std::size_t>(std::clamp(rank, 0.0, static_cast<double>(sorted.size() - 1)))];
 }
 
-}  // namespace
-
-std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tasks) {
-  std::map<std::uint32_t, std::vector<std::uint32_t>> strata;
-  for (std::uint32_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(i);
-  std::vector<std::vector<std::uint32_t>> list;
-  for (auto& [number, members] : strata) list.push_back(std::move(members));
-  return list;
-}
-
-std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
-                                       std::uint64_t key, const Drawing& drawing) {
+std::optional<Interval> bca_interval(const TaskFigures& figures, const SumStatistic& statistic,
+                                     const std::vector<double>& values, double confidence) {
   const auto sums = column_sums(figures);
   const double whole = statistic(sums);
   if (!std::isfinite(whole)) return std::nullopt;
-  const auto values = all_draws(figures, statistic, key, drawing);
   // Sums of doubles in another order differ in their last digits: nearly the observed value is a tie.
   const double near = 1e-12 * std::abs(whole);
   const auto below = std::lower_bound(values.begin(), values.end(), whole - near) - values.begin();
@@ -135,6 +127,31 @@ std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStat
   const double low = quantile(values, levels.low.below), high = quantile(values, levels.high.below);
   if (!std::isfinite(low) || !std::isfinite(high) || low >= high) return std::nullopt;
   return Interval{"bca-drawn", std::min(low, whole), std::max(high, whole)};
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> strata_of(std::span<const TaskCount> tasks) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> strata;
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) strata[tasks[i].stratum].push_back(i);
+  std::vector<std::vector<std::uint32_t>> list;
+  for (auto& [number, members] : strata) list.push_back(std::move(members));
+  return list;
+}
+
+std::vector<std::optional<Interval>> drawn_intervals(const TaskFigures& figures,
+                                                     std::span<const SumStatistic> statistics, double confidence,
+                                                     std::uint64_t key, const Drawing& drawing) {
+  const auto values = all_draws(figures, statistics, key, drawing);
+  std::vector<std::optional<Interval>> intervals;
+  for (std::size_t s = 0; s < statistics.size(); ++s)
+    intervals.push_back(bca_interval(figures, statistics[s], values[s], confidence));
+  return intervals;
+}
+
+std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
+                                       std::uint64_t key, const Drawing& drawing) {
+  return drawn_intervals(figures, {&statistic, 1}, confidence, key, drawing).front();
 }
 
 }  // namespace nkigrid::aggregate

@@ -38,4 +38,9 @@ struct Drawing {
 std::optional<Interval> drawn_interval(const TaskFigures& figures, const SumStatistic& statistic, double confidence,
                                        std::uint64_t key, const Drawing& drawing = {});
 
+/// The same of several statistics, each of the same draws: what a curve is made of. Parallel to `statistics`
+std::vector<std::optional<Interval>> drawn_intervals(const TaskFigures& figures,
+                                                     std::span<const SumStatistic> statistics, double confidence,
+                                                     std::uint64_t key, const Drawing& drawing = {});
+
 }  // namespace nkigrid::aggregate

@@ -5,12 +5,21 @@
 #include <nlohmann/json.hpp>
 
 #include "aggregate/evidence/counted_episodes.hpp"
+#include "aggregate/statistics/drawn.hpp"
 #include "aggregate/statistics/intervals.hpp"
 #include "aggregate/tables/table.hpp"
 #include "aggregate/tables/words.hpp"
+#include "jobs/base/hash.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
+
+/// A cell's tasks with the turns in which their episodes passed.
+struct TaskTurns {
+  TaskCount count;                       ///< of scored episodes; passed is filled in for a turn
+  std::vector<std::uint32_t> passed_in;  ///< turns of the episodes that passed
+};
+using CellTurns = std::map<std::uint32_t, TaskTurns>;  ///< by task
 
 /// In which turn the passes of a cell came. [t - 1]: turn t; one length for all cells.
 struct TurnsRow {
@@ -22,14 +31,8 @@ struct TurnsRow {
   /// rates over the scored ones are asked for.
   std::vector<std::optional<double>> rates;
   std::vector<std::optional<Interval>> intervals;
+  CellTurns tasks;
 };
-
-/// A cell's tasks with the turns in which their episodes passed.
-struct TaskTurns {
-  TaskCount count;                       ///< of scored episodes; passed is filled in for a turn
-  std::vector<std::uint32_t> passed_in;  ///< turns of the episodes that passed
-};
-using CellTurns = std::map<std::uint32_t, TaskTurns>;  ///< by task
 
 void count_turns(TurnsRow& row, std::uint32_t turns, bool passed) {
   if (turns == 0) return;
@@ -60,9 +63,9 @@ std::vector<TaskCount> passed_within(const CellTurns& tasks, std::size_t turn) {
 }
 
 // One interval a turn, by the rule of rates: a curve within them is one that tasks of this kind would give.
-void add_rates(TurnsRow& row, const CellTurns& tasks, bool whole, double confidence) {
+void add_rates(TurnsRow& row, bool whole, double confidence) {
   for (std::size_t turn = 1; turn <= row.passed.size(); ++turn) {
-    const auto counts = passed_within(tasks, turn);
+    const auto counts = passed_within(row.tasks, turn);
     const bool known = whole && !counts.empty();
     row.rates.push_back(known ? std::optional(mean_score(counts)) : std::nullopt);
     row.intervals.push_back(known ? std::optional(rate_interval(counts, confidence)) : std::nullopt);
@@ -76,7 +79,6 @@ bool is_whole(const CellScores& cell) {
 
 std::vector<TurnsRow> make_turns(const Evidence& evidence) {
   std::vector<TurnsRow> rows;
-  std::vector<CellTurns> tasks(evidence.scores.size());
   for (const auto& cell : evidence.scores) rows.emplace_back().cell = evidence.cell(cell).id;
   std::uint32_t most = 0;
   visit_counted(evidence, [&](const CountedEpisode& episode) {
@@ -84,17 +86,51 @@ std::vector<TurnsRow> make_turns(const Evidence& evidence) {
     ++row.scored;
     count_turns(row, episode.end.turns, passed(episode.end, evidence.options.rule));
     most = std::max(most, episode.end.turns);
-    auto& task =
-        tasks[episode.row].try_emplace(episode.planned.task, TaskTurns{{0, 0, episode.stratum}, {}}).first->second;
+    auto& task = row.tasks.try_emplace(episode.planned.task, TaskTurns{{0, 0, episode.stratum}, {}}).first->second;
     ++task.count.replicates;
     if (passed(episode.end, evidence.options.rule)) task.passed_in.push_back(episode.end.turns);
   });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     cumulate(rows[i], most);
     const bool known = evidence.options.partial || is_whole(evidence.scores[i]);
-    add_rates(rows[i], tasks[i], known, evidence.options.confidence);
+    add_rates(rows[i], known, evidence.options.confidence);
   }
   return rows;
+}
+
+/// Whether enough tasks pass and fail: of five, a draw of tasks knows too little.
+bool can_be_drawn(const std::vector<double>& scores) {
+  constexpr std::ptrdiff_t kFewTasks = 5;
+  const auto pass = std::count_if(scores.begin(), scores.end(), [](double score) { return score > 0; });
+  const auto fail = std::count_if(scores.begin(), scores.end(), [](double score) { return score < 1; });
+  return std::min(pass, fail) > kFewTasks;
+}
+
+/// Of the rate within each turn, all turns of the same draws of tasks within levels.
+std::vector<std::optional<Interval>> band_of(const TurnsRow& row, double confidence) {
+  std::vector<std::optional<Interval>> band(row.passed.size());
+  if (band.empty() || !row.rates.front()) return band;
+  TaskFigures figures;
+  std::vector<SumStatistic> rates;
+  for (std::size_t turn = 1; turn <= band.size(); ++turn) {
+    const auto counts = passed_within(row.tasks, turn);
+    if (turn == 1) figures.strata = strata_of(counts);
+    auto& scores = figures.columns.emplace_back();
+    for (const auto& task : counts) scores.push_back(static_cast<double>(task.passed) / task.replicates);
+    rates.emplace_back(
+        [turn, tasks = static_cast<double>(counts.size())](auto sums) { return sums[turn - 1] / tasks; });
+  }
+  band = drawn_intervals(figures, rates, confidence, keyed_hash({"passes by turn", row.cell}));
+  for (std::size_t i = 0; i < band.size(); ++i)
+    if (!can_be_drawn(figures.columns[i])) band[i].reset();
+  return band;
+}
+
+/// [cell][turn - 1]; apart from the rest, for it is drawn: readers of the counts need not wait for it.
+std::vector<std::vector<std::optional<Interval>>> make_bands(const Evidence& evidence) {
+  std::vector<std::vector<std::optional<Interval>>> bands;
+  for (const auto& row : evidence.once(make_turns)) bands.push_back(band_of(row, evidence.options.confidence));
+  return bands;
 }
 
 // Are the turns enough? What the last one still won, of those it was needed for; empty where one turn was all.
@@ -122,13 +158,18 @@ Sheet display_turns(const Evidence& evidence) {
 
 Sheet data_turns(const Evidence& evidence) {
   Sheet sheet{.columns = data_columns({"cell", "#scored", "#turn", "#passed", "#open", "#rate", "interval_method",
-                                       "#interval_low", "#interval_high"})};
-  for (const auto& row : evidence.once(make_turns)) {
+                                       "#interval_low", "#interval_high", "#band_low", "#band_high"})};
+  const auto& rows = evidence.once(make_turns);
+  const auto& bands = evidence.once(make_bands);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
     for (std::size_t turn = 0; turn < row.passed.size(); ++turn) {
       auto& words = sheet.rows.emplace_back(Words{row.cell, std::to_string(row.scored), std::to_string(turn + 1),
                                                   std::to_string(row.passed[turn]), std::to_string(row.open[turn]),
                                                   fraction(row.rates[turn])});
       push_interval(words, row.intervals[turn]);
+      const auto& band = bands[i][turn];
+      push_range(words, band ? std::optional(Range{band->low, band->high}) : std::nullopt);
     }
   }
   return sheet;

@@ -37,7 +37,9 @@ function filterForm(wanted) {
   return form;
 }
 
-const outcomeOf = (i) => el("span", { className: index.passed[i] ? "good" : "bad" }, word("outcome", i));
+const isOutstanding = (i) => word("outcome", i) === "outstanding";
+const outcomeOf = (i) =>
+  el("span", { className: index.passed[i] ? "good" : isOutstanding(i) ? "" : "bad" }, word("outcome", i));
 const hashOf = (i, wanted) => "episode=" + encodeURIComponent(idOf(i)) + "&" + query(wanted);
 
 function showEpisodes(wanted) {
@@ -58,7 +60,9 @@ function showEpisodes(wanted) {
   more.addEventListener("click", add);
   add();
   const passed = places.filter((i) => index.passed[i]).length;
-  return [filterForm(wanted), el("p", { id: "found" }, `${places.length} episodes, ${passed} passed`),
+  const outstanding = places.filter(isOutstanding).length;
+  return [filterForm(wanted), el("p", { id: "found" }, `${places.length} episodes, ${passed} passed` +
+    (outstanding ? `, ${outstanding} outstanding` : "")),
     el("div", { className: "wide" }, el("table", {}, el("thead", {}, el("tr", {},
       ["episode", "outcome", "why", "turns"].map((name) => el("th", {}, name)))), body)), more];
 }

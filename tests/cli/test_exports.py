@@ -4,6 +4,7 @@ import collections
 import json
 import pathlib
 import shutil
+import struct
 import tempfile
 import unittest
 import zipfile
@@ -209,6 +210,14 @@ class Exports(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         return sorted(folder.glob("*.eval"))
 
+    def sizes_stand_before_the_bytes(self, path, log):
+        """inspect's viewer reads them there: APPNOTE 4.3.7, and no bit 3 of the flags."""
+        data = path.read_bytes()
+        for entry in log.infolist():
+            flags = struct.unpack_from("<H", data, entry.header_offset + 6)[0]
+            sizes = struct.unpack_from("<III", data, entry.header_offset + 14)
+            self.assertEqual((flags & 8, sizes), (0, (entry.CRC, entry.compress_size, entry.file_size)), entry.filename)
+
     def test_eval_logs_are_what_the_schema_says(self):
         schema = json.loads((DATA / "inspect-schema.json").read_text())
 
@@ -220,6 +229,7 @@ class Exports(unittest.TestCase):
         for path in logs:
             with zipfile.ZipFile(path) as log:
                 self.assertIsNone(log.testzip())
+                self.sizes_stand_before_the_bytes(path, log)
                 check(json.loads(log.read("header.json")), "EvalLog")
                 start = json.loads(log.read("_journal/start.json"))
                 check(start["eval"], "EvalSpec")

@@ -151,10 +151,14 @@ class Looking(unittest.TestCase):
         import turns
 
         known = {"cell": "a", "turn": "1", "rate": "0.5", "interval_low": "0.2", "interval_high": "0.8"}
-        counts = {"scored": "4", "passed": "2", "open": "4"}
+        known |= {"interval_method": "wilson", "band_low": "", "band_high": "", "open": "4"}
         outstanding = known | {"cell": "b", "rate": "", "interval_low": "", "interval_high": ""}
-        rows = turns.turn_rows([known | counts, outstanding | counts])
-        self.assertEqual([(row["cell"], row["rate"]) for row in rows], [("a", 50)])
+        drawn = known | {"cell": "c", "band_low": "0.25", "band_high": "0.75"}
+        rows = turns.turn_rows([known, outstanding, drawn])
+        self.assertEqual(
+            [(row["cell"], row["rate"], row["method"], row["low"], row["high"]) for row in rows],
+            [("a", 50, "wilson", 20, 80), ("c", 50, "bca-drawn", 25, 75)],
+        )
 
     def test_what_a_reader_likes_of_matplotlib_changes_no_figure(self):
         home = self.box / "home/.config/matplotlib"

@@ -22,13 +22,15 @@ HOSTILE = (
 )
 
 
+LONG_REPLY = json.dumps({"message": {"role": "assistant", "content": "x" * 8_000_000}, "finish": "stop"})
 TIGHT = "\ncheck: {atol: 1.0e-6, rtol: 1.0e-6}\n"
 
 
 def made_nkigrid(folder, episodes, turns):
     """A program that answers as nkigrid would for a run of our making."""
     (folder / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in episodes))
-    (folder / "turns.jsonl").write_text("".join(json.dumps(row) + "\n" for row in turns))
+    with open(folder / "turns.jsonl", "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in turns)
     (folder / "tables.json").write_text(json.dumps({"run": HOSTILE, "cells": [], "warnings": [HOSTILE]}))
     program = folder / "made"
     program.write_text(
@@ -240,6 +242,35 @@ class Report(unittest.TestCase):
             self.assertEqual(hidden, [])
         self.assertIn("\\u{202e}gnirts", words)
         self.assertIn("characters left out", words)
+
+    def test_what_is_outstanding_is_counted_and_has_not_failed(self):
+        outstanding = {"outcome": None, "code": None, "group": None, "attempt": None, "turns": None, "passed": None}
+        page = self.build("open", [made_episode(0), made_episode(1, **outstanding)], [])
+        self.assertIn("2 episodes, 0 passed, 1 outstanding", self.words(page, "#episodes"))
+        shown = "[...document.querySelectorAll('td span')].map((s) => [s.textContent, s.className])"
+        self.assertIn(["outstanding", ""], self.browser.value(shown))
+
+    def test_a_text_that_the_harness_did_not_write_is_shown_as_it_stands(self):
+        names = [f"m.ss.p/L1/{i:05}#1" for i in range(3)]
+        forged = ({"reply": "{}"}, {"reply": "no json"}, {"tool_output": "[1]\nneither\n"})
+        turns = [made_turn(name, "") | odd for name, odd in zip(names, forged)]
+        page = self.build("forged", [made_episode(i) for i in range(3)], turns)
+        for name, told in zip(names, ("{}", "no json", "neither")):
+            self.assertIn(told, self.words(page, "#episode=" + quote(name, safe="")))
+
+    def test_long_replies_are_held_one_at_a_time(self):
+        """Twenty lines of eight million characters in one block of episodes."""
+        episodes = [made_episode(i) for i in range(20)]
+        turns = (made_turn(episode["episode"], "") | {"reply": LONG_REPLY} for episode in episodes)
+        folder = self.box / "long"
+        folder.mkdir()
+        program = made_nkigrid(folder, episodes, turns)
+        builder = subprocess.Popen(["/usr/bin/python3", "-B", BUILDER, "--label=run", program, folder / "page", folder])
+        _, status, usage = os.wait4(builder.pid, 0)
+        builder.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(builder.returncode, 0)
+        self.assertLess(usage.ru_maxrss, 150_000, "KB: three copies of a line, never of all")
+        self.assertLess((folder / "page").stat().st_size, 300_000)
 
     def test_nothing_stands_beside_the_paper(self):
         episode = next(e for e in self.episodes if e["turns"] > 1)

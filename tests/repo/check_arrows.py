@@ -19,7 +19,7 @@ OWNERS = {
     "hdf5.h": ["log"],
     "H5": ["log"],
     "zlib.h": ["log"],
-    "archive": ["exports"],
+    "minizip": ["exports"],
     "curl/": ["model"],
     "httplib.h": ["cli"],
     "CLI/": ["cli"],
