@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-USER = 23456  # of nobody on a usual machine
+USER = 100_000 + os.getpid()  # of nobody on a usual machine, nor of another test: limits count a user's processes
 SKIPPED = 77
 
 
