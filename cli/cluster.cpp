@@ -124,7 +124,14 @@ void print_tables_only(const jobs::Run& run, const jobs::SubmitReport& report, c
     fmt::print("aggregation {} is pending or running, and makes the tables\n", report.submission.aggregation);
 }
 
-void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const std::vector<std::string>& bad_nodes) {
+void print_nodes(const log::Ledger& ledger, const jobs::SubmitReport& report) {
+  const auto bad = ledger.bad_nodes();
+  for (const auto& node : report.left_out) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
+  if (report.arrays_added && report.left_out.empty() && !bad.empty())
+    fmt::print("not left out, for too few others are there: {}\n", fmt::join(bad, ", "));
+}
+
+void print_json(const jobs::Run& run, const jobs::SubmitReport& report) {
   nlohmann::ordered_json out = {{"version", 1},
                                 {"run", run.folder.native()},
                                 {"submitted", report.arrays_added || report.aggregation_added},
@@ -141,7 +148,7 @@ void print_json(const jobs::Run& run, const jobs::SubmitReport& report, const st
   out["aggregation"] = aggregation == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(aggregation);
   out["busy_shards"] = report.busy_shards;
   out["throttle"] = report.pace.throttle;
-  out["left_out"] = bad_nodes;
+  out["left_out"] = report.left_out;
   fmt::print("{}", json_text(out));
 }
 
@@ -165,10 +172,9 @@ ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, co
   const auto shards = ledger.shards_to_run(run.plan, options.with_parked);
   const bool lacks_tables = scheduler.is_submitted(run) && !has_tables_of(run, ledger);
   if (shards.empty() && !lacks_tables) return nothing_to_submit(run, ledger, options);
-  const auto bad = ledger.bad_nodes();
   const auto report = scheduler.submit(run, {.shards = shards,
                                              .program = program_path(),
-                                             .exclude = bad,
+                                             .exclude = ledger.bad_nodes(),
                                              .with_parked = options.with_parked,
                                              .tables = lacks_tables,
                                              .stopped = log::stopped_shards(run.log_folder()),
@@ -176,11 +182,11 @@ ExitCode submit_outstanding(const jobs::Run& run, jobs::Scheduler& scheduler, co
   if (!report.aggregation_refused.empty())
     warn("the aggregation was refused: {}; the last element to end makes the tables", report.aggregation_refused);
   if (options.json) {
-    print_json(run, report, bad);
+    print_json(run, report);
   } else if (!options.quiet && shards.empty()) {
     print_tables_only(run, report, ledger);
   } else if (!options.quiet) {
-    for (const auto& node : bad) fmt::print("left out: {}\n", node_text(node, ledger.nodes.at(node)));
+    print_nodes(ledger, report);
     print_report(run, report, options);
     print_added(run, report, options.added);
   }

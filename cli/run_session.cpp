@@ -160,7 +160,7 @@ void print_result(const jobs::Run& run, const runner::RunResult& result) {
 
 ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options,
                 const jobs::Allocation& allocation) {
-  leave_out_of_waiting(run, allocation, result.bad_nodes);
+  leave_out_of_waiting(run, allocation, result.outdone_nodes);
   if (!options.shard || tables_are_ours(run, allocation)) aggregate::write_tables(run, run.folder / "tables");
   if (options.json) print_result(run, result);
   if (result.outstanding > 0 && !options.quiet) {
@@ -181,7 +181,7 @@ void note_refusal(const jobs::Run& run, const jobs::Allocation& allocation, cons
   const auto node = allocation.node();
   if (node.empty()) return;
   log::note_refusal(run.log_folder(), node, reason);
-  if (!reason.empty()) leave_out_of_waiting(run, allocation, log::read_ledger(run).bad_nodes());
+  if (!reason.empty()) leave_out_of_waiting(run, allocation, log::read_ledger(run).outdone_nodes());
 }
 
 /// Whose servers this session asks.

@@ -298,7 +298,8 @@ std::string to_text(const StatusReport& report) {
   for (const auto& [model, what] : report.endpoints)
     text += fmt::format("the endpoint of model {} {}; its episodes wait, and no node is blamed\n", model, what);
   for (const auto& [name, node] : report.bad_nodes)
-    text += fmt::format("{}; `resume` leaves it out\n", node_text(name, node));
+    text +=
+        fmt::format("{}; on a cluster `resume` leaves it out while enough others are there\n", node_text(name, node));
   if (report.rows_outside > 0)
     text += fmt::format(
         "\n{} rows of the log are of no episode of this grid (another cell, task, replicate or key): they "

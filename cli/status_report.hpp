@@ -37,7 +37,7 @@ struct StatusReport {
   double per_hour = 0;                            ///< episodes scored an hour, over the last ten minutes
   /// At that rate; 0: nothing is outstanding; negative: nothing moves, or an endpoint is away and nobody can tell.
   double eta_seconds() const noexcept;
-  std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; the next submission leaves them out
+  std::map<std::string, log::NodeTally> bad_nodes;  ///< that eat episodes; a submission leaves them out if it can
 };
 
 /// "node trn2: 5 attempts failed, 0 scored", or why no session could begin there.

@@ -40,9 +40,10 @@ struct Submission {
 struct SubmitRequest {
   std::vector<std::uint32_t> shards;  ///< ascending; none: nothing but tables is wanted
   std::string program;                ///< absolute path of nkigrid
-  std::vector<std::string> exclude;   ///< nodes to leave out, besides slurm.exclude
-  bool with_parked = false;           ///< elements run what infrastructure failures parked, too
-  bool tables = false;                ///< an aggregation is wanted even where no element lives
+  /// Nodes to leave out, besides slurm.exclude, where enough others are left.
+  std::vector<std::string> exclude;
+  bool with_parked = false;  ///< elements run what infrastructure failures parked, too
+  bool tables = false;       ///< an aggregation is wanted even where no element lives
   /// By shard, when its owner noted that it begins nothing more [Unix s]: an element that began before that only ends.
   std::map<std::uint32_t, double> stopped = {};
   std::vector<std::string> servers = {};  ///< names of those that the shards ask
@@ -52,6 +53,7 @@ struct SubmitRequest {
 struct SubmitReport {
   Submission submission;
   Pace pace;
+  std::vector<std::string> left_out;       ///< of SubmitRequest::exclude: all of them, or none
   std::vector<std::uint32_t> busy_shards;  ///< already pending or running, left alone
   std::vector<std::uint32_t>
       begun_shards;                 ///< those of them whose element runs: it knows the run as it was when it began

@@ -3,16 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "jobs/base/notice.hpp"
 #include "jobs/dealing.hpp"
 #include "jobs/endpoints.hpp"
 #include "jobs/forecast/simulation.hpp"
 #include "runner/log/costs.hpp"
-#include "runner/log/ledger.hpp"
 #include "runner/log/segment.hpp"
 #include "runner/log/stopped_by.hpp"
 
@@ -85,6 +86,16 @@ void Leader::finish() {
   coordinator_.tell_all(Tag::result, encode(result), "tell the result");
 }
 
+std::string why_left(const log::Ledger& ledger, const std::vector<std::uint32_t>& order) {
+  std::set<std::string> nodes;
+  for (const auto episode : order) {
+    const auto& state = ledger.states[episode];
+    if (!state.is_scored() && state.outstanding != log::Outstanding::parked) nodes.insert(state.last_node);
+  }
+  if (nodes.empty()) return "parked: infrastructure failures used up every attempt";
+  return fmt::format("infrastructure failures on {} used up this session's attempts", fmt::join(nodes, ", "));
+}
+
 /// What the log says at the end: the truth that `tables` will see.
 RunResult Leader::result() const {
   const auto ledger = ledger_of(run_);
@@ -94,11 +105,11 @@ RunResult Leader::result() const {
                    .exit_code = coordinator_.exit_code()};
   for (const auto episode : order_) result.scored += ledger.states[episode].is_scored() ? 1 : 0;
   result.outstanding = result.episodes - result.scored;
-  result.bad_nodes = ledger.bad_nodes();
+  result.outdone_nodes = ledger.outdone_nodes();
   if (result.outstanding == 0) return result;
   result.exit_code = worse(result.exit_code, ExitCode::incomplete);
   if (result.stopped_by.empty()) {
-    result.stopped_by = "parked: infrastructure failures used up every attempt";
+    result.stopped_by = why_left(ledger, order_);
     if (!coordinator_.last_failure().empty())
       result.stopped_by += fmt::format("; the last one: {}", coordinator_.last_failure());
   }

@@ -2,17 +2,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "jobs/run_directory.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/end_watch.hpp"
+#include "runner/log/ledger.hpp"
 #include "runner/mpi/comm.hpp"
 #include "runner/run_options.hpp"
 #include "runner/shard_lock.hpp"
 #include "runner/stop.hpp"
 
 namespace nkigrid::runner {
+
+/// Why a session that nothing stopped left episodes of `order`: they are parked, or nodes failed them that nothing has
+/// vouched for since (docs/decisions/nodes.md).
+std::string why_left(const log::Ledger& ledger, const std::vector<std::uint32_t>& order);
 
 /// What rank 0 is beside a rank: owner of the shard, keeper of its time, and who says how the run ended.
 class Leader {

@@ -11,7 +11,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assignment, episode, attempt, dead_attempt, d
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, episode, ended, begun, dead_attempt, outcome, on_device, node, reason, tokens,
                                    cost_usd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trouble, exit_code, reason, model, cell, at_once)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunResult, episodes, scored, outstanding, begun, stopped_by, exit_code, bad_nodes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunResult, episodes, scored, outstanding, begun, stopped_by, exit_code,
+                                   outdone_nodes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Start, seconds_left, resumed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeLeft, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Drain, at_once)

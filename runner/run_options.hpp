@@ -36,7 +36,7 @@ struct RunResult {
   std::uint64_t begun = 0;  ///< attempts that this session dealt
   std::string stopped_by;   ///< "" or why it stopped early (signal, endpoint, ...)
   ExitCode exit_code = ExitCode::done;
-  std::vector<std::string> bad_nodes = {};  ///< log::Ledger::bad_nodes() at the end
+  std::vector<std::string> outdone_nodes = {};  ///< log::Ledger::outdone_nodes() at the end
 };
 
 }  // namespace nkigrid::runner

@@ -19,6 +19,7 @@
 #include "jobs/base/own_line.hpp"
 #include "jobs/base/text.hpp"
 #include "slurm/connect.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/request_parts.hpp"
 #include "slurm/scripts.hpp"
 #include "slurm/slurm.hpp"
@@ -152,6 +153,7 @@ JobRequest probe_request(const jobs::Grid& grid, const std::string& program, con
   request.array = fmt::format("0-{}", kProbeElements - 1);
   request.time_minutes = 1;
   request.warn_seconds = 0;
+  std::erase(request.resources.extra, "--hold");  // nobody would release it
   // One process looks; the ranks that mpirun starts prove that they find one another. Each answer is renamed in: a file
   // that is there is whole.
   request.script = fmt::format(
@@ -215,7 +217,7 @@ std::string wait_for_answers(Client& client, const JobRequest& request, const fs
       const auto living = std::find_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.active(); });
       if (living == jobs.end()) return fmt::format("the probe ended without an answer; see '{}'", folder.native());
       reason = living->state + (living->reason.empty() ? "" : ", " + living->reason) +
-               (living->advice.empty() ? "" : "; " + living->advice);
+               (living->advice.empty() ? "" : "; " + for_job(living->advice, std::to_string(living->job)));
     }
     std::this_thread::sleep_for(kLook);
   }

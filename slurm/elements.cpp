@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -41,18 +42,24 @@ bool has_failed(const std::string& state) {
 
 constexpr const char* kForgotten = "no longer known to the controller";
 
-/// The command of an advice, for one job.
-std::string for_job(std::string advice, const std::string& job) {
-  constexpr std::string_view kPlace = "JOB";
-  if (const auto at = advice.find(kPlace); at != std::string::npos) advice.replace(at, kPlace.size(), job);
-  return advice;
+/// What to do about a job whose run was moved while it waited: it cannot begin where nothing stands. "": none such.
+std::string advice_for_moved(const JobState& job) {
+  const bool waits = job.state == "PENDING";
+  std::error_code unknown;
+  if (!(waits || job.reason == reason_of(kLaunchReason).words) || job.work_folder.empty() ||
+      std::filesystem::exists(job.work_folder, unknown) || unknown)
+    return {};
+  return fmt::format("its folder '{}' is gone, and it cannot begin; {}", job.work_folder,
+                     waits ? "cancel and resume" : "resume");
 }
 
 /// What a record of the job table says. @param said the last line that a failed job printed
 jobs::ElementState state_of(const JobState& job, const std::string& said) {
   auto reason = job.reason;
   if (has_failed(job.state) && !said.empty()) reason += fmt::format("{}it said: {}", reason.empty() ? "" : "; ", said);
-  return {0, job.job, job.state, std::move(reason), job.advice, job.submitted, job.active()};
+  auto advice = advice_for_moved(job);
+  if (advice.empty()) advice = job.advice;
+  return {0, job.job, job.state, std::move(reason), std::move(advice), job.submitted, job.active()};
 }
 
 void say_what_for(jobs::ElementState& state, std::string_view others) {

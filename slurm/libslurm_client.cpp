@@ -93,7 +93,7 @@ std::string state_text(std::uint32_t state) {
 
 std::string text(const char* s) { return s == nullptr ? std::string() : std::string(s); }
 
-constexpr std::uint32_t kNoReason = 0, kLaunch = 23, kExitCode = 24;  // enum job_state_reason
+constexpr std::uint32_t kNoReason = 0, kExitCode = 24;  // enum job_state_reason
 
 /// Why a job waits, or how it failed.
 void explain(const slurm_job_info_t& record, JobState& state) {
@@ -102,7 +102,7 @@ void explain(const slurm_job_info_t& record, JobState& state) {
   if (base != JOB_PENDING && !failed) return;
   const int status = static_cast<int>(record.exit_code);
   // A script that somebody kills is "launch failed" to Slurm, too.
-  if (failed && record.state_reason == kLaunch && WIFSIGNALED(status) && record.end_time > record.start_time) {
+  if (failed && record.state_reason == kLaunchReason && WIFSIGNALED(status) && record.end_time > record.start_time) {
     state.reason = fmt::format("killed by signal {}", WTERMSIG(status));
     return;
   }

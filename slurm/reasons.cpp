@@ -356,6 +356,12 @@ Reason reason_of(std::uint32_t number, std::string_view description) {
           "squeue -j JOB -o %r names it"};
 }
 
+std::string for_job(std::string advice, const std::string& job) {
+  constexpr std::string_view kPlace = "JOB";
+  if (const auto at = advice.find(kPlace); at != std::string::npos) advice.replace(at, kPlace.size(), job);
+  return advice;
+}
+
 /// Numbers of slurm_errno.h, 22.05; they stand in messages between releases.
 std::string_view advice_for_error(int error) {
   switch (error) {

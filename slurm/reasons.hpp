@@ -14,9 +14,14 @@ struct Reason {
 /// What a job that waits for others is said to wait for. Which ones its kind of job decides: elements.hpp.
 inline constexpr std::string_view kWaitsForOthers = "waits for other jobs of the run";
 
+inline constexpr std::uint32_t kLaunchReason = 23;  ///< the job could not begin. @source enum job_state_reason
+
 /// @param number Slurm's job_state_reason @param description Slurm's own words: why it held a job itself, and what a
 /// number means that we do not know. JOB in an advice stands for the job's id.
 Reason reason_of(std::uint32_t number, std::string_view description = {});
+
+/// An advice for one job: with its name ("12", "12_3") in place of JOB.
+std::string for_job(std::string advice, const std::string& job);
 
 /// What to do about an error of a call: the key of the grid that it is about, else `doctor`.
 std::string_view advice_for_error(int error);

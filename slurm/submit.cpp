@@ -26,6 +26,21 @@ void add_excluded(JobRequest& request, const std::vector<std::string>& nodes) {
   for (const auto& node : nodes) request.resources.exclude += (request.resources.exclude.empty() ? "" : ",") + node;
 }
 
+/// All of `bad`, or none where too few nodes would be left, by their number or by what the grid asks of them (a
+/// constraint, a node list): they may have been mended, and only a try tells.
+std::vector<std::string> nodes_to_leave_out(JobRequest element, const std::vector<std::string>& bad, Client& client,
+                                            const std::vector<Partition>& partitions) {
+  if (bad.empty()) return {};
+  add_excluded(element, bad);
+  try {
+    check_fits(element, partitions);
+    client.try_out(element);
+    return bad;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 /// One job of this comment in the end: without locks another submit may have sent the same at the same time, and the
 /// older one stays.
 std::uint32_t submit_one(Client& client, const JobRequest& request) {
@@ -170,8 +185,9 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
       split(wanted, client.limits(), client.jobs_in_use() + static_cast<std::uint32_t>(servers.missing.size()));
   auto requests = element_requests(run, chunks, report.pace, generation, {request.program, request.with_parked});
   const auto partitions = client.partitions();
+  report.left_out = nodes_to_leave_out(requests.front(), request.exclude, client, partitions);
   for (auto& element : requests) {
-    add_excluded(element, request.exclude);
+    add_excluded(element, report.left_out);
     check_request(element);
     check_fits(element, partitions);
   }

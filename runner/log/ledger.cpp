@@ -240,6 +240,11 @@ std::vector<std::string> Ledger::bad_nodes() const {
   for (const auto& [name, node] : nodes) {
     if (eats_episodes(node)) bad.push_back(name);
   }
+  return bad;
+}
+
+std::vector<std::string> Ledger::outdone_nodes() const {
+  auto bad = bad_nodes();
   return bad.size() < nodes.size() ? bad : std::vector<std::string>{};
 }
 

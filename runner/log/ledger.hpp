@@ -83,9 +83,11 @@ struct Ledger {
   /// otherwise than the others.
   std::string build_warning() const;
 
-  /// Nodes that eat episodes, to be left out of the next submission: none when no node does better, for then it is no
-  /// node's fault.
+  /// Nodes that eat episodes. The next submission leaves them out, where enough others are left to try.
   std::vector<std::string> bad_nodes() const;
+  /// Those of them that elements which wait are to leave out, with nobody there to look: none when no node does better,
+  /// for then it may be no node's fault, and nothing would be left to begin on.
+  std::vector<std::string> outdone_nodes() const;
 
   std::uint64_t scored() const noexcept;
   std::uint64_t outstanding() const noexcept { return states.size() - scored(); }

@@ -106,6 +106,18 @@ class BadNode(DisturbedCase):
         self.assertIn("the device is gone", self.status()["stopped_by"])
         self.check_next_submission()
 
+    def test_a_run_of_one_element_leaves_its_only_node_for_another(self):
+        """On an idle cluster Slurm would give the same node again and again."""
+        self.break_nodes(failing="trn1 trn2 trn3 trn4")
+        self.submit('{shards: 1, nodes: 1, ranks_per_node: 2, time: "00:10:00"}')
+        self.wait_for_queue()
+        (bad,) = self.bad_nodes()
+        self.break_nodes(failing=bad)
+        again = self.nkigrid("resume", self.run_folder)
+        self.assertIn(f"left out: node {bad}", again.stdout, again.stderr)
+        self.wait_for_queue()
+        self.check_undisturbed()
+
     def test_the_other_node_of_an_element_does_what_the_bad_one_does_not(self):
         self.break_nodes(failing="trn2")
         self.submit('{shards: 1, nodes: 2, ranks_per_node: 1, time: "00:10:00", exclude: "trn3,trn4"}')

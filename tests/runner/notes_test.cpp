@@ -7,6 +7,7 @@
 
 #include "jobs/base/clock.hpp"
 #include "jobs/base/files.hpp"
+#include "runner/leader.hpp"
 #include "runner/log/endpoint_notes.hpp"
 #include "runner/log/journal.hpp"
 #include "runner/log/ledger.hpp"
@@ -134,6 +135,7 @@ TEST(Nodes, WhatABadNodeFailedUsesUpNoTry) {
     const auto ledger = log::fold_log(plan, 1, test::made_log(log.path()), {});
     const auto& state = ledger.states[0];
     EXPECT_EQ(state.outstanding, log::Outstanding::device_error) << failed;
+    EXPECT_EQ(why_left(ledger, {0}), "infrastructure failures on bad used up this session's attempts");
     EXPECT_EQ(state.last_failure, log::Outstanding::device_error);
   }
 }
@@ -151,6 +153,7 @@ TEST(Nodes, WhatFailedOnADeviceThatWorkedAfterwardsCounts) {
   const auto other = log::fold_log(plan, 1, test::made_log(better.path()), {});
   EXPECT_TRUE(other.states[6].suspect);
   EXPECT_EQ(other.states[6].outstanding, log::Outstanding::parked);
+  EXPECT_EQ(why_left(other, {5, 6}), "parked: infrastructure failures used up every attempt");
 }
 
 TEST(Nodes, AnEndpointsFailuresAreNoNodes) {
@@ -163,12 +166,16 @@ TEST(Nodes, AnEndpointsFailuresAreNoNodes) {
   EXPECT_EQ(ledger.nodes.at("n2").failures, 0u);
 }
 
-TEST(Nodes, WhereNoneDoesBetterNoneIsNamed) {
+TEST(Nodes, WhereNoneDoesBetterNoneIsOutdone) {
   TemporaryDirectory log;
   const auto plan = test::hand_plan({"m.ss.p"}, {{"L1/001_a", "L1", "unary"}}, 20);
   run_on(log.path(), plan, "n1", 0, 9);
   run_on(log.path(), plan, "n2", 0, 9, 2);
-  EXPECT_TRUE(log::fold_log(plan, 5, test::made_log(log.path()), {}).bad_nodes().empty());
+  const auto ledger = log::fold_log(plan, 5, test::made_log(log.path()), {});
+  EXPECT_TRUE(ledger.outdone_nodes().empty()) << "elements that wait would have nothing left to begin on";
+  EXPECT_EQ(ledger.bad_nodes(), (std::vector<std::string>{"n1", "n2"})) << "the next submission tries others";
+  run_on(log.path(), plan, "n3", 1, 0, 3);
+  EXPECT_EQ(log::fold_log(plan, 5, test::made_log(log.path()), {}).outdone_nodes(), ledger.bad_nodes());
 }
 
 TEST(Running, OnlyWhatTheShardOfALivingWriterHasBegunRuns) {

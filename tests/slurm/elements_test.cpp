@@ -48,6 +48,18 @@ TEST_F(Submit, AdviceNamesTheJob) {
   EXPECT_EQ(run_jobs(run, client).elements[0].advice, "scontrol release 101_0 lets it start");
 }
 
+TEST_F(Submit, AJobThatCannotBeginWhereItsRunStoodIsSaidToBeOne) {
+  submit({0});
+  const auto advice = [&] { return run_jobs(run, client).elements[0].advice; };
+  EXPECT_EQ(advice(), "");
+  client.records[0].work_folder = "/nowhere/run";
+  EXPECT_EQ(advice(), "its folder '/nowhere/run' is gone, and it cannot begin; cancel and resume");
+  client.records[0].state = "FAILED";
+  EXPECT_EQ(advice(), "") << "it ran, and the run was moved afterwards";
+  client.records[0].reason = reason_of(kLaunchReason).words;
+  EXPECT_EQ(advice(), "its folder '/nowhere/run' is gone, and it cannot begin; resume");
+}
+
 TEST_F(Submit, AJobThatWaitsForOthersSaysForWhich) {
   submit({0});
   for (auto& record : client.records) record.reason = reason_of(2).words;  // WAIT_DEPENDENCY

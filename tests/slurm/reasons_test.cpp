@@ -37,6 +37,11 @@ TEST(Reasons, AnErrorOfACallNamesTheKeyThatItIsAbout) {
   EXPECT_THAT(std::string(advice_for_error(5004)), HasSubstr("doctor"));
 }
 
+TEST(Reasons, AnAdviceIsForOneJob) {
+  EXPECT_EQ(for_job("scontrol release JOB lets it start", "12_3"), "scontrol release 12_3 lets it start");
+  EXPECT_EQ(for_job("wait", "12"), "wait");
+}
+
 TEST(Reasons, AnUnknownNumberKeepsSlurmsWords) {
   EXPECT_EQ(reason_of(999).words, "Slurm's reason 999");
   EXPECT_EQ(reason_of(999, "moon phase").words, "Slurm says 'moon phase' (reason 999)");

@@ -41,12 +41,18 @@ class FakeClient final : public Client {
                  [&](const auto& job) { return job.comment.rfind(prefix, 0) == 0; });
     return found;
   }
-  std::string try_out(const JobRequest&) override { return {}; }
+  std::string try_out(const JobRequest& request) override {
+    if (!wanted_node.empty() && request.resources.exclude.find(wanted_node) != std::string::npos)
+      throw Error(ErrorCode::external, "no node could ever take it");
+    return {};
+  }
   void cancel(std::uint32_t job) override { cancelled.push_back(job); }
   Limits limits() override { return site; }
   long seconds_left(std::uint32_t) override { return -1; }
   std::uint32_t jobs_in_use() override { return in_use; }
-  std::vector<Partition> partitions() override { return {{.name = "trn1", .nodes = 4, .is_default = true}}; }
+  std::vector<Partition> partitions() override {
+    return {{.name = "trn1", .nodes = 4, .is_default = true, .sizes = sizes}};
+  }
   std::string version() override { return "0"; }
 
   std::vector<JobRequest> requests;
@@ -55,6 +61,8 @@ class FakeClient final : public Client {
   int submits_before_failure = -1;  ///< this many succeed, then the controller is gone; -1: never
   bool rival = false;               ///< another submit sent the same job a moment earlier
   std::uint32_t in_use = 0;
+  std::string wanted_node;             ///< no other one can take what is submitted
+  std::vector<Partition::Node> sizes;  ///< of the partition's nodes; none: it does not tell
   Limits site{.max_array_size = 4, .max_job_count = 100};
 };
 

@@ -122,6 +122,19 @@ TEST_F(Submit, NodesThatEatEpisodesAreLeftOut) {
   EXPECT_EQ(client.requests[1].resources.exclude, "trn9") << "the aggregation runs anywhere";
 }
 
+TEST_F(Submit, NodesThatEatEpisodesAreTriedAgainWhereTooFewOthersAre) {
+  client.sizes = {{"trn1", 8, 32000}, {"trn2", 8, 32000}, {"trn3", 8, 32000}};
+  run.grid.slurm.exclude = "trn3";
+  const auto one = submit_shards(run, {{0}, "/bin/nkigrid", {"trn1"}}, client);
+  EXPECT_THAT(one.left_out, ElementsAre("trn1"));
+  EXPECT_EQ(client.requests[0].resources.exclude, "trn3,trn1");
+  const auto both = submit_shards(run, {{1}, "/bin/nkigrid", {"trn1", "trn2"}}, client);
+  EXPECT_THAT(both.left_out, IsEmpty());
+  EXPECT_EQ(client.requests.at(2).resources.exclude, "trn3") << "what the grid leaves out stays out";
+  client.wanted_node = "trn1";
+  EXPECT_THAT(submit_shards(run, {{2}, "/bin/nkigrid", {"trn1"}}, client).left_out, IsEmpty());
+}
+
 TEST_F(Submit, ASmallThrottleIsKeptOverManyArrays) {
   run.grid.slurm.throttle = 2;
   submit({0, 4, 8, 12});  // four arrays of one element each
