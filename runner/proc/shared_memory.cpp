@@ -27,7 +27,9 @@ Mapping Mapping::map(int fd, std::size_t size, Access access) {
   Mapping mapping;
   if (size == 0) return mapping;
   const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* at = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_POPULATE, fd, 0);
+  // Pages that are read come sixteen at a fault, cheaper than one by one beforehand; those that are written do not.
+  const int beforehand = access == Access::read_only ? 0 : MAP_POPULATE;
+  void* at = ::mmap(nullptr, size, protection, MAP_SHARED | beforehand, fd, 0);
   if (at == MAP_FAILED) throw_errno(errno, "map shared memory");
   mapping.data_ = static_cast<std::byte*>(at);
   mapping.size_ = size;
