@@ -15,7 +15,7 @@ Window::Place Window::enter(const std::stop_token& stop) {
 }
 
 std::uint32_t Window::leave(const Place& place, Heard heard) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   std::uint32_t lowered = 0;
   if (heard == Heard::too_many && place.round == round_) {
     limit_ = std::max(1.0, in_flight_ / 2.0);
@@ -25,9 +25,11 @@ std::uint32_t Window::leave(const Place& place, Heard heard) {
     limit_ += 1 / limit_;
   }
   --in_flight_;
-  // The place, and one that a reply may have added: of a thousand lanes that wait the others sleep on.
+  const bool one_more = heard == Heard::reply && limit_ > 0;  // that the reply may have added
+  lock.unlock();
+  // As many lanes as there are places, and not while they could not go on: of a thousand that wait the others sleep on.
   freed_.notify_one();
-  freed_.notify_one();
+  if (one_more) freed_.notify_one();
   return lowered;
 }
 

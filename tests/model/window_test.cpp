@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "runner/model/window.hpp"
@@ -73,6 +75,31 @@ TEST(Window, NeverClosesWhole) {
   Window window;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(window.leave(window.enter({}), Window::Heard::too_many), 1u);
   EXPECT_FALSE(is_full(window));
+}
+
+TEST(Window, NoPlaceIsFreeWhileALaneSleeps) {
+  constexpr int kLanes = 8, kEach = 300;
+  Window window(3);
+  std::atomic<int> in_flight{0}, most{0}, done{0};
+  {
+    std::vector<std::jthread> lanes;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      lanes.emplace_back([&, lane] {
+        for (int n = 0; n < kEach; ++n) {
+          const auto place = window.enter({});
+          const int now = ++in_flight;
+          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          }
+          std::this_thread::yield();
+          --in_flight;
+          window.leave(place, n % 50 == lane ? Window::Heard::too_many : Window::Heard::reply);
+          ++done;
+        }
+      });
+    }
+  }  // a lane that nobody wakes would sleep on for ever
+  EXPECT_EQ(done, kLanes * kEach);
+  EXPECT_LE(most, 3);
 }
 
 }  // namespace
