@@ -1,10 +1,11 @@
 #include "cli/bench_import.hpp"
 
-#include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_list.hpp"
@@ -58,12 +59,28 @@ void write_folder(const jobs::Benchmark& benchmark, const jobs::BenchmarkPlace& 
 }
 
 struct LevelCounts {
-  std::size_t posed = 0, refused = 0;
+  std::size_t posed = 0, degenerate = 0, refused = 0;
 };
+
+/// The answers without work that pass on a task's own draws, as task_pose.py tags them: such a task tells nothing of a
+/// kernel, and its author should know. Where the reference was too dear to run nothing is known.
+std::vector<std::string> passing_of(const jobs::Benchmark& benchmark, const std::string& id) {
+  constexpr std::string_view kPasses = "passes-";
+  std::vector<std::string> found;
+  const auto about = benchmark.about.find(id);
+  if (about == benchmark.about.end()) return found;
+  for (const auto& tag : about->second.tags) {
+    if (tag.starts_with(kPasses)) found.push_back(tag.substr(kPasses.size()));
+  }
+  return found;
+}
 
 std::map<std::string, LevelCounts> counts_of(const jobs::Benchmark& benchmark) {
   std::map<std::string, LevelCounts> counts;
-  for (const auto& task : benchmark.tasks) ++counts[task.level].posed;
+  for (const auto& task : benchmark.tasks) {
+    ++counts[task.level].posed;
+    counts[task.level].degenerate += passing_of(benchmark, task.id).empty() ? 0 : 1;
+  }
   for (const auto& refused : benchmark.refused) ++counts[refused.id.substr(0, refused.id.find('/'))].refused;
   return counts;
 }
@@ -71,16 +88,25 @@ std::map<std::string, LevelCounts> counts_of(const jobs::Benchmark& benchmark) {
 void print_json(const jobs::Benchmark& benchmark) {
   nlohmann::ordered_json out = {{"version", 1}, {"benchmark", benchmark.name}};
   for (const auto& [level, count] : counts_of(benchmark))
-    out["levels"][level] = {{"posed", count.posed}, {"refused", count.refused}};
+    out["levels"][level] = {{"posed", count.posed}, {"degenerate", count.degenerate}, {"refused", count.refused}};
+  out["degenerate"] = nlohmann::ordered_json::array();
+  for (const auto& task : benchmark.tasks) {
+    if (const auto passing = passing_of(benchmark, task.id); !passing.empty())
+      out["degenerate"].push_back({{"id", task.id}, {"passes", passing}});
+  }
   out["refused"] = nlohmann::ordered_json::array();
   for (const auto& refused : benchmark.refused) out["refused"].push_back({{"id", refused.id}, {"why", refused.why}});
   fmt::print("{}", json_text(out));
 }
 
 void print_text(const jobs::Benchmark& benchmark) {
+  for (const auto& task : benchmark.tasks) {
+    if (const auto passing = passing_of(benchmark, task.id); !passing.empty())
+      say("{:<32}  degenerate: passes with {}\n", task.id, fmt::join(passing, ", "));
+  }
   print_refused(benchmark.refused);
   for (const auto& [level, count] : counts_of(benchmark))
-    say("{}: {} posed, {} refused\n", level, count.posed, count.refused);
+    say("{}: {} posed ({} degenerate), {} refused\n", level, count.posed, count.degenerate, count.refused);
   say("{}: {} of {} tasks are posed\n", benchmark.name, benchmark.tasks.size(),
       benchmark.tasks.size() + benchmark.refused.size());
 }

@@ -94,11 +94,16 @@ Benchmark read_nkibench(const BenchmarkPlace& place, const TaskPoser& poser) {
   const auto root =
       fs::exists(place.folder / "NKIBench" / "reference", none) ? place.folder / "NKIBench" : place.folder;
   std::vector<UnposedTask> tasks;
+  std::vector<RefusedTask> misnamed;
   for (const auto& file : python_files(root / "reference")) {
     const auto id = "nkibench/" + bare_name(file.stem().native());
-    if (is_task_id(id)) tasks.push_back({id, task_source(root, fs::path("reference") / file) + kAdapter, "nkibench"});
+    if (is_task_id(id))
+      tasks.push_back({id, task_source(root, fs::path("reference") / file) + kAdapter, "nkibench"});
+    else
+      misnamed.push_back({id, "its file's name is no task's (up to 64 letters, digits, _ and - are wanted)"});
   }
   auto benchmark = pose_benchmark("nkibench", std::move(tasks), place, poser);
+  benchmark.refused.insert(benchmark.refused.end(), misnamed.begin(), misnamed.end());
   add_whole_subset("nkibench", benchmark);
   return benchmark;
 }

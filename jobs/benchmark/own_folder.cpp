@@ -22,7 +22,18 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;
 
+/// A file that belongs to no level would be missed in silence.
+void demand_levels(const fs::path& folder) {
+  const auto strays = python_files(folder / "tasks");
+  if (strays.empty()) return;
+  const auto& file = strays.front().native();
+  throw Error(ErrorCode::config, fmt::format("'tasks/{}' of '{}' is in the folder of no level; move it, e.g. to "
+                                             "tasks/L1/{}",
+                                             file, folder.native(), file));
+}
+
 std::vector<UnposedTask> folder_tasks(const fs::path& folder) {
+  demand_levels(folder);
   std::vector<UnposedTask> tasks;
   std::vector<fs::path> levels;
   std::error_code none;

@@ -35,8 +35,9 @@ constexpr std::size_t kShare = 12;         // tasks a process: importing torch c
 constexpr std::size_t kWorthTelling = 40;  // tasks that take long enough for a word
 constexpr std::size_t kMostAnswers = std::size_t{64} << 20;
 // What an answer hangs on beside the task; a change of any makes all answers anew.
-constexpr std::array<const char*, 6> kScripts = {"task_form.py", "task_facts.py",  "task_work.py",
-                                                 "task_pose.py", "task_shrink.py", "pose_tasks.py"};
+constexpr std::array<const char*, 8> kScripts = {"task_form.py",  "task_facts.py",    "task_work.py",
+                                                 "task_pose.py",  "task_shrink.py",   "pose_tasks.py",
+                                                 "well_posed.py", "reference_task.py"};
 
 std::string scripts_digest(const fs::path& libexec) {
   Sha256 digest;

@@ -181,22 +181,25 @@ def get_init_inputs():
         "3_relu_in_place": ("torch.relu_(x)", "torch.randn(64, 96)", []),
         "4_nothing_is_left": ("x - x.mean(1, keepdim=True)", "torch.randn(64, 1)",
                               ["mean", "next-entry", "other-inputs", "zeros"]),  # fmt: skip
+        "6_one_value": ("(x * x).mean()", "torch.randn(64, 3)", []),
         "5_only_the_copy_of_y": ("x[0] * 0 + x[1]", "(torch.randn(9, 9), torch.randn(9, 9))", ["copy"]),
     }
 
-    def test_they_have_tags_that_say_what_passes(self):
+    def test_they_are_told_by_name_and_have_tags(self):
         with tempfile.TemporaryDirectory() as scratch:
             level, out = pathlib.Path(scratch) / "tree" / "level1", pathlib.Path(scratch) / "own"
             level.mkdir(parents=True)
             for name, (result, draw, _) in self.TASKS.items():
                 (level / f"{name}.py").write_text(self.FORM.format(result=result, draw=draw))
-            program("bench", "import", level.parent, "-o", out)
-            about = json.loads((out / "about.json").read_text())
-            for name, (_, _, passes) in self.TASKS.items():
-                tags = [tag for tag in about[f"L1/00{name}"]["tags"] if tag.startswith("passes-")]
-                self.assertEqual(tags, [f"passes-{kind}" for kind in passes], name)
+            told = json.loads(program("bench", "import", level.parent, "-o", out, "--json")[0])
+            wanted = {f"L1/00{name}": passes for name, (_, _, passes) in self.TASKS.items() if passes}
+            self.assertEqual({d["id"]: d["passes"] for d in told["degenerate"]}, wanted)
+            self.assertEqual(told["levels"], {"L1": {"posed": 6, "degenerate": 3, "refused": 0}})
             tagged = program("bench", "list", "--benchmark", out, "--tag", "passes-copy")[0].split("\n")
-        self.assertEqual([line.split()[0] for line in tagged if line], ["L1/001_relu", "L1/005_only_the_copy_of_y"])
+            self.assertEqual([line.split()[0] for line in tagged if line], ["L1/001_relu", "L1/005_only_the_copy_of_y"])
+            words = program("bench", "import", level.parent, "-o", str(out) + "2")[0]
+        self.assertIn("L1: 6 posed (3 degenerate), 0 refused", words)
+        self.assertRegex(words, r"L1/001_relu +degenerate: passes with copy\n")
 
 
 class Costs(unittest.TestCase):
@@ -274,8 +277,9 @@ class Shrinking(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             out = pathlib.Path(scratch) / "small"
             told = json.loads(program("bench", "import", TREE, "-o", out, "--shrink", "--json")[0])
-            self.assertEqual(told["levels"], {"L1": {"posed": 10, "refused": 0}, "L2": {"posed": 1, "refused": 6},
-                                              "L3": {"posed": 1, "refused": 0}})  # fmt: skip
+            self.assertEqual(told["levels"], {"L1": {"posed": 10, "degenerate": 0, "refused": 0},
+                                              "L2": {"posed": 1, "degenerate": 0, "refused": 6},
+                                              "L3": {"posed": 1, "degenerate": 0, "refused": 0}})  # fmt: skip
             index = json.loads((out / "index.json").read_text())
             self.assertEqual(index["name"], "kernelbench-shrunk")
             self.assertEqual(list(index["subsets"]), ["kernelbench-shrunk"])
@@ -374,6 +378,13 @@ class OwnFolder(unittest.TestCase):
         self.assertIn("[310,700] float32", out)
         (self.folder / "tasks" / "L2" / "two.py").unlink()
         self.assertIn("1 gone", self.list()[1])
+
+    def test_a_file_of_no_level_is_not_passed_over(self):
+        self.write("L1/one", (BENCH / "tasks" / "L1" / "001_add.py").read_text())
+        self.write("stray", "")
+        words = program("bench", "list", "--benchmark", self.folder, code=2)[1]
+        self.assertIn("'tasks/stray.py' of", words)
+        self.assertIn("move it, e.g. to tasks/L1/stray.py", words)
 
     def test_a_task_that_cannot_be_posed_is_named_with_its_reason(self):
         self.write("L1/odd", text_of("2_dynamic_shape"))

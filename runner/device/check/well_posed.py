@@ -78,7 +78,8 @@ def imitations(references, arguments, elsewhere):
     @param elsewhere the references of another trial, or None where there is none"""
     yield "zeros", "zeros", [np.zeros_like(r) for r in references]
     yield "ones", "ones", [np.ones_like(r) for r in references]
-    yield "mean", "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
+    if any(r.size > 1 for r in references):  # of one value it would be the answer
+        yield "mean", "the mean of the reference", [np.full_like(r, r.mean()) for r in references]
     if elsewhere is not None:
         yield "other-inputs", "the result for the inputs of another trial", elsewhere
     for position, value in enumerate(arguments):
