@@ -5,8 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
-from fault_rows import APIS, TOKENS, all_rows
-from fault_server import FaultServer
+from fault_rows import APIS, TOKENS, Row, all_rows, failed, said
+from fault_server import Answer, FaultServer
 from harness import Case, environment, nkigrid
 
 ROWS = all_rows()
@@ -20,12 +20,12 @@ PATH = {"chat": "/v1", "responses": "/v1", "anthropic": "/v1", "bedrock": ""}
 PRICE = {"input": 5, "output": 25, "cache_read": 0.5}
 
 
-def grid(port):
+def grid(port, rows=ROWS):
     price = ", ".join(f"{name}: {usd}" for name, usd in PRICE.items())
     models = "".join(
         f'  {name}: {{{SPEC[row.api]}, endpoint: "http://127.0.0.1:{port}/{name}{PATH[row.api]}", model: m, '
         f"key: {{env: KEY}}, max_tokens: 4000, temperature: 0.5, retry_limit: 20 s, price: {{{price}}}}}\n"
-        for name, row in ROWS.items()
+        for name, row in rows.items()
     )
     return f"""\
 name: faults
@@ -39,7 +39,7 @@ models:
   ss: {{kind: single-shot}}
 prompts: {{naive: prompts/naive.md}}
 cells:
-  - {{model: [{", ".join(ROWS)}], mode: ss, prompt: naive}}
+  - {{model: [{", ".join(rows)}], mode: ss, prompt: naive}}
 """
 
 
@@ -134,6 +134,18 @@ class Faults(Case):
             self.assertAlmostEqual(episode["cost_usd"], paid[2])
 
         self.for_each(("pass", "context_full"), check)
+
+    def test_doctor_says_before_the_night_what_a_server_wants_otherwise(self):
+        reply = Answer(said("chat", "Yes."))
+        limit = failed("chat", 400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+        fixed = failed("chat", 400, "Unsupported value: 'temperature' does not support 0.5 with this model.")
+        with FaultServer({"m": [limit, fixed, reply]}) as server:
+            path = self.write("grid.yaml", grid(server.port, {"m": Row("chat", [])}))
+            done = nkigrid("doctor", path, "--probe", "--json", env=environment(KEY="sk-CANARY0123456789"))
+        texts = [finding["text"] for finding in json.loads(done.stdout)["findings"] if finding["what"] == "model m"]
+        self.assertIn("it wants max_completion_tokens", texts[-1])
+        self.assertIn("it refuses temperature", texts[-1])
+        self.assertEqual(json.loads(server.asked["m"][-1][1])["max_completion_tokens"], 16)
 
     def test_what_a_model_refuses_is_left_out_and_said(self):
         for api in APIS:

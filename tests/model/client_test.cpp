@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "runner/model/client.hpp"
 #include "runner/model/wire/faults.hpp"
@@ -289,6 +290,29 @@ TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find(dead), std::string::npos);
   EXPECT_NE(failure.text.find("start the server, or correct models.qwen.endpoint"), std::string::npos);
+}
+
+TEST(ChatClient, WhatTlsFindsIsToldInWordsAndIsNoOutage) {
+  ScriptedServer plain({{"no handshake of TLS at all\r\n\r\n", Step::After::close}});
+  ChatClient model(spec("https" + plain.url().substr(4)), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  const Failure failure = failure_of(model);
+  EXPECT_EQ(failure.kind, ChatFailure::fatal);
+  EXPECT_NE(failure.text.find("does not answer"), std::string::npos) << failure.text;
+  EXPECT_TRUE(failure.text.find("SSL") != std::string::npos || failure.text.find("TLS") != std::string::npos)
+      << failure.text;
+}
+
+TEST(ChatClient, AProxyThatIsDeadIsNamedWithoutItsPassword) {
+  std::string dead;
+  { dead = ScriptedServer({{""}}).url(); }
+  dead = dead.substr(7, dead.size() - 10);  // host and port
+  ::setenv("http_proxy", ("http://me:CANARY-word@" + dead).c_str(), 1);
+  ChatClient model(spec("http://model.example/v1"), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  const Failure failure = failure_of(model);
+  ::unsetenv("http_proxy");
+  EXPECT_EQ(failure.kind, ChatFailure::fatal);
+  EXPECT_NE(failure.text.find("the environment says http_proxy=" + dead), std::string::npos) << failure.text;
+  EXPECT_EQ(failure.text.find("CANARY"), std::string::npos);
 }
 
 TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {

@@ -203,7 +203,7 @@ class Keys(Case):
         parrot.body = lambda: {"choices": [{"message": {"role": "assistant", "content": f"```python\n{ENDLESS}```"}}]}
         seen, programs = {}, set()
         with parrot:
-            text = GRID.format(port=parrot.port) + "device: {compile_timeout: 2 s}\n"
+            text = GRID.format(port=parrot.port) + "check: {compile_timeout: 2 s}\n"
             grid = self.write("grid.yaml", text)
             done = nkigrid("submit", grid, "-o", self.folder / "DRY", "--dry-run", env=env)
             self.assertEqual(done.returncode, 0, done.stderr)
