@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/core.h>
@@ -23,7 +22,7 @@
 
 #include "cli/cluster.hpp"
 #include "cli/doctor_mpi.hpp"
-#include "cli/first_line.hpp"
+#include "cli/doctor_torch.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/schedulers.hpp"
@@ -40,7 +39,6 @@
 #include "jobs/servers.hpp"
 #include "runner/device/make_device.hpp"
 #include "runner/model/served.hpp"
-#include "runner/proc/child.hpp"
 #include "runner/proc/sandbox_properties.hpp"
 
 namespace nkigrid::cli {
@@ -59,20 +57,6 @@ struct DoctorOptions {
   double patience = 300;  ///< [s]
   std::uint32_t mpi = 0;  ///< ranks to join as one of them, and nothing else; 0: look at the machine
 };
-
-std::string look_at_torch() {
-  constexpr Seconds kImport{120};
-  const auto result =
-      proc::run_command({NKIGRID_PYTHON, "-I", "-c",
-                         "import numpy, torch; print('torch', torch.__version__, 'numpy', numpy.__version__)"},
-                        kImport, {"PATH=/usr/bin:/bin"});
-  if (std::holds_alternative<proc::TimedOut>(result.end))
-    lacks(fmt::format("{} did not import torch and numpy within {:.0f} s; look again when the machine is less busy",
-                      NKIGRID_PYTHON, kImport.count()));
-  if (!proc::is_success(result.end))
-    lacks(fmt::format("{} cannot import torch and numpy; install python3-torch and python3-numpy", NKIGRID_PYTHON));
-  return fmt::format("{}: {}", NKIGRID_PYTHON, first_line(result.out));
-}
 
 std::string look_at_device(const jobs::CheckSpec& check, const jobs::DeviceSpec& spec) {
   const auto paths = device::default_device_paths();
@@ -173,7 +157,7 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
   add({look("sandbox", Need::needed, [&] { return look_at_sandbox(check); }),
        look("device", Need::needed, [&] { return look_at_device(check, spec); })});
   add(look_at_parts_for(grid, check, spec));
-  add({look("references", Need::needed, look_at_torch), look("locks", Need::useful, look_at_locks),
+  add({look("references", Need::needed, [] { return look_at_torch(); }), look("locks", Need::useful, look_at_locks),
        look("disk", Need::useful, look_at_space), look_at_mpi_for(grid)});
   add(scheduler.look(grid));
   for (const auto& model : grid ? grid->models : std::vector<jobs::ModelSpec>{}) {

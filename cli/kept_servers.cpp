@@ -36,19 +36,25 @@ std::vector<std::string> own_environment() {
   return environment;
 }
 
-/// True when the descriptor became readable within `patience`.
+/// True when the descriptor became readable within `patience`, however many signals are handled meanwhile.
 bool is_ready(int fd, Seconds patience) {
-  pollfd watched{fd, POLLIN, 0};
-  return ::poll(&watched, 1, static_cast<int>(patience.count() * 1000)) > 0;
+  const SystemClock clock;
+  const auto until = clock.monotonic() + patience;
+  for (;;) {
+    const auto left = std::max(Seconds(0), until - clock.monotonic());
+    pollfd watched{fd, POLLIN, 0};
+    const int got = ::poll(&watched, 1, static_cast<int>(left.count() * 1000));
+    if (got >= 0 || errno != EINTR) return got > 0;
+  }
 }
 
 void await_server(const jobs::KeptServer& server, const model::ServerPlaces& places, Patience patience,
-                  const std::atomic<int>& stop, bool quiet) {
+                  const Waiting& waiting) {
   const SystemClock clock;
   model::Replicas replicas(places, server, clock);
   const auto begun = clock.monotonic();
-  bool told = quiet;
-  while (stop.load() == 0) {
+  bool told = waiting.quiet;
+  while (waiting.stop.load() == 0) {
     const auto waited = clock.monotonic() - begun;
     if (replicas.healthy() && (patience == Patience::first_replica || replicas.settled())) return;
     if (replicas.failed() || (replicas.lost() && waited > kEarlier))
@@ -78,7 +84,8 @@ std::string owner_of(std::optional<ShardId> shard) {
 }
 
 LocalKeepers::LocalKeepers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers,
-                           bool open, bool quiet) {
+                           bool open, const Waiting& waiting)
+    : LocalKeepers() {
   const auto machine = open ? host_name() : kLoopback;
   for (const auto& server : servers) {
     for (std::uint32_t k = 0; k < server.spec->replicas; ++k) {
@@ -87,11 +94,11 @@ LocalKeepers::LocalKeepers(const jobs::Run& run, const std::string& owner, const
                                         "--host",    open ? "0.0.0.0" : kLoopback,
                                         "--machine", machine,
                                         "--parent",  std::to_string(::getpid())};
-      if (quiet) words.emplace_back("--quiet");
+      if (waiting.quiet) words.emplace_back("--quiet");
       start(run, words, server.name);
     }
   }
-  for (auto& keeper : keepers_) await_begun(keeper);
+  for (auto& keeper : keepers_) await_begun(keeper, waiting.stop);
 }
 
 void LocalKeepers::start(const jobs::Run& run, const std::vector<std::string>& words, const std::string& server) {
@@ -107,9 +114,14 @@ void LocalKeepers::start(const jobs::Run& run, const std::vector<std::string>& w
   keepers_.push_back(std::move(keeper));
 }
 
-void LocalKeepers::await_begun(Keeper& keeper) {
+void LocalKeepers::await_begun(Keeper& keeper, const std::atomic<int>& stop) {
+  const SystemClock clock;
+  const auto until = clock.monotonic() + kBegins;
+  bool spoke = false;
+  while (!spoke && stop.load() == 0 && clock.monotonic() < until) spoke = is_ready(keeper.word.get(), kLook);
   char word = 0;
-  if (is_ready(keeper.word.get(), kBegins) && ::read(keeper.word.get(), &word, 1) == 1) return;
+  if (!spoke && stop.load() != 0) return;
+  if (spoke && ::read(keeper.word.get(), &word, 1) == 1) return;
   throw Error(ErrorCode::external, fmt::format("the keeper of the server of model '{}' did not begin; its own words "
                                                "stand above",
                                                keeper.server));
@@ -129,8 +141,8 @@ LocalKeepers::~LocalKeepers() {
 }
 
 void await_servers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers,
-                   Patience patience, const std::atomic<int>& stop, bool quiet) {
-  for (const auto& server : servers) await_server(server, {run.log_folder(), owner}, patience, stop, quiet);
+                   Patience patience, const Waiting& waiting) {
+  for (const auto& server : servers) await_server(server, {run.log_folder(), owner}, patience, waiting);
 }
 
 }  // namespace nkigrid::cli

@@ -23,27 +23,34 @@ std::vector<jobs::KeptServer> servers_to_run(const jobs::Run& run, const log::Le
 /// Whose servers a session on `shard` keeps: log::ServerName::owner.
 std::string owner_of(std::optional<ShardId> shard);
 
+/// How a session waits for servers.
+struct Waiting {
+  const std::atomic<int>& stop;  ///< another number than 0 ends the wait
+  bool quiet = false;
+};
+
 /// Processes of this machine that keep servers for this one (`tend`), a replica each. They end their servers when this
 /// object dies, and when this process does, however it dies.
 class LocalKeepers {
  public:
-  /// Starts the keepers of `servers`, and waits until each has begun. Does nothing where there is no server.
-  /// @param open other machines ask them, too
-  /// @throws Error{external} when one ends before it begins
+  /// Starts the keepers of `servers`, and waits until each has begun, or for a stop. Does nothing where there is no
+  /// server. @param open other machines ask them, too
+  /// @throws Error{external} when one ends before it begins; the others have ended then
   LocalKeepers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers, bool open,
-               bool quiet);
+               const Waiting& waiting);
   ~LocalKeepers();
   LocalKeepers(const LocalKeepers&) = delete;
   LocalKeepers& operator=(const LocalKeepers&) = delete;
 
  private:
+  LocalKeepers() = default;  ///< whoever throws while it starts keepers ends those that it has started
   struct Keeper {
     proc::Process process;
     Fd word;  ///< it says there that it has begun
     std::string server;
   };
   void start(const jobs::Run& run, const std::vector<std::string>& words, const std::string& server);
-  void await_begun(Keeper& keeper);
+  static void await_begun(Keeper& keeper, const std::atomic<int>& stop);
 
   std::vector<Keeper> keepers_;
 };
@@ -54,9 +61,9 @@ enum class Patience {
   all_replicas,   ///< processes of this machine: until each is healthy or has failed
 };
 
-/// Waits until each of the servers has a healthy replica, or `stop` is another number than 0.
+/// Waits until each of the servers has a healthy replica, or for a stop.
 /// @throws Error{external} when one has none left that may become healthy, or none within its start_timeout and a bit
 void await_servers(const jobs::Run& run, const std::string& owner, const std::vector<jobs::KeptServer>& servers,
-                   Patience patience, const std::atomic<int>& stop, bool quiet);
+                   Patience patience, const Waiting& waiting);
 
 }  // namespace nkigrid::cli

@@ -62,7 +62,10 @@ ExitCode reverify(const ReverifyOptions& options, ProgramArguments arguments) {
       folder_of(options.output.empty() ? folder_of(options.run).native() + "-" + device.name : options.output).native();
   make_reverified_run(run, log::read_ledger(run), device, options.turns, after);
   if (options.freeze_only) {
-    notice("{} is made; `nkigrid resume {}` submits it, `nkigrid run {}` runs it here", after, after, after);
+    notice(
+        "{0} is made; `nkigrid resume {0}` submits it, `nkigrid run {0}` runs it here; then `nkigrid tables {1} {0} "
+        "--by level --table changes --table change-tests` says what changed",
+        after, options.run);
     return ExitCode::done;
   }
   const auto code = run_session({.run = after, .lanes = options.lanes, .quiet = options.quiet}, arguments);

@@ -204,7 +204,7 @@ void await_own_servers(const jobs::Run& run, mpi::Comm& comm, const SessionOptio
                        const std::vector<jobs::KeptServer>& servers) {
   try {
     await_servers(run, server_owner(options), servers,
-                  options.served ? Patience::first_replica : Patience::all_replicas, stop_signal, options.quiet);
+                  options.served ? Patience::first_replica : Patience::all_replicas, {stop_signal, options.quiet});
   } catch (const Error& error) {
     log::note_failure(run.log_folder(), options.shard, error.what());
     throw;
@@ -219,7 +219,8 @@ ExitCode run_rank(Session& session, mpi::Comm& comm) {
   // They load while the device is looked at.
   const auto servers = has_servers && comm.rank() == 0 ? wanted_servers(run, options) : std::vector<jobs::KeptServer>();
   std::optional<LocalKeepers> keepers;
-  if (!options.served) keepers.emplace(run, server_owner(options), servers, comm.size() > 1, options.quiet);
+  if (!options.served)
+    keepers.emplace(run, server_owner(options), servers, comm.size() > 1, Waiting{stop_signal, options.quiet});
   std::shared_ptr<device::Device> device;
   try {
     device = device::make_device(run.grid.device, run.grid.check, {run.grid.seed, run.secret},

@@ -285,6 +285,8 @@ std::string to_text(const StatusReport& report) {
   };
   list("outcomes", report.outcomes);
   list("outstanding", report.reasons);
+  if (report.reasons.contains("killed"))
+    text += "killed: begun and not ended, by a drain, a stop or a death; their turns stay and use up no try\n";
   if (report.per_hour > 0) {
     text += fmt::format("\nrate: {:.0f} episodes an hour{}\n", report.per_hour,
                         report.eta_seconds() > 0 ? ", " + long_time(report.eta_seconds()) + " to go at this rate" : "");

@@ -2,80 +2,17 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
 #include "runner/agent/agent.hpp"
-#include "runner/log/ledger.hpp"
+#include "runner/gated_model.hpp"
+#include "runner/tally.hpp"
 
 namespace nkigrid::runner {
 namespace {
-
-/// Sees every record of one attempt on its way to the journal: what it spent, and how long turns and the final check
-/// took.
-class Tally {
- public:
-  Tally(Done& done, TurnClock& turns, const Clock& clock, const std::string& cell)
-      : done_(done), turns_(turns), clock_(clock), cell_(cell), last_(clock.monotonic()) {}
-
-  /// What the endpoint cost of the turn in hand: an outage that is over says nothing of the next turn.
-  void waited(Seconds time) { last_ += time; }
-
-  void see(const log::Record& record) {
-    const auto now = clock_.monotonic();
-    if (const auto* reply = std::get_if<log::Reply>(&record)) {
-      done_.tokens += reply->tokens_in + reply->tokens_out;
-      done_.cost_usd += reply->cost_usd;
-      return;
-    }
-    if (std::holds_alternative<log::Turn>(record)) turns_.saw_turn(cell_, now - last_);
-    if (const auto* end = std::get_if<log::End>(&record)) {
-      done_.ended = true;
-      done_.outcome = end->outcome;
-      done_.on_device = log::was_on_device(*end);
-      done_.reason = end->reason;
-      turns_.saw_final_check(cell_, now - last_);
-    }
-    last_ = now;
-  }
-
- private:
-  Done& done_;
-  TurnClock& turns_;
-  const Clock& clock_;
-  const std::string& cell_;
-  Seconds last_;  ///< of the begin, or of the last turn; later by what was waited for an endpoint that failed
-};
-
-/// A model that is asked only while a turn may begin: no request is paid for whose turn cannot end in the time left. A
-/// request that an endpoint's outage failed is none: its attempt is left as a stop leaves it, and costs no try.
-class GatedModel final : public model::ChatModel {
- public:
-  struct Rules {
-    std::function<bool()> may_begin;
-    std::function<bool(const model::ChatError&)> is_outage;
-    std::function<void(const model::ChatReply&)> answered;
-  };
-  GatedModel(model::ChatModel& inner, Rules rules) : inner_(inner), rules_(std::move(rules)) {}
-  model::ChatReply complete(const model::ChatRequest& request, std::stop_token stop) override {
-    if (!rules_.may_begin()) throw model::ChatError(model::ChatFailure::interrupted, "no turn is begun any more");
-    try {
-      auto reply = inner_.complete(request, stop);
-      rules_.answered(reply);
-      return reply;
-    } catch (const model::ChatError& error) {
-      if (!rules_.is_outage(error)) throw;
-      throw model::ChatError(model::ChatFailure::interrupted, error.what());
-    }
-  }
-
- private:
-  model::ChatModel& inner_;
-  Rules rules_;
-};
 
 /// The row of an attempt whose owner died: its next owner writes it.
 log::End killed_row(const log::AttemptId& id, const jobs::Task& task, const std::string& node,
@@ -266,10 +203,10 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
                               .history = std::move(history),
                               .node = context_.node,
                               .rank = context_.rank};
-  GatedModel gated(*context_.models.at(cell.model),
+  GatedModel gated(*context_.models.at(cell.model), context_.clock,
                    {.may_begin = [&] { return may_begin(cell); },
                     .is_outage = [&](const model::ChatError& error) { return is_outage(cell, error); },
-                    .answered = [&](const model::ChatReply& reply) { tally.waited(Seconds(reply.failing_s)); }});
+                    .waited = [&](Seconds time) { tally.waited(time); }});
   agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
 }
 

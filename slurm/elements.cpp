@@ -13,6 +13,7 @@
 
 #include "jobs/base/text.hpp"
 #include "slurm/array_text.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/server_jobs.hpp"
 #include "slurm/submissions.hpp"
 
@@ -38,8 +39,6 @@ bool has_failed(const std::string& state) {
          state == "TIMEOUT";
 }
 
-constexpr const char* kWaitsForArrays = "waits for the arrays to end";  // reasons.cpp, of the aggregation
-constexpr const char* kWaitsForElements = "waits for earlier elements of the run to end";
 constexpr const char* kForgotten = "no longer known to the controller";
 
 /// The command of an advice, for one job.
@@ -56,6 +55,18 @@ jobs::ElementState state_of(const JobState& job, const std::string& said) {
   return {0, job.job, job.state, std::move(reason), job.advice, job.submitted, job.active()};
 }
 
+void say_what_for(jobs::ElementState& state, std::string_view others) {
+  if (state.reason == kWaitsForOthers) state.reason = others;
+}
+
+/// What an element that waits for other jobs waits for: the first replica of a server to begin, where one has not.
+std::string_view others_before_elements(const std::vector<jobs::ServerJob>& servers) {
+  const bool server_waits = std::any_of(servers.begin(), servers.end(), [](const auto& server) {
+    return server.replica == 0 && server.job.state == "PENDING";
+  });
+  return server_waits ? "waits for the models' servers to begin" : "waits for earlier elements of the run to end";
+}
+
 /// The newest aggregation that a submission notes, or that the controller knows.
 std::optional<jobs::ElementState> aggregation_state(const jobs::Run& run, const std::vector<JobState>& jobs,
                                                     const std::vector<jobs::Submission>& submissions) {
@@ -68,6 +79,7 @@ std::optional<jobs::ElementState> aggregation_state(const jobs::Run& run, const 
   for (const auto& job : jobs) {
     if (job.job != newest) continue;
     auto state = state_of(job, last_line(run.log_folder() / fmt::format("aggregation-{}.out", newest)));
+    say_what_for(state, "waits for the arrays to end");
     state.advice = for_job(std::move(state.advice), std::to_string(newest));
     return state;
   }
@@ -90,6 +102,13 @@ jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
       }
     }
   }
+  jobs::RunJobs all_jobs;
+  all_jobs.servers = server_states(run, jobs);
+  for (auto& server : all_jobs.servers) {
+    say_what_for(server.job, "waits for an earlier job of its server to end");
+    server.job.advice = for_job(std::move(server.job.advice), std::to_string(server.job.job));
+  }
+  const auto before_elements = others_before_elements(all_jobs.servers);
   for (const auto& job : jobs) {
     if (!read_elements_comment(run, job.comment) || !offsets.contains(job.job)) continue;
     for (const auto element : elements_of(job)) {
@@ -98,15 +117,13 @@ jobs::RunJobs run_jobs(const jobs::Run& run, Client& client) {
       const auto name = fmt::format("{}_{}", job.job, element);
       auto state = state_of(job, last_line(run.log_folder() / fmt::format("element-{}.out", name)));
       state.shard = shard;
-      if (state.reason == kWaitsForArrays) state.reason = kWaitsForElements;
+      say_what_for(state, before_elements);
       state.advice = for_job(std::move(state.advice), name);
       states[shard] = std::move(state);
     }
   }
-  jobs::RunJobs all_jobs;
   for (auto& [shard, state] : states) all_jobs.elements.push_back(std::move(state));
   all_jobs.aggregation = aggregation_state(run, jobs, submissions);
-  all_jobs.servers = server_states(run, jobs);
   return all_jobs;
 }
 

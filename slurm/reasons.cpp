@@ -226,7 +226,7 @@ const std::map<std::string_view, Reason>& single_reasons() {
       {"NO_REASON", {"", ""}},
       {"PRIORITY",
        {"waits behind jobs of higher priority", "wait, or ask for less: fewer nodes, a shorter slurm.time"}},
-      {"DEPENDENCY", {"waits for the arrays to end", ""}},
+      {"DEPENDENCY", {std::string(kWaitsForOthers), ""}},
       {"RESOURCES", {"waits for free nodes", ""}},
       {"PART_NODE_LIMIT",
        {"asks for more nodes than the partition gives a job", "lower slurm.nodes, then cancel and resume"}},

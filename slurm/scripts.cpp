@@ -179,16 +179,16 @@ JobRequest server_request(const jobs::Run& run, const jobs::KeptServer& server, 
       (std::filesystem::absolute(run.folder) / "log" / fmt::format("server-{}.{}-%j.out", server.name, replica))
           .native();
   const auto& own = spec.slurm;
-  const auto place = place_of(run.grid.slurm);
+  const auto& elements = run.grid.slurm;
   const auto else_elements = [](const std::string& said, const std::string& of_elements) {
     return said.empty() ? of_elements : said;
   };
   request.resources = own;
-  request.resources.partition = else_elements(own.partition, place.partition);
-  request.resources.account = else_elements(own.account, place.account);
-  request.resources.qos = else_elements(own.qos, place.qos);
-  request.resources.reservation = else_elements(own.reservation, place.reservation);
-  request.resources.mail_user = else_elements(own.mail_user, place.mail_user);
+  request.resources.partition = else_elements(own.partition, elements.partition);
+  request.resources.account = else_elements(own.account, elements.account);
+  request.resources.qos = else_elements(own.qos, elements.qos);
+  request.resources.reservation = else_elements(own.reservation, elements.reservation);
+  request.resources.mail_user = else_elements(own.mail_user, elements.mail_user);
   request.cpus_per_task = spec.cpus;
   request.time_minutes = minutes(spec.time.count() > 0 ? spec.time : run.grid.slurm.time + spec.start_timeout);
   // Who submits has been asked about the run's commands.
@@ -216,8 +216,23 @@ void check_request(const JobRequest& request) {
 
 namespace {
 
+/// In which words of the grid a request is refused.
+struct GridWords {
+  std::string who, section;
+  std::string cpus;  ///< which keys ask for so many, and what to do
+};
+
+GridWords words_of(const JobRequest& request, const std::string& server) {
+  if (server.empty())
+    return {"an element", "slurm",
+            fmt::format("slurm.ranks_per_node {} x cpus_per_rank {} need; lower one of them", request.tasks_per_node,
+                        request.cpus_per_task)};
+  const auto section = fmt::format("models.{}.server.slurm", server);
+  return {fmt::format("the server of model '{}'", server), section, fmt::format("{}.cpus asks for; lower it", section)};
+}
+
 /// Enough nodes must be as large as a node's share of the request. Nodes that the request leaves out do not count.
-void check_sizes(const JobRequest& request, const Partition& partition) {
+void check_sizes(const JobRequest& request, const Partition& partition, const GridWords& words) {
   if (partition.sizes.empty()) return;
   const std::uint32_t cpus = request.tasks_per_node * request.cpus_per_task;
   const auto memory = request.resources.mem.empty() ? 0 : megabytes(request.resources.mem);
@@ -231,22 +246,20 @@ void check_sizes(const JobRequest& request, const Partition& partition) {
   }
   if (fitting >= request.nodes) return;
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::config, fmt::format("an element asks for {} node{}, and {}", request.nodes,
+    throw Error(ErrorCode::config, fmt::format("{} asks for {} node{}, and {}", words.who, request.nodes,
                                                request.nodes == 1 ? "" : "s", why));
   };
   if (left < request.nodes)
-    refuse(fmt::format(
-        "{} of partition '{}' are left without {}; look at slurm.exclude and at the nodes that are left out", left,
-        partition.name, request.resources.exclude));
-  if (wide < request.nodes) {
     refuse(
-        fmt::format("{} of partition '{}' have the {} CPUs that slurm.ranks_per_node {} x cpus_per_rank {} need; lower "
-                    "one of them, or name another slurm.partition",
-                    wide, partition.name, cpus, request.tasks_per_node, request.cpus_per_task));
-  }
-  refuse(fmt::format(
-      "{} of partition '{}' have slurm.mem {} and {} CPUs; lower slurm.mem, or name another slurm.partition", fitting,
-      partition.name, request.resources.mem, cpus));
+        fmt::format("{} of partition '{}' are left without {}; look at {}.exclude and at the nodes that are left out",
+                    left, partition.name, request.resources.exclude, words.section));
+  if (wide < request.nodes)
+    refuse(fmt::format("{} of partition '{}' have the {} CPUs that {}, or name another {}.partition", wide,
+                       partition.name, cpus, words.cpus, words.section));
+  refuse(
+      fmt::format("{0} of partition '{1}' have {2}.mem {3} and {4} CPUs; lower {2}.mem, or name another "
+                  "{2}.partition",
+                  fitting, partition.name, words.section, request.resources.mem, cpus));
 }
 
 }  // namespace
@@ -290,22 +303,22 @@ std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, cons
 
 namespace {
 
-void check_fits_one(const JobRequest& request, const Partition& partition) {
-  if (request.nodes <= partition.nodes) return check_sizes(request, partition);
+void check_fits_one(const JobRequest& request, const Partition& partition, const GridWords& words) {
+  if (request.nodes <= partition.nodes) return check_sizes(request, partition, words);
   throw Error(ErrorCode::config,
               fmt::format("slurm.nodes is {}, partition '{}' has {} node{}: such an element would wait for ever; use "
-                          "fewer nodes and more "
-                          "shards, or another slurm.partition",
+                          "fewer nodes and more shards, or another slurm.partition",
                           request.nodes, partition.name, partition.nodes, partition.nodes == 1 ? "" : "s"));
 }
 
 }  // namespace
 
-void check_fits(const JobRequest& request, const std::vector<Partition>& partitions) {
+void check_fits(const JobRequest& request, const std::vector<Partition>& partitions, const std::string& server) {
+  const auto words = words_of(request, server);
   std::exception_ptr first;
   for (const auto& partition : named_partitions(partitions, request.resources.partition)) {
     try {
-      return check_fits_one(request, partition);
+      return check_fits_one(request, partition, words);
     } catch (const Error&) {
       if (!first) first = std::current_exception();
     }

@@ -64,8 +64,9 @@ void check_request(const JobRequest& request);
 std::vector<Partition> named_partitions(const std::vector<Partition>& partitions, const std::string& list);
 
 /// A request that no node count of its partitions can ever fulfil: Slurm takes it and leaves it pending for ever. A
-/// partition that is not listed is left to Slurm. @throws Error{config} with the numbers
-void check_fits(const JobRequest& request, const std::vector<Partition>& partitions);
+/// partition that is not listed is left to Slurm.
+/// @param server the model whose server's job it is; "": an element @throws Error{config} with numbers and keys
+void check_fits(const JobRequest& request, const std::vector<Partition>& partitions, const std::string& server = {});
 
 /// How many elements the partitions' nodes bear at once, by their CPUs and memory. Nothing where they are not listed.
 std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, const std::vector<Partition>& partitions);

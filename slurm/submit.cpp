@@ -175,7 +175,8 @@ jobs::SubmitReport submit_shards(const jobs::Run& run, const jobs::SubmitRequest
     check_request(element);
     check_fits(element, partitions);
   }
-  for (const auto& server : servers.missing) check_fits(server, partitions);
+  for (std::size_t s = 0; s < servers.missing.size(); ++s)
+    check_fits(servers.missing[s], partitions, servers.wanted[s].name);
   submissions.push_back({.generation = generation});
   Submitting submitting(run, client, submissions);
   submitting.servers(std::move(servers));

@@ -1,9 +1,10 @@
 #include "jobs/grid/prices.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -15,12 +16,16 @@
 namespace nkigrid::jobs {
 namespace {
 
+/// The one spelling whose order as text is the calendar's.
 bool is_day(const std::string& text) {
-  int year = 0, length = 0;
-  unsigned month = 0, day = 0;
-  const bool read = std::sscanf(text.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) == 3;
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
-  return read && text.size() == 10 && length == 10 && date.ok();
+  constexpr std::string_view kShape = "0000-00-00";
+  const auto fits = [](char c, char shape) { return shape == '0' ? c >= '0' && c <= '9' : c == shape; };
+  if (!std::equal(text.begin(), text.end(), kShape.begin(), kShape.end(), fits)) return false;
+  const auto number = [&](std::size_t at, std::size_t digits) { return std::stoi(text.substr(at, digits)); };
+  return std::chrono::year_month_day(std::chrono::year(number(0, 4)),
+                                     std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                     std::chrono::day(static_cast<unsigned>(number(8, 2))))
+      .ok();
 }
 
 /// The keys of a price, in a model and in a table alike.

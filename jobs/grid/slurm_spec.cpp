@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,7 +28,7 @@ bool is_bad_nice(std::string_view option) {
   const auto text = option.substr(kName.size() + 1);
   std::int64_t nice = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nice);
-  return error != std::errc() || end != text.data() + text.size() || std::abs(nice) > kNiceLimit;
+  return error != std::errc() || end != text.data() + text.size() || nice > kNiceLimit || nice < -kNiceLimit;
 }
 
 /// Options that nkigrid sets on each job itself, and that would undo them; and values where sbatch takes none.

@@ -1,5 +1,6 @@
 #include "jobs/grid/yaml_trouble.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/core.h>
@@ -90,10 +91,9 @@ std::optional<YamlTrouble> not_a_text(std::string_view text) {
     return YamlTrouble{place_at(text, nul), "not a text file (a NUL byte); take it out, or save the file as UTF-8"};
   const auto valid = to_valid_utf8(text);
   if (valid == text) return std::nullopt;
-  std::size_t at = 0;
-  while (at < text.size() && at < valid.size() && text[at] == valid[at]) ++at;
-  // The mark that stands for a bad byte may share its first ones with it, up to the end of a text that is cut.
-  while (at > 0 && (at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U)) --at;
+  // The mark that stands for a bad byte is longer, and may begin as it does: where the mark begins is the place.
+  auto at = static_cast<std::size_t>(std::mismatch(text.begin(), text.end(), valid.begin()).first - text.begin());
+  while (at > 0 && (static_cast<unsigned char>(valid[at]) & 0xc0U) == 0x80U) --at;
   return YamlTrouble{place_at(text, at), "not a text file (bytes that are no UTF-8); save it as UTF-8"};
 }
 

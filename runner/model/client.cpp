@@ -118,6 +118,7 @@ void ChatClient::reach(Attempts& attempts, const std::stop_token& stop) {
 HttpAnswer ChatClient::post(Attempts& attempts, Seconds timeout, const std::stop_token& stop) {
   const Seconds asked = clock_.monotonic();
   const PermitLease lease(permits_, spec_.name, stop);
+  if (stop.stop_requested()) fail(ChatFailure::interrupted, "stopped before a request was sent", attempts);
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
   HttpRequest request = attempts.request;
@@ -307,12 +308,28 @@ void ChatClient::give_up(Attempts& attempts, const std::stop_token& stop) {
   attempts.last_try = true;
 }
 
-/// True when the endpoint answers somebody from now on, be it a probe, within a quarter of the patience: a server that
-/// the conversation itself has killed is started anew meanwhile. Of many lanes that ask at once one probes.
+/// True when the endpoint answers somebody from now on. Of many lanes that ask at once one probes.
 bool ChatClient::is_there(Attempts& attempts, const std::stop_token& stop) {
-  const Seconds asked = clock_.monotonic(), patience = spec_.retry_limit / 4, before = attempts.failing_s;
-  const std::lock_guard lock(probing_);
-  if (found_away_ >= asked) return false;
+  const Seconds asked = clock_.monotonic();
+  const Window::Place turn = probing_.enter(stop);
+  if (!turn.given) fail(ChatFailure::interrupted, "stopped while another conversation asked", attempts);
+  const Seconds waited = clock_.monotonic() - asked;
+  attempts.wait_s += waited;
+  attempts.failing_s += waited;
+  try {
+    const bool there = found_away_ < asked && is_found(asked, attempts, stop);
+    probing_.leave(turn, Window::Heard::nothing);
+    return there;
+  } catch (...) {
+    probing_.leave(turn, Window::Heard::nothing);
+    throw;
+  }
+}
+
+/// Probes until the endpoint has answered somebody since it was asked, for a quarter of the patience: a server that the
+/// conversation itself has killed is started anew meanwhile.
+bool ChatClient::is_found(Seconds asked, Attempts& attempts, const std::stop_token& stop) {
+  const Seconds patience = spec_.retry_limit / 4, before = attempts.failing_s;
   for (Seconds wait = tuning_.first_backoff;; wait = std::min(2 * wait, tuning_.longest_backoff)) {
     if (!was_answered_since(asked)) probe(attempts, stop);
     if (was_answered_since(asked)) return true;

@@ -66,6 +66,7 @@ class ChatClient final : public ChatModel {
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);
   void give_up(Attempts& attempts, const std::stop_token& stop);
   bool is_there(Attempts& attempts, const std::stop_token& stop);
+  bool is_found(Seconds asked, Attempts& attempts, const std::stop_token& stop);
   void probe(Attempts& attempts, const std::stop_token& stop);
   bool was_answered_since(Seconds time) const;
   void pause(Seconds time, Attempts& attempts, const std::stop_token& stop) const;
@@ -83,8 +84,8 @@ class ChatClient final : public ChatModel {
   Window window_{spec_.concurrency};
   std::atomic<bool> answered_{false};
   std::atomic<double> last_told_at_{-1};  ///< when somebody was told that fewer are in flight [monotonic s]
-  std::mutex probing_;
-  Seconds found_away_{-1};  ///< when a probe last found nobody; under probing_
+  Window probing_{1};                     ///< the lane that probes; the others wait for what it finds
+  Seconds found_away_{-1};                ///< when a probe last found nobody; of the lane that probes
   mutable std::mutex mutex_;
   Dialect dialect_;                       ///< under mutex_
   Seconds last_answer_{-1};               ///< when a server last showed that it is at work; under mutex_

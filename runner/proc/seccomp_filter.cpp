@@ -92,7 +92,38 @@ constexpr std::array kAllowedForPython = {
     SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(getdents64)};
 constexpr std::array kAllowedForEngine = {SCMP_SYS(sendmsg)};
 
-// Acts that no honest kernel does. Each ends the process with SIGSYS, which the server sees.
+// Other processes and the kernel's own doors: nobody that runs behind these walls needs them.
+constexpr std::array kDoors = {SCMP_SYS(ptrace),
+                               SCMP_SYS(process_vm_readv),
+                               SCMP_SYS(process_vm_writev),
+                               SCMP_SYS(process_madvise),
+                               SCMP_SYS(pidfd_getfd),
+                               SCMP_SYS(kcmp),
+                               SCMP_SYS(mount),
+                               SCMP_SYS(umount2),
+                               SCMP_SYS(pivot_root),
+                               SCMP_SYS(chroot),
+                               SCMP_SYS(fsopen),
+                               SCMP_SYS(open_tree),
+                               SCMP_SYS(move_mount),
+                               SCMP_SYS(unshare),
+                               SCMP_SYS(setns),
+                               SCMP_SYS(bpf),
+                               SCMP_SYS(perf_event_open),
+                               SCMP_SYS(keyctl),
+                               SCMP_SYS(add_key),
+                               SCMP_SYS(request_key),
+                               SCMP_SYS(io_uring_setup),
+                               SCMP_SYS(userfaultfd),
+                               SCMP_SYS(init_module),
+                               SCMP_SYS(finit_module),
+                               SCMP_SYS(kexec_load),
+                               SCMP_SYS(reboot),
+                               SCMP_SYS(swapon),
+                               SCMP_SYS(open_by_handle_at),
+                               SCMP_SYS(name_to_handle_at)};
+
+// Acts that no honest kernel does. Each ends the process with SIGSYS, which the server sees; so does each door.
 constexpr std::array kDenied = {SCMP_SYS(socket),
                                 SCMP_SYS(socketpair),
                                 SCMP_SYS(connect),
@@ -102,17 +133,11 @@ constexpr std::array kDenied = {SCMP_SYS(socket),
                                 SCMP_SYS(accept4),
                                 SCMP_SYS(execve),
                                 SCMP_SYS(execveat),
-                                SCMP_SYS(ptrace),
-                                SCMP_SYS(process_vm_readv),
-                                SCMP_SYS(process_vm_writev),
-                                SCMP_SYS(process_madvise),
                                 SCMP_SYS(pidfd_open),
-                                SCMP_SYS(pidfd_getfd),
                                 SCMP_SYS(pidfd_send_signal),
                                 SCMP_SYS(rt_sigqueueinfo),
                                 SCMP_SYS(rt_tgsigqueueinfo),
                                 SCMP_SYS(tkill),
-                                SCMP_SYS(kcmp),
                                 SCMP_SYS(creat),
                                 SCMP_SYS(truncate),
                                 SCMP_SYS(ftruncate),
@@ -147,64 +172,9 @@ constexpr std::array kDenied = {SCMP_SYS(socket),
                                 SCMP_SYS(removexattr),
                                 SCMP_SYS(lremovexattr),
                                 SCMP_SYS(fremovexattr),
-                                SCMP_SYS(mount),
-                                SCMP_SYS(umount2),
-                                SCMP_SYS(pivot_root),
-                                SCMP_SYS(chroot),
-                                SCMP_SYS(fsopen),
-                                SCMP_SYS(open_tree),
-                                SCMP_SYS(move_mount),
-                                SCMP_SYS(unshare),
-                                SCMP_SYS(setns),
-                                SCMP_SYS(bpf),
-                                SCMP_SYS(perf_event_open),
-                                SCMP_SYS(keyctl),
-                                SCMP_SYS(add_key),
-                                SCMP_SYS(request_key),
-                                SCMP_SYS(io_uring_setup),
-                                SCMP_SYS(userfaultfd),
-                                SCMP_SYS(init_module),
-                                SCMP_SYS(finit_module),
-                                SCMP_SYS(kexec_load),
-                                SCMP_SYS(reboot),
-                                SCMP_SYS(swapon),
-                                SCMP_SYS(open_by_handle_at),
-                                SCMP_SYS(name_to_handle_at),
                                 SCMP_SYS(setuid),
                                 SCMP_SYS(setgid),
                                 SCMP_SYS(capset)};
-
-// What a foreign program is refused: the network (a pair of sockets is none), other processes, the kernel's own doors.
-constexpr std::array kRefusedToPrograms = {SCMP_SYS(socket),
-                                           SCMP_SYS(ptrace),
-                                           SCMP_SYS(process_vm_readv),
-                                           SCMP_SYS(process_vm_writev),
-                                           SCMP_SYS(process_madvise),
-                                           SCMP_SYS(pidfd_getfd),
-                                           SCMP_SYS(kcmp),
-                                           SCMP_SYS(mount),
-                                           SCMP_SYS(umount2),
-                                           SCMP_SYS(pivot_root),
-                                           SCMP_SYS(chroot),
-                                           SCMP_SYS(fsopen),
-                                           SCMP_SYS(open_tree),
-                                           SCMP_SYS(move_mount),
-                                           SCMP_SYS(unshare),
-                                           SCMP_SYS(setns),
-                                           SCMP_SYS(bpf),
-                                           SCMP_SYS(perf_event_open),
-                                           SCMP_SYS(keyctl),
-                                           SCMP_SYS(add_key),
-                                           SCMP_SYS(request_key),
-                                           SCMP_SYS(io_uring_setup),
-                                           SCMP_SYS(userfaultfd),
-                                           SCMP_SYS(init_module),
-                                           SCMP_SYS(finit_module),
-                                           SCMP_SYS(kexec_load),
-                                           SCMP_SYS(reboot),
-                                           SCMP_SYS(swapon),
-                                           SCMP_SYS(open_by_handle_at),
-                                           SCMP_SYS(name_to_handle_at)};
 
 // fcntl and ioctl are many calls in one. Some of them have the kernel signal whom the caller names, take leases, or
 // change what a file is: those are acts. What an interpreter asks of its own descriptors is allowed, the rest refused.
@@ -216,6 +186,12 @@ constexpr std::array<unsigned long, 8> kDeniedIoctl = {
 
 void check(int result, const char* what) {
   if (result != 0) throw Error(ErrorCode::external, fmt::format("libseccomp cannot {} (error {})", what, -result));
+}
+
+/// One action for each of the calls. @param what the words of an error
+template <std::size_t N>
+void add_calls(void* context, std::uint32_t action, const std::array<int, N>& calls, const char* what) {
+  for (const int call : calls) check(seccomp_rule_add(context, action, call, 0), what);
 }
 
 /// Signals to oneself end in abort() and raise(); to anybody else they are an act.
@@ -300,8 +276,9 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
     if (!refusing) throw Error(ErrorCode::external, "libseccomp cannot start a filter");
     check(seccomp_attr_set(refusing.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
           "deny foreign system calls");
-    for (const int call : kRefusedToPrograms)
-      check(seccomp_rule_add(refusing.get(), SCMP_ACT_ERRNO(EPERM), call, 0), "refuse a call");
+    // A foreign program is refused the network (a pair of sockets is none) and the doors.
+    add_calls(refusing.get(), SCMP_ACT_ERRNO(EPERM), std::array{SCMP_SYS(socket)}, "refuse a call");
+    add_calls(refusing.get(), SCMP_ACT_ERRNO(EPERM), kDoors, "refuse a call");
     add_descriptor_denials(refusing.get(), SCMP_ACT_ERRNO(EPERM));
     program_ = export_program(refusing.get());
     return;
@@ -311,19 +288,16 @@ SeccompFilter::SeccompFilter(SandboxProfile profile) {
   check(seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "deny foreign system calls");
   // A binary tree over the call numbers instead of a list: a few comparisons a call.
   check(seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "sort its rules");
-  for (const int call : kAllowed) check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
-  if (profile == SandboxProfile::python) {
-    for (const int call : kAllowedForPython)
-      check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
-  } else {
-    for (const int call : kAllowedForEngine)
-      check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, call, 0), "allow a call");
-  }
-  for (const int call : kDenied) check(seccomp_rule_add(context.get(), SCMP_ACT_KILL_PROCESS, call, 0), "deny a call");
+  add_calls(context.get(), SCMP_ACT_ALLOW, kAllowed, "allow a call");
+  if (profile == SandboxProfile::python)
+    add_calls(context.get(), SCMP_ACT_ALLOW, kAllowedForPython, "allow a call");
+  else
+    add_calls(context.get(), SCMP_ACT_ALLOW, kAllowedForEngine, "allow a call");
+  add_calls(context.get(), SCMP_ACT_KILL_PROCESS, kDenied, "deny a call");
+  add_calls(context.get(), SCMP_ACT_KILL_PROCESS, kDoors, "deny a call");
   // Neither threads nor children; a library that tries is told that there is no room.
-  for (const int call : {SCMP_SYS(clone), SCMP_SYS(clone3), SCMP_SYS(fork), SCMP_SYS(vfork)}) {
-    check(seccomp_rule_add(context.get(), SCMP_ACT_ERRNO(EAGAIN), call, 0), "deny children");
-  }
+  constexpr std::array kChildren = {SCMP_SYS(clone), SCMP_SYS(clone3), SCMP_SYS(fork), SCMP_SYS(vfork)};
+  add_calls(context.get(), SCMP_ACT_ERRNO(EAGAIN), kChildren, "deny children");
   check(seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)),
         "allow a call");
   add_signal_rules(context.get());

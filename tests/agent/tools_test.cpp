@@ -30,6 +30,16 @@ TEST(DecodeCall, SlipsThatLeaveNoDoubtAreMended) {
   EXPECT_EQ(decode_call({"c", "verify_kernel", "null"}, tool_specs(jobs::usual_tools())).problem, "");
 }
 
+TEST(DecodeCall, NullIsAnArgumentThatIsNotThere) {
+  const auto verify = decode("verify_kernel", R"({"trials": null, "entry": null})");
+  EXPECT_EQ(verify.problem, "");
+  EXPECT_FALSE(verify.trials || verify.entry);
+  const auto page = decode_call({"c", "read_docs", R"({"file": "a.md", "line": null})"},
+                                tool_specs({jobs::Tool::compile, jobs::Tool::read_docs}));
+  EXPECT_EQ(page.problem, "");
+  EXPECT_EQ(page.line, 1u);
+}
+
 TEST(Tools, SchemasAreTheKernelInterfaces) {
   const auto specs = tool_specs(jobs::usual_tools());
   ASSERT_EQ(specs.size(), 2u);

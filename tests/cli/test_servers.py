@@ -1,5 +1,6 @@
 """`server:` in a model: its server is started before the grid, waited for, started once more when it dies, and ended
 with the run, however that ends."""
+import fcntl
 import json
 import os
 import pathlib
@@ -173,6 +174,31 @@ class Ends(ServerCase):
         _, words = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, words)
         self.check_none_left()
+
+    def keepers(self):
+        """Processes that keep a server of this run."""
+        words = [
+            path.read_bytes().split(b"\0") for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()
+        ]
+        return [w for w in words if b"tend" in w and str(self.run_folder).encode() in w]
+
+    def test_a_stop_while_an_earlier_keeper_ends_is_no_fault(self):
+        process = self.start_and_wait(self.grid("--delay", "0.5"), self.requests_begun, "a request")
+        process.kill()
+        process.wait()
+        self.check_none_left()
+        with open(self.run_folder / "log/servers/all.one.0.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = start("resume", self.run_folder, "--local", env=environment(STUB_KEY=CANARY))
+            self.addCleanup(process.stderr.close)
+            self.addCleanup(process.kill)
+            wait_until(self.keepers, what="a keeper that waits")
+            process.send_signal(signal.SIGTERM)
+            _, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, words)
+        self.assertNotIn("did not begin", words)
+        self.assertEqual(self.keepers(), [], "it ends those that it has started")
+        self.assertEqual(len(self.starts()), 1)
 
     def test_it_ends_at_the_budget(self):
         grid = self.grid()

@@ -125,8 +125,9 @@ TEST(Grid, WordsLeadToTheSlip) {
     ASSERT_FALSE(lines.empty()) << slip.by;
     EXPECT_THAT(lines, testing::Contains(testing::HasSubstr(slip.said))) << slip.by;
     if (std::string(slip.by).find("tnr1") == std::string::npos &&
-        std::string(slip.by).find("bnech") == std::string::npos)
+        std::string(slip.by).find("bnech") == std::string::npos) {
       EXPECT_THAT(lines[0], testing::Not(testing::HasSubstr("did you mean"))) << slip.by;
+    }
     EXPECT_THAT(lines, testing::Not(testing::Contains(testing::HasSubstr("api is missing")))) << slip.by;
   }
 }
@@ -434,8 +435,8 @@ TEST(Grid, WhatReachesTerminalsScriptsAndServersIsChecked) {
   expect_refused("name: tiny\nslurm: {extra: [\"--comment=x\"]}", "nkigrid sets --comment on each job itself");
   expect_refused("name: tiny\nslurm: {extra: [\"--hold=yes\"]}", "--hold takes no value");
   expect_refused("name: tiny\nslurm: {extra: [\"--nice 5\"]}", "write --nice=5");
-  for (const char* nice :
-       {"--nice=abc", "--nice=1x", "--nice 1.5", "--nice=", "--nice=4294967296", "--nice=-2147483646"})
+  for (const char* nice : {"--nice=abc", "--nice=1x", "--nice 1.5", "--nice=", "--nice=4294967296",
+                           "--nice=-2147483646", "--nice=-9223372036854775808"})
     expect_refused(fmt::format("name: tiny\nslurm: {{extra: [\"{}\"]}}", nice), "a whole number");
   expect_refused("name: tiny\nslurm: {time: 30 h, warn: 20 h}", "slurm.warn is 20 h (at most 65535 s");
   expect_refused("name: tiny\ndevice: {sdk: \"9.99\"}", "sdk");

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/core.h>
+
 #include "fixture.hpp"
 #include "jobs/grid/prices.hpp"
 
@@ -96,6 +98,13 @@ TEST_F(PriceTable, WhatIsWrongWithItIsToldWithItsLine) {
   EXPECT_THAT(text, HasSubstr("line 5: unknown key 'cached'"));
   EXPECT_THAT(text, HasSubstr("line 6: prices[4] is a second price of 'm' from 2026-01-01"));
   EXPECT_THAT(problems_of("prices: 3\n"), HasSubstr("a list of rows is wanted"));
+}
+
+TEST_F(PriceTable, ADayOfTenBytesMayStillBeNone) {
+  for (const char* day : {"2026- 1-31", "2026-01-+1", "+026-01-31", "-026-01-31", "2026--1-31"}) {
+    const auto text = problems_of(fmt::format("prices:\n  - {{model: m, from: '{}', input: 3, output: 15}}\n", day));
+    EXPECT_THAT(text, HasSubstr("a day is wanted")) << day;
+  }
 }
 
 TEST(Today, IsADay) { EXPECT_THAT(today(), testing::MatchesRegex("20[0-9][0-9]-[01][0-9]-[0-3][0-9]")); }

@@ -46,6 +46,10 @@ TEST(YamlTree, BrokenYamlIsOneProblemWithItsPlace) {
 
 TEST(YamlTree, RefusesWhatIsNoText) {
   EXPECT_EQ(problems_of("a: \xff\xfe\n"), "f.yaml:1:4: not a text file (bytes that are no UTF-8); save it as UTF-8");
+  // A character that is cut: by the end of the text, or by another one; its bytes are the first ones of U+FFFD.
+  for (const char* cut : {"\xef", "\xef\xbf", "\xef\xbfx", "\xef\xbf\n", "\xef\xbf\xc3\xa9"})
+    EXPECT_EQ(problems_of("ä: é" + std::string(cut)),
+              "f.yaml:1:5: not a text file (bytes that are no UTF-8); save it as UTF-8");
   EXPECT_EQ(problems_of(std::string("a: 1\nb: \0b\n", 11)),
             "f.yaml:2:4: not a text file (a NUL byte); take it out, or save the file as UTF-8");
 }

@@ -24,13 +24,13 @@ class Lab(Case):
     def setUpClass(cls):
         cls.cluster = cls.enterClassContext(Cluster())
         folder = cls.enterClassContext(__import__("tempfile").TemporaryDirectory(prefix="nkigrid-test-"))
-        cls.reference = {}
+        cls.reference, cls.local = {}, {}
         for grid in (SMALL, DEMO):
             run = f"{folder}/{grid.stem}"
             done = harness.nkigrid("run", grid, "-o", run, "--quiet")
             if done.returncode != 0:
                 raise AssertionError(done.stderr)
-            cls.reference[grid] = harness.tables_json(run)
+            cls.reference[grid], cls.local[grid] = harness.tables_json(run), run
 
     def nkigrid(self, *args, **more):
         return harness.nkigrid(*args, env=self.cluster.environment(**more))
@@ -152,6 +152,32 @@ class Lab(Case):
         shown = self.cluster.command("scontrol", "show", "job", "-d", str(arrays[0])).stdout
         self.assertNotIn("s3cr3t", shown)
         self.wait_for_queue()
+
+    def reverify(self, name, *more):
+        """The small run's kernels at a tolerance that fails some of them, judged in the run `name`."""
+        text = SMALL.read_text().replace("name: small", "name: tight") + "check: {atol: 1.0e-9, rtol: 1.0e-9}\n"
+        words = ("--device", self.write("tight.yaml", text), "-o", self.folder / name, "-q", *more)
+        done = self.nkigrid("reverify", self.local[SMALL], *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.folder / name
+
+    def changes(self, run):
+        words = ("--table", "changes", "--table", "change-tests", "--by", "level", "--json")
+        told = json.loads(self.nkigrid("tables", self.local[SMALL], run, *words).stdout)
+        return {name: told[name] for name in ("changes", "change_tests")}
+
+    def test_a_reverify_submitted_as_an_array_changes_what_a_local_one_does(self):
+        run = self.reverify("there", "--freeze-only")
+        done = self.nkigrid("resume", run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"submitted array \d+")
+        here = self.reverify("here")
+        self.wait_for_queue()
+        changes = self.changes(run)
+        self.assertTrue([row for row in changes["changes"] if row["before"] != row["after"]], "1e-9 fails no kernel")
+        self.assertEqual(changes, self.changes(here), self.logs(run))
+        self.assertEqual(json.loads((run / "tables/tables.json").read_text())["outstanding"], 0)
+        self.assertEqual(harness.nkigrid("log", "check", run).returncode, 0)
 
 
 class NoCluster(Case):

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <latch>
 
 #include "runner/model/client.hpp"
 #include "runner/model/wire/faults.hpp"
@@ -204,6 +206,97 @@ TEST_F(Doubt, AServerThatRefusesAProbeIsThere) {
   EXPECT_EQ(model->complete(hello(), {}).message.content, "hi");
 }
 
+/// Answers at once; a test says what.
+struct ToldHttp final : HttpClient {
+  using Answer = std::function<HttpAnswer(bool is_probe, const std::stop_token& stop)>;
+  explicit ToldHttp(Answer answer) : answer(std::move(answer)) {}
+  HttpAnswer post(const HttpRequest& request, const HttpOptions&, const std::stop_token& stop) override {
+    return answer(request.body.find("hello") == std::string::npos, stop);
+  }
+  HttpAnswer get(const HttpRequest&, const HttpOptions&, const std::stop_token&) override { return {}; }
+  Answer answer;
+};
+
+HttpAnswer told(long status, const std::string& body) {
+  HttpAnswer answer;
+  answer.transport = Transport::answered;
+  answer.status = status;
+  answer.body = body;
+  return answer;
+}
+
+jobs::ModelSpec hasty() {
+  auto model = spec("http://told/v1");
+  model.retry_limit = Seconds(0);
+  return model;
+}
+
+TEST(ChatClient, LanesThatWaitForAProbeAskNobodyAfterAStop) {
+  constexpr int kLanes = 3;
+  std::latch failed(kLanes), probing(1);
+  std::atomic<int> probes{0}, interrupted{0};
+  auto answer = [&](bool is_probe, const std::stop_token& stop) {
+    if (!is_probe) return failed.arrive_and_wait(), told(500, "");
+    if (++probes == 1) probing.count_down();
+    while (!stop.stop_requested()) std::this_thread::yield();
+    HttpAnswer ended;
+    ended.transport = Transport::interrupted;
+    return ended;
+  };
+  ChatClient model(hasty(), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick, std::make_unique<ToldHttp>(answer));
+  std::stop_source stop;
+  std::vector<std::jthread> lanes;
+  for (int i = 0; i < kLanes; ++i)
+    lanes.emplace_back(
+        [&] { interrupted += failure_of(model, stop.get_token()).kind == ChatFailure::interrupted ? 1 : 0; });
+  probing.wait();
+  stop.request_stop();
+  lanes.clear();
+  EXPECT_EQ(interrupted, kLanes);
+  EXPECT_EQ(probes, 1);
+}
+
+/// A clock and a door that tell when a lane whose request failed has begun to ask whether the endpoint is there.
+struct AskingLanes final : Permits, Clock {
+  explicit AskingLanes(int lanes) : asking(lanes) {}
+  bool acquire(const std::string&, std::stop_token) override { return true; }
+  void release(const std::string&) override {}
+  void heard(const std::string&, int status) override { has_failed() = status == 500; }
+  double unix_seconds() const override { return clock.unix_seconds(); }
+  Seconds monotonic() const override {
+    const auto now = clock.monotonic();
+    if (std::exchange(has_failed(), false)) asking.count_down();
+    return now;
+  }
+  static bool& has_failed() {
+    thread_local bool failed = false;
+    return failed;
+  }
+  ManualClock clock;
+  mutable std::latch asking;
+};
+
+TEST(ChatClient, TheWaitForAnothersProbeIsTheEndpointsDoing) {
+  AskingLanes door(2);
+  std::latch failed(2);
+  std::atomic<int> tries{0}, probes{0};
+  auto answer = [&](bool is_probe, const std::stop_token&) {
+    if (!is_probe && ++tries <= 2) return failed.arrive_and_wait(), told(500, "");
+    if (is_probe && ++probes == 1) door.asking.wait(), door.clock.advance(Seconds(3600));
+    return told(200, kGood);
+  };
+  ClientTuning tuning = kQuick;
+  tuning.clock = &door;
+  ChatClient model(hasty(), wire_of(jobs::OpenAi{}), {}, &door, tuning, std::make_unique<ToldHttp>(answer));
+  std::atomic<int> told_of_it{0};
+  std::vector<std::jthread> lanes;
+  for (int i = 0; i < 2; ++i)
+    lanes.emplace_back([&] { told_of_it += model.complete(hello(), {}).failing_s >= 3600 ? 1 : 0; });
+  lanes.clear();
+  EXPECT_EQ(told_of_it, 2) << "the one that probed and the one that waited for it";
+  EXPECT_EQ(probes, 1);
+}
+
 TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
                          {http(404, R"({"message":"no such model"})")},
@@ -404,7 +497,42 @@ TEST(ChatClient, AQueueOfOursUsesUpNoPatienceAndAnEndpointThatIsAwayDoes) {
     const ChatReply reply = model.complete(hello(), {});
     EXPECT_EQ(reply.api_retries, 1u);
     EXPECT_GE(reply.wait_s, 2 * hour.count()) << "all that was waited is told";
+    EXPECT_LT(reply.failing_s, 1) << "a queue is not the endpoint's doing";
   }
+}
+
+TEST(ChatClient, AReplyTellsWhatTheEndpointCostBeforeIt) {
+  ScriptedServer server({{http(500, "")}, {http(200, kGood)}});
+  ManualClock clock;
+  SlowPermits permits(clock, Seconds(600), Seconds(3600));
+  ClientTuning tuning = kQuick;
+  tuning.clock = &clock;
+  jobs::ModelSpec model_spec = spec(server.url());
+  model_spec.retry_limit = Seconds(3600);
+  const ChatReply reply = ChatClient(model_spec, wire_of(jobs::OpenAi{}), {}, &permits, tuning).complete(hello(), {});
+  EXPECT_GE(reply.failing_s, 1200) << "two tries waited at an endpoint that was away";
+  EXPECT_LT(reply.failing_s, 1201);
+  EXPECT_GE(reply.wait_s, reply.failing_s + 7200);
+}
+
+TEST(ChatClient, AnEndpointThatTakesLessIsToldNowAndThen) {
+  ScriptedServer server({{http(503, "")}, {http(429, "{}")}, {http(200, kGood)}, {http(529, "")}, {http(200, kGood)}});
+  ManualClock clock;
+  ClientTuning tuning = kQuick;
+  tuning.clock = &clock;
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, tuning);
+  const auto said = [&] {
+    testing::internal::CaptureStderr();
+    model.complete(hello(), {});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(),
+            "nkigrid: model 'qwen': the endpoint answers that it cannot take so much now (HTTP 503); 1 in flight from "
+            "now on, more as it answers\n")
+      << "once, of two complaints";
+  clock.advance(Seconds(301));
+  const auto later = said();
+  EXPECT_NE(later.find("(HTTP 529)"), std::string::npos) << later;
 }
 
 /// A wire of no provider: what is sent is the last message, and a signature that covers the body and the time.

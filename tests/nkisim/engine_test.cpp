@@ -55,7 +55,8 @@ TEST(Engine, LongRowsAreCutIntoChunks) {
   for (std::size_t k = 0; k < out.size(); ++k) ASSERT_EQ(out[k], 4 * static_cast<float>(k)) << k;
 }
 
-/// Rows longer than any chunk: of values and numbers, of numbers alone, by two steps.
+/// Rows longer than any chunk: of values and numbers, of numbers alone, beside a source that no step uses, by two
+/// steps.
 TEST(Engine, LongRowsInMemoryAreRight) {
   constexpr std::int64_t kLong = 40'003;
   Floats x(kLong), y(kLong);
@@ -78,11 +79,13 @@ TEST(Engine, LongRowsInMemoryAreRight) {
   };
   const Floats both = sum({}, {{Fn::add, {0, 1}}}), scaled = sum({value(3)}, {{Fn::multiply, {1, 2}}}),
                number = sum({value(3), value(4)}, {{Fn::subtract, {2, 3}}}),
+               unused = sum({iota(at({0, 1})), value(3)}, {{Fn::multiply, {1, 3}}}),
                chain = sum({}, {{Fn::add, {0, 1}}, {Fn::multiply, {2, 1}}});
   for (std::size_t k = 0; k < kLong; ++k) {
     ASSERT_EQ(both[k], x[k] + y[k]);
     ASSERT_EQ(scaled[k], 3 * y[k]);
     ASSERT_EQ(number[k], -1);
+    ASSERT_EQ(unused[k], scaled[k]);
     ASSERT_EQ(chain[k], (x[k] + y[k]) * y[k]);
   }
 }

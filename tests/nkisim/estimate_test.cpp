@@ -82,6 +82,27 @@ TEST(Estimate, BlockTensorsThatDoNotFitAreMovedEachTimeTheirRegionRuns) {
   EXPECT_NEAR(with_scores(64) - with_scores(32), 4.0 * 2 * 32 * (1 << 20) / 272e3, 1e-6);
 }
 
+/// A sum over trips goes out and comes back in each of them, as gqa_full's measured spills do.
+TEST(Estimate, WhatDoesNotFitIsMovedAtEachSweepOverIt) {
+  const auto spilled = [](std::int64_t sweeps) {
+    Made m;
+    const std::uint32_t block = m.loop_atom(1);
+    const auto sums = m.tile(BufferKind::sbuf, {128, 128, 512});  // 32 MiB
+    m.program.buffers[sums].partition_dim = 1;
+    Loop sweep, blocks;
+    sweep.trips = sweeps;
+    blocks.id = 1;
+    blocks.trips = 128;
+    const Access one = access(sums, {at({0, 0}, aff(0, {{block, 1}})), at({1, 0}), at({0, 1})});
+    blocks.body.push_back({1, map(Instr::memset, {128, 512}, one, {value(0)})});
+    sweep.body.push_back({2, blocks});
+    m.program.body.push_back({3, sweep});
+    return profile_of(m.program).spilled_bytes;
+  };
+  EXPECT_EQ(spilled(2), 2 * 2.0 * (32 - 22) * (1 << 20));
+  EXPECT_EQ(spilled(3), 3 * 2.0 * (32 - 22) * (1 << 20));
+}
+
 /// A load that a loop does not move, `outer` trips of `inner` trips that store what it loaded.
 Program invariant_load(std::int64_t rows, bool moves) {
   Made m;

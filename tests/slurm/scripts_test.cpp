@@ -111,6 +111,30 @@ TEST_F(Request, WhatSlurmWouldAcceptAndFailWithoutAWordIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("time"));
 }
 
+TEST_F(Request, WhatNoNodeHasForAServerIsRefusedWithTheServersKeys) {
+  const std::vector<Partition> partitions = {
+      {.name = "p", .nodes = 1, .is_default = true, .sizes = {{"n1", 8, 32000}}}};
+  const auto refusal = [&](std::uint32_t cpus, const std::string& mem, const std::string& exclude) -> std::string {
+    request.nodes = request.tasks_per_node = 1;
+    request.cpus_per_task = cpus;
+    request.resources = {};
+    request.resources.mem = mem;
+    request.resources.exclude = exclude;
+    try {
+      check_fits(request, partitions, "qwen");
+      return "accepted";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(8, "32000M", ""), "accepted");
+  EXPECT_EQ(refusal(9, "", ""),
+            "the server of model 'qwen' asks for 1 node, and 0 of partition 'p' have the 9 CPUs that "
+            "models.qwen.server.slurm.cpus asks for; lower it, or name another models.qwen.server.slurm.partition");
+  EXPECT_THAT(refusal(8, "32001M", ""), HasSubstr("lower models.qwen.server.slurm.mem"));
+  EXPECT_THAT(refusal(8, "", "n1"), HasSubstr("look at models.qwen.server.slurm.exclude"));
+}
+
 TEST_F(Request, WhatNoNodeOfThePartitionHasIsRefusedWithItsKey) {
   const std::vector<Partition> partitions = {
       {.name = "p", .nodes = 3, .is_default = true, .sizes = {{"n1", 8, 32000}, {"n2", 8, 64000}, {"n3", 2, 64000}}}};

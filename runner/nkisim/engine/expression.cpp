@@ -1,5 +1,6 @@
 #include "runner/nkisim/engine/expression.hpp"
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -91,16 +92,17 @@ bool Expression<T>::is_in_place(const Input& in) {
   return in.kind == Source::Kind::access && in.view.dtype == kSame && in.row.stride == 4;
 }
 
-/// One arithmetic step over values in memory needs no row buffer. What is stored between two chunks costs a long row
-/// more than its arithmetic: it breaks the stream of whole lines that a processor writes without reading them first.
+/// One arithmetic step over values in memory needs no row buffer, which holds kChunk values at most: neither does a
+/// source that no step uses. What is stored between two chunks costs a long row more than its arithmetic: it breaks the
+/// stream of whole lines that a processor writes without reading them first.
 template <class T>
 std::size_t Expression<T>::most_at_once() const {
   constexpr std::size_t kStream = 64 * kChunk;
   const auto passes_once = [](Fn fn) { return fn == Fn::add || fn == Fn::subtract || fn == Fn::multiply; };
   if (steps_.size() != 1 || !passes_once(steps_[0].fn)) return kChunk;
-  const Input &a = inputs_[steps_[0].operands[0]], &b = inputs_[steps_[0].operands[1]];
-  const bool streams = !(a.scalar && b.scalar) && (a.scalar || is_in_place(a)) && (b.scalar || is_in_place(b));
-  return streams ? kStream : kChunk;
+  if (inputs_[steps_[0].operands[0]].scalar && inputs_[steps_[0].operands[1]].scalar) return kChunk;
+  const auto streams = [](const Input& in) { return in.scalar || is_in_place(in); };
+  return std::all_of(inputs_.begin(), inputs_.end(), streams) ? kStream : kChunk;
 }
 
 template <class T>

@@ -67,7 +67,8 @@ void set_bits(std::vector<std::uint64_t>& bits, std::uint64_t first, std::uint64
 std::uint64_t count_bits(const std::vector<std::uint64_t>& bits, std::uint64_t first, std::uint64_t count) noexcept {
   std::uint64_t total = 0;
   each_word(first, count, [&](std::uint64_t word, std::uint64_t mask) {
-    total += static_cast<std::uint64_t>(std::popcount(bits[word] & mask));
+    const std::uint64_t set = bits[word] & mask;
+    total += set == ~0ULL ? 64 : static_cast<std::uint64_t>(std::popcount(set));  // a call, where all may be written
   });
   return total;
 }

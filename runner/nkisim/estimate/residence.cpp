@@ -82,14 +82,15 @@ void Residence::use(const Access& access, bool written, bool by_load) {
   }
   if (!tenant.first) tenant.first = path_[depth];
   tenant.last = path_[depth];
+  double sweeps = 1;
+  for (std::size_t k = depth; k < loops_.size() && !moves(access, *loops_[k]); ++k)
+    sweeps *= static_cast<double>(loops_[k]->trips);
+  tenant.most_sweeps = std::max(tenant.most_sweeps, sweeps);
   if (written) {
     ++tenant.writers;
     tenant.loads += by_load ? 1 : 0;
     return;
   }
-  double sweeps = 1;
-  for (std::size_t k = depth; k < loops_.size() && !moves(access, *loops_[k]); ++k)
-    sweeps *= static_cast<double>(loops_[k]->trips);
   tenant.more_sweeps += sweeps - 1;
 }
 
@@ -130,7 +131,7 @@ double Residence::peak_of(const Block& body, const Loop* region) {
       overflows_[region].reloaded += tenant.bytes * tenant.more_sweeps;
       excess -= tenant.bytes;
     } else {
-      overflows_[region].spilled += std::min(excess, tenant.bytes);
+      overflows_[region].spilled += std::min(excess, tenant.bytes) * tenant.most_sweeps;
       excess -= std::min(excess, tenant.bytes);
     }
   }

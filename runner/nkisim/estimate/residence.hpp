@@ -37,6 +37,7 @@ class Residence {
     std::optional<std::size_t> first, last;  ///< nodes of the region's body that use it
     std::size_t writers = 0, loads = 0;
     double more_sweeps = 0;  ///< how often its readers go over it, less once each
+    double most_sweeps = 1;  ///< how often the one goes over it that does so most
   };
   void survey(const Block& nodes, bool is_body);
   template <class Op>
