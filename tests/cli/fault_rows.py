@@ -108,7 +108,12 @@ def final(api):
         "bad_request": Row(api, failed(api, 400, "messages: roles must alternate", name), "stopped", words="alternate"),
         "no_key": Row(api, failed(api, 401, "invalid key", "authentication_error"), "stopped", words=".key"),
         "no_money": Row(api, failed(api, 402, "no credit", "billing_error"), "stopped", words="quota"),
-        "forbidden": Row(api, failed(api, 403, "not yours", "permission_error"), "stopped", words=".key"),
+        "forbidden": Row(
+            api,
+            failed(api, 403, "not yours", "permission_error", Request_Id="req_7"),
+            "stopped",
+            words="(request req_7)",
+        ),
         "no_model": Row(api, failed(api, 404, "no such model", "not_found_error"), "stopped", words=".model"),
         "gateways_limit": Row(api, Answer("<html>413 Too Large</html>", 413), "stopped", words="413"),
         "a_day": Row(api, failed(api, 429, "used up", "x", Retry_After="86400"), "stopped", words="quota"),

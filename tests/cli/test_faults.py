@@ -2,7 +2,9 @@
 waits, the bytes that are logged and what it cost."""
 import json
 import pathlib
+import socketserver
 import tempfile
+import threading
 import unittest
 
 from fault_rows import APIS, TOKENS, Row, all_rows, failed, said
@@ -146,6 +148,21 @@ class Faults(Case):
         self.assertIn("it wants max_completion_tokens", texts[-1])
         self.assertIn("it refuses temperature", texts[-1])
         self.assertEqual(json.loads(server.asked["m"][-1][1])["max_completion_tokens"], 16)
+
+    def test_a_server_that_speaks_no_tls_is_told_in_words(self):
+        class Plain(socketserver.BaseRequestHandler):
+            def handle(self):
+                self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        with socketserver.TCPServer(("127.0.0.1", 0), Plain) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            text = grid(server.server_address[1], {"m": Row("chat", [])}).replace("http://", "https://")
+            done = nkigrid(
+                "doctor", self.write("grid.yaml", text), "--json", env=environment(KEY="sk-CANARY0123456789")
+            )
+        texts = [finding["text"] for finding in json.loads(done.stdout)["findings"] if finding["what"] == "model m"]
+        self.assertRegex(texts[0], "does not answer .*(SSL|TLS)")
 
     def test_what_a_model_refuses_is_left_out_and_said(self):
         for api in APIS:

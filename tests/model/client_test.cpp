@@ -385,16 +385,6 @@ TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   EXPECT_NE(failure.text.find("start the server, or correct models.qwen.endpoint"), std::string::npos);
 }
 
-TEST(ChatClient, WhatTlsFindsIsToldInWordsAndIsNoOutage) {
-  ScriptedServer plain({{"no handshake of TLS at all\r\n\r\n", Step::After::close}});
-  ChatClient model(spec("https" + plain.url().substr(4)), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
-  const Failure failure = failure_of(model);
-  EXPECT_EQ(failure.kind, ChatFailure::fatal);
-  EXPECT_NE(failure.text.find("does not answer"), std::string::npos) << failure.text;
-  EXPECT_TRUE(failure.text.find("SSL") != std::string::npos || failure.text.find("TLS") != std::string::npos)
-      << failure.text;
-}
-
 TEST(ChatClient, AProxyThatIsDeadIsNamedWithoutItsPassword) {
   std::string dead;
   { dead = ScriptedServer({{""}}).url(); }

@@ -205,7 +205,10 @@ class Keys(Case):
         with parrot:
             text = GRID.format(port=parrot.port) + "check: {compile_timeout: 2 s}\n"
             grid = self.write("grid.yaml", text)
-            done = nkigrid("submit", grid, "-o", self.folder / "DRY", "--dry-run", env=env)
+            (self.folder / "one.key").write_text(CANARY + "\n")
+            (self.folder / "one.key").chmod(0o600)
+            job = self.write("job.yaml", text.replace("{env: ONE_KEY}", "{file: one.key}"))
+            done = nkigrid("submit", job, "-o", self.folder / "DRY", "--dry-run", env=env)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen["submit"] = done.stdout + done.stderr
             process = start("run", grid, "-o", self.folder / "RUN", env=env)
@@ -217,7 +220,7 @@ class Keys(Case):
                     programs.add(shown.split("\0")[0].rsplit("/", 1)[-1])
         self.assertTrue(any("python" in program for program in programs), programs)  # the tracer was seen
         for path in self.folder.rglob("*"):
-            if path.is_file() and path != secret:
+            if path.is_file() and path.suffix != ".key":
                 seen[str(path)] = (hdf5_bytes(path) if path.suffix == ".h5" else path.read_bytes()).decode("latin1")
         self.assertTrue(any("#SBATCH" in text for text in seen.values()), sorted(seen))
         self.check_nowhere(seen)
