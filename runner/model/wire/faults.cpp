@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 13> kTooLong = {"prompt is too long",
                                                        "when context the overflows",
                                                        "prompt exceeds",
                                                        "range of input length should be",
-                                                       
+
                                                        "contextwindowexceeded"};
 /// What a request holds besides the answer that it asks for.
 constexpr std::array<std::string_view, 5> kAsked = {"prompt", "input", "messages", "context", "inputs"};
@@ -186,6 +186,15 @@ bool is_transient(long status) {
   return status == 200 || status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
 }
 
+/// By what a provider finds the request in its own log: " (request req_1)"; "" when no header says.
+std::string request_named(const Headers& headers) {
+  for (const char* name : {"request-id", "x-request-id", "x-amzn-requestid"}) {
+    if (const auto id = headers.find(name); id != headers.end() && !id->second.empty())
+      return fmt::format(" (request {})", elide_middle(to_valid_utf8(id->second), 80));
+  }
+  return "";
+}
+
 }  // namespace
 
 ErrorBody read_error(std::string_view body) {
@@ -219,6 +228,7 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
   verdict.message =
       one_line(fmt::format("HTTP {}: {}", answer.status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
+  verdict.message += one_line(request_named(answer.headers));
   verdict.server_wait = server_wait(answer.headers, asks_for_less(status, error));
   if (!verdict.server_wait && asks_for_less(status, error)) verdict.server_wait = wait_in_words(answer.body);
   if (is_above_any_wait(error)) {
