@@ -104,13 +104,13 @@ std::string look_at_space() {
   return fmt::format("{:.1f} GiB free in '{}'", static_cast<double>(free_bytes) / (1ULL << 30), folder.native());
 }
 
-/// The list of models, and with --probe one token: a grid must not find out at its first episode.
+/// The list of models, and with --probe a word: a grid must not find out at its first episode.
 std::vector<Finding> look_at_model(const jobs::ModelSpec& model, bool probe) {
   constexpr Seconds kList{5}, kToken{60};
   const auto what = "model " + model.name;
   std::vector<Finding> findings{look(what, Need::needed, [&] { return model::look_at_served(model, kList); })};
   if (probe && findings.front().ok)
-    findings.push_back(look(what, Need::needed, [&] { return model::ask_for_a_token(model, kToken); }));
+    findings.push_back(look(what, Need::needed, [&] { return model::ask_for_a_word(model, kToken); }));
   return findings;
 }
 
@@ -209,10 +209,10 @@ Verb doctor_verb(ProgramArguments arguments) {
                        "looks at what this grid uses: its backend, endpoints, partition; without one at everything")
             ->type_name("GRID");
         app.add_flag("--json", options->json, "machine readable");
-        app.add_flag(
-            "--probe", options->probe,
-            "asks each model with an endpoint for one token, and submits a one-minute array with the grid's Slurm "
-            "settings that looks at two nodes from the inside");
+        app.add_flag("--probe", options->probe,
+                     "asks each model with an endpoint for a word, says what it wants otherwise than the grid, and "
+                     "submits a one-minute array with the grid's Slurm "
+                     "settings that looks at two nodes from the inside");
         want_positive(app.add_option("--patience", options->patience, "how long to wait for the probe [s]")
                           ->capture_default_str());
         want_whole(app.add_option("--mpi", options->mpi,

@@ -9,9 +9,9 @@
 #include "cli/json_text.hpp"
 #include "cli/line_diff.hpp"
 #include "jobs/base/text.hpp"
-#include "runner/agent/extract.hpp"
 #include "runner/agent/reading.hpp"
 #include "runner/model/chat_json.hpp"
+#include "runner/model/recovery/thinking.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -75,7 +75,7 @@ class Writer {
 
   /// The reply's words; its code is shown apart.
   std::string spoken(const std::string& content) const {
-    const std::string words = agent::without_thinking(content);
+    const std::string words = model::without_thinking(content);
     const std::size_t fence = words.find("```");
     std::string text = printable(words.substr(0, fence));
     if (fence != std::string::npos) {

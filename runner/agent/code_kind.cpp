@@ -70,10 +70,16 @@ bool names_torch(const Lines& lines) {
 
 bool speaks_nki(const Lines& lines) { return lines.names("nl.") || lines.names("nki") || lines.names("nisa."); }
 
+/// What is to be changed in a file is no file: whoever reads it would have to guess the rest.
+bool is_diff(const Lines& lines) {
+  return lines.any([](std::string_view line) { return line.starts_with("@@ -") || line.starts_with("<<<<<<< "); });
+}
+
 }  // namespace
 
 CodeKind kind_of(std::string_view code) {
   const Lines lines(code);
+  if (is_diff(lines)) return CodeKind::other;
   if (holds_jit_function(lines)) return CodeKind::kernel;
   if (!lines.any(is_definition) || names_torch(lines)) return CodeKind::other;
   return speaks_nki(lines) || model::looks_like_python(code) ? CodeKind::function : CodeKind::other;

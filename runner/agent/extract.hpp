@@ -20,8 +20,4 @@ struct Extracted {
 /// @param truncated the reply ended at its token limit
 std::optional<Extracted> extract_code(std::string_view reply, bool truncated);
 
-/// The text without `<think>` and `<thinking>` blocks; an unclosed one takes everything after it, a closing tag without
-/// an opening one everything before it.
-std::string without_thinking(std::string_view reply);
-
 }  // namespace nkigrid::agent

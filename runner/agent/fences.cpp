@@ -24,6 +24,7 @@ struct FenceLine {
   std::size_t indent = 0;          ///< bytes before the marks: spaces, marks of quotations and lists
   char mark = '`';
   std::size_t marks = 0;
+  bool spaced = false;  ///< a space stands between the marks and the tag
   std::string tag;
 };
 
@@ -39,9 +40,11 @@ std::size_t indent_of(std::string_view line) {
 }
 
 /// The first word of an info string, without what is appended to a language's name: "python:kernel.py", "python{1,2}".
+/// Whole where it ends in the name of a Python file: "12:40:kernels/add.py".
 std::string tag_of(std::string_view info) {
   info.remove_prefix(std::min(info.find_first_not_of(" \t"), info.size()));
-  std::string tag(info.substr(0, info.find_first_of(" \t\r\n{:,")));
+  const auto word = info.substr(0, info.find_first_of(" \t\r\n"));
+  std::string tag(word.ends_with(".py") ? word : word.substr(0, word.find_first_of("{:,")));
   std::transform(tag.begin(), tag.end(), tag.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return tag;
@@ -57,6 +60,7 @@ std::optional<FenceLine> as_fence_line(std::string_view text, std::size_t begin,
   const std::string_view info = line.substr(fence.marks);
   // Back-ticks after the tag make it inline code.
   if (fence.marks < 3 || (fence.mark == '`' && info.find('`') != kNever)) return std::nullopt;
+  fence.spaced = info.starts_with(' ');
   fence.tag = tag_of(info);
   return fence;
 }
@@ -134,10 +138,12 @@ class Pairing {
     for (std::size_t i = open + 1; i < lines_.size(); ++i) {
       if (!may_end(open, i)) continue;
       if (lines_[i].tag.empty()) return {i, false};
-      // Only what stands in a string may open a fence inside of Python.
-      if (is_python_tag(lines_[open].tag) && is_python_tag(lines_[i].tag) &&
+      // Only what stands in a string may open a fence inside of Python. Words behind the marks, "``` That is it", are
+      // no tag.
+      const bool python = is_python_tag(lines_[i].tag), within_python = !lines_[open].tag.empty() || python;
+      if (is_python_tag(lines_[open].tag) && within_python &&
           (in_strings >= kMostInner || !may_try(open, i) || !ends_in_string(body(open, i))))
-        return {i, true};
+        return {i, python || !lines_[i].spaced};
       ++in_strings;
     }
     return {};
@@ -165,8 +171,16 @@ class Pairing {
 }  // namespace
 
 bool is_python_tag(std::string_view tag) {
-  constexpr std::array<std::string_view, 5> kTags = {"", "python", "python3", "py", "nki"};
-  return tag.ends_with(".py") || std::find(kTags.begin(), kTags.end(), tag) != kTags.end();
+  constexpr std::array<std::string_view, 11> kTags = {"",     "python", "python3", "py",    "py3",      "nki",
+                                                      "code", "text",   "txt",     "plain", "plaintext"};
+  if (tag.ends_with(".py")) return true;
+  for (;;) {  // "nki-python", "python="
+    const auto end = std::min(tag.find_first_of("-_=+./"), tag.size());
+    if (std::find(kTags.begin(), kTags.end(), tag.substr(0, end)) != kTags.end()) return true;
+    if (end == tag.size()) return false;
+    tag.remove_prefix(end + 1);
+    if (tag.empty()) return false;
+  }
 }
 
 std::vector<Fence> fences_of(std::string_view text) { return Pairing(text).fences(); }

@@ -3,10 +3,22 @@
 #include <fmt/format.h>
 
 #include "runner/agent/extract.hpp"
+#include "runner/agent/fences.hpp"
 #include "runner/model/chat_json.hpp"
 #include "runner/model/recovery/call_recovery.hpp"
 
 namespace nkigrid::agent {
+
+namespace {
+
+/// True where what follows stands in a block of Python that holds the reply's code: a word in a comment is no call.
+bool ends_in_code(std::string_view before, bool reply_has_code) {
+  if (!reply_has_code) return false;
+  const auto fences = fences_of(before);
+  return !fences.empty() && !fences.back().closed && is_python_tag(fences.back().tag);
+}
+
+}  // namespace
 
 Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery) {
   Reading reading;
@@ -20,7 +32,9 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
   if (tools.empty()) {
     reading.message.tool_calls.clear();
   } else if (call_recovery) {
-    const auto recovered = model::recover_text_calls(reading.message, tools);
+    const bool has_code = extract_code(reading.message.content, reading.truncated).has_value();
+    const auto recovered = model::recover_text_calls(
+        reading.message, tools, [&](std::string_view before) { return ends_in_code(before, has_code); });
     if (recovered.calls > 0) reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
   }
   if (reading.has_calls() || reading.refused) return reading;

@@ -10,6 +10,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/agent/fences.hpp"
 #include "runner/model/json_text.hpp"
 
 namespace nkigrid::agent {
@@ -17,23 +18,40 @@ namespace {
 
 constexpr std::int64_t kMostTrials = 5, kMostLine = 1'000'000'000;
 
+/// A call that was written as the arguments of itself: {"name": ..., "arguments": {...}}.
+void unwrap(nlohmann::json& arguments, DecodedCall& decoded) {
+  for (const char* key : {"arguments", "parameters", "input"}) {
+    const auto inner = arguments.find(key);
+    if (inner == arguments.end() || !inner->is_object()) continue;
+    const std::size_t others = arguments.contains("name") + arguments.contains("type") + arguments.contains("id");
+    if (arguments.size() != 1 + others) return;
+    arguments = nlohmann::json(*inner);
+    decoded.peeled = true;
+    return;
+  }
+}
+
 /// The arguments as an object; null when they are none.
 nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return nlohmann::json::object();  // a call without arguments
-  nlohmann::json arguments = model::parse_json(model::mend_json(text).text);
+  const std::string whole = model::mend_json(text).text;
+  nlohmann::json arguments = model::parse_json(whole);
   if (arguments.is_discarded()) {
-    arguments = model::parse_json(model::relaxed_json(model::mend_json(text).text));
+    if (model::parse_json(model::relaxed_json(whole)).is_null()) return nlohmann::json::object();
+    arguments = model::mended_object(whole);
     decoded.mended = arguments.is_object();
+    if (!decoded.mended) return {};
   }
   if (arguments.is_null()) return nlohmann::json::object();
   if (arguments.is_string()) {
-    const nlohmann::json inner = model::parse_json(arguments.get<std::string>());
-    if (inner.is_object()) {
-      decoded.peeled = true;
-      return inner;
-    }
+    const auto inside = arguments.get<std::string>();
+    nlohmann::json inner = model::parse_json(inside);
+    if (inner.is_discarded()) inner = model::mended_object(inside);
+    decoded.peeled = inner.is_object();
+    arguments = std::move(inner);
   }
+  if (arguments.is_object()) unwrap(arguments, decoded);
   return arguments.is_object() ? arguments : nlohmann::json();
 }
 
@@ -113,6 +131,15 @@ model::ToolSpec spec_of(jobs::Tool tool) {
   throw Error(ErrorCode::internal, "a tool has no schema");
 }
 
+/// The code in a source that is one fenced block of Markdown: marks of a fence are no Python.
+std::optional<std::string> out_of_fence(const std::string& source) {
+  const auto first = source.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || !source.substr(first).starts_with("```")) return std::nullopt;
+  auto fences = fences_of(source);
+  if (fences.size() != 1 || !is_python_tag(fences[0].tag)) return std::nullopt;
+  return std::move(fences[0].text);
+}
+
 /// What a tool takes beside what all know. Whether it is missing or of a wrong kind is the call's problem.
 void read_arguments(const nlohmann::json& arguments, DecodedCall& decoded) {
   if (decoded.tool != jobs::Tool::read_docs) read_text(arguments, "entry", false, decoded.entry, decoded);
@@ -121,6 +148,10 @@ void read_arguments(const nlohmann::json& arguments, DecodedCall& decoded) {
       std::optional<std::string> source;
       read_text(arguments, "kernel_source", true, source, decoded);
       decoded.source = source.value_or("");
+      if (auto bare = out_of_fence(decoded.source)) {
+        decoded.source = std::move(*bare);
+        decoded.mended = true;
+      }
       return note_unknown(arguments, {"kernel_source", "entry"}, decoded);
     }
     case jobs::Tool::verify:

@@ -32,8 +32,6 @@ namespace {
 /// What Permits::heard() is told where no status says it: no answer, a reply, an answer that is none.
 constexpr int kSilence = 0, kReply = 200, kNonsense = 500;
 
-/// Tokens that the answer to a probe may take: the fewest that every provider allows.
-constexpr std::uint32_t kProbeTokens = 16;
 /// Between two notices that fewer are in flight.
 constexpr double kTellEvery = 300;
 

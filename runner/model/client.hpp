@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,9 @@
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
+
+/// Tokens that an answer may take that only shows that a model answers: the fewest that every provider allows.
+inline constexpr std::uint32_t kProbeTokens = 16;
 
 /// Times of the client that no grid states; tests shorten them.
 struct ClientTuning {
@@ -44,6 +48,9 @@ class ChatClient final : public ChatModel {
              std::unique_ptr<HttpClient> http = nullptr);
   ChatReply complete(const ChatRequest& request, std::stop_token stop) override;
 
+  /// What its server was found to want otherwise than a request says it at first.
+  Dialect dialect() const;
+
  private:
   struct Attempts;
   HttpAnswer post(Attempts& attempts, Seconds timeout, const std::stop_token& stop);
@@ -53,7 +60,6 @@ class ChatClient final : public ChatModel {
   std::optional<ChatReply> judge(const HttpAnswer& answer, Attempts& attempts);
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
   void heard(int status);
-  Dialect dialect() const;
   bool learn(const Dialect& wanted, const Dialect& spoken);
   int meaning_of(const HttpAnswer& answer) const;
   Seconds backoff(const ChatRequest& request, const Attempts& attempts) const;

@@ -1,8 +1,10 @@
 #include "runner/model/http.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +43,7 @@ void start_curl_once() {
 
 struct Received {
   HttpAnswer answer;
+  std::array<char, CURL_ERROR_SIZE> words{};  ///< libcurl's own of this very transfer: host, port, what TLS found
   Steady::time_point last_byte = Steady::now();
   bool begun = false;
 };
@@ -81,6 +84,11 @@ Transport transport_of(CURLcode code) {
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY:
+    case CURLE_SSL_CONNECT_ERROR:  // no wait mends a certificate; nothing was sent
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
       return Transport::unreachable;
     case CURLE_OPERATION_TIMEDOUT:
       return Transport::timed_out;
@@ -90,6 +98,23 @@ Transport transport_of(CURLcode code) {
 }
 
 long milliseconds(Seconds time) { return std::max(1L, static_cast<long>(time.count() * 1000)); }
+
+/// The proxy that the environment names, as host and port; "": none. @source curl(1), ENVIRONMENT
+std::string proxy_named() {
+  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view proxy(value);
+    return fmt::format("{}={}", name, proxy.substr(std::min(proxy.rfind('@') + 1, proxy.size())));  // less a password
+  }
+  return "";
+}
+
+std::string words_of(CURLcode code, const Received& received, const HttpOptions& options) {
+  std::string words = received.words[0] != '\0' ? received.words.data() : curl_easy_strerror(code);
+  const auto proxy = options.direct ? "" : proxy_named();
+  return proxy.empty() ? words : fmt::format("{}; the environment says {}", words, proxy);
+}
 
 enum class Method { get, post };
 
@@ -112,6 +137,7 @@ struct Handle {
     curl_easy_reset(easy);
     set(easy, CURLOPT_URL, request.url.c_str());
     set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(easy, CURLOPT_ERRORBUFFER, received.words.data());
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     set(easy, CURLOPT_ACCEPT_ENCODING, "");  // gateways compress although nobody asked: all that libcurl can read
@@ -150,7 +176,7 @@ struct Handle {
       check(curl_multi_perform(multi, &running), "cannot move a request");
       if (const auto code = finished()) {
         received.answer.transport = transport_of(*code);
-        if (*code != CURLE_OK) received.answer.problem = curl_easy_strerror(*code);
+        if (*code != CURLE_OK) received.answer.problem = words_of(*code, received, options);
         return;
       }
       const auto now = Steady::now();

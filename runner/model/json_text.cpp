@@ -38,16 +38,30 @@ std::uint32_t count_replacements(std::string_view text) {
   return n;
 }
 
-/// Writes a string literal of JSON or Python as one of JSON. @returns where it ends, after its quote
+/// Python's and JSON's own; others stand for themselves in Python, and so they do here.
+constexpr std::string_view kEscapes = "\"\\/'abfnrtuvxNU01234567\n";
+
+/// The quotes that a literal begins with: three in Python's long form, else one.
+std::string_view quotes_at(std::string_view text, std::size_t begin) {
+  const bool is_long = text.substr(begin, 3) == std::string(3, text[begin]);
+  return text.substr(begin, is_long ? 3 : 1);
+}
+
+/// Writes a string literal of JSON or Python as one of JSON. @returns where it ends, after its quotes
 std::size_t relax_string(std::string_view text, std::size_t begin, std::string& out) {
-  const char quote = text[begin];
+  const std::string_view quotes = quotes_at(text, begin);
+  const std::size_t end = string_end(text, begin);
+  const bool closed = end >= begin + 2 * quotes.size() && text.substr(0, end).ends_with(quotes);
+  const std::size_t stop = closed ? end - quotes.size() : text.size();
   out += '"';
-  std::size_t i = begin + 1;
-  for (; i < text.size() && text[i] != quote; ++i) {
+  for (std::size_t i = begin + quotes.size(); i < stop; ++i) {
     const char c = text[i];
-    if (c == '\\' && i + 1 < text.size()) {
+    if (c == '\\' && i + 1 < stop) {
       const char next = text[++i];
-      if (next != '\'') out += c;  // \' is an escape of Python alone
+      if (kEscapes.find(next) == std::string_view::npos)
+        out += "\\\\";
+      else if (next != '\'')
+        out += c;  // \' is an escape of Python alone
       out += next;
     } else if (c == '"') {
       out += "\\\"";
@@ -58,7 +72,34 @@ std::size_t relax_string(std::string_view text, std::size_t begin, std::string& 
     }
   }
   out += '"';
-  return std::min(i + 1, text.size());
+  return end;
+}
+
+/// What may stand around an object and says nothing.
+void strip_front(std::string_view& text) {
+  constexpr std::array<std::string_view, 4> kLabels = {"```json", "```", "json", "{}"};
+  for (bool found = true; found;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    found = false;
+    for (const auto label : kLabels) {
+      const auto rest = text.substr(std::min(label.size(), text.size()));
+      const auto next = rest.find_first_not_of(" \t\r\n");
+      if (!text.starts_with(label) || next == std::string_view::npos || rest[next] != '{') continue;
+      text = rest;
+      found = true;
+    }
+  }
+}
+
+bool is_empty_behind(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = text.front() == '<' ? text.find('>') : text.find_first_not_of(" \t\r\n}]`");
+    if (text.front() == '<' && end == std::string_view::npos) return false;
+    const auto length = text.front() == '<' ? end + 1 : std::min(end, text.size());
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 /// True before a closing bracket, spaces apart.
@@ -95,6 +136,61 @@ nlohmann::json parse_json(std::string_view text) {
   return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
+std::size_t string_end(std::string_view text, std::size_t begin) {
+  const std::string_view quotes = quotes_at(text, begin);
+  for (std::size_t i = begin + quotes.size(); i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text.substr(i).starts_with(quotes)) {
+      return i + quotes.size();
+    }
+  }
+  return text.size();
+}
+
+std::size_t object_end(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      i = string_end(text, i);
+      continue;
+    }
+    ++i;
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+std::string_view sole_object(std::string_view text) {
+  strip_front(text);
+  if (!text.starts_with('{')) return "";
+  const std::size_t end = object_end(text, 0);
+  if (end == std::string_view::npos || !is_empty_behind(text.substr(end))) return "";
+  return text.substr(0, end);
+}
+
+std::string closed_object(std::string_view text) {
+  strip_front(text);
+  if (!text.starts_with('{')) return "";
+  std::size_t depth = 0, i = 0;
+  while (i < text.size()) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = string_end(text, i);
+      if (end == text.size() && (end == i + 1 || text.back() != c)) return "";
+      i = end;
+      continue;
+    }
+    ++i;
+    if (c == '[' || (c == '}' && depth == 0)) return "";
+    depth += c == '{' ? 1 : 0;
+    depth -= c == '}' ? 1 : 0;
+  }
+  return depth == 0 ? "" : std::string(text) + std::string(depth, '}');
+}
+
 std::string relaxed_json(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
       {{"True", "true"}, {"False", "false"}, {"None", "null"}}};
@@ -115,6 +211,16 @@ std::string relaxed_json(std::string_view text) {
     ++i;
   }
   return out;
+}
+
+nlohmann::json mended_object(std::string_view text) {
+  const std::string_view object = sole_object(text);
+  for (const std::string& tried :
+       {relaxed_json(text), std::string(object), relaxed_json(object), relaxed_json(closed_object(text))}) {
+    nlohmann::json json = parse_json(tried);
+    if (json.is_object()) return json;
+  }
+  return {};
 }
 
 MendedJson mend_json(std::string_view raw) {

@@ -1,6 +1,7 @@
 #include "runner/model/retry_after.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
@@ -10,12 +11,58 @@
 namespace nkigrid::model {
 namespace {
 
-std::optional<double> unit_seconds(std::string_view unit) {
-  if (unit == "ms") return 1e-3;
-  if (unit == "s" || unit.empty()) return 1.0;
-  if (unit == "m") return 60.0;
-  if (unit == "h") return 3600.0;
-  if (unit == "d") return 86400.0;
+struct Unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array<Unit, 17> kUnits = {{{"", 1},
+                                          {"s", 1},
+                                          {"ms", 1e-3},
+                                          {"us", 1e-6},
+                                          {"µs", 1e-6},
+                                          {"ns", 1e-9},
+                                          {"m", 60},
+                                          {"h", 3600},
+                                          {"d", 86400},
+                                          {"sec", 1},
+                                          {"second", 1},
+                                          {"seconds", 1},
+                                          {"milliseconds", 1e-3},
+                                          {"min", 60},
+                                          {"minute", 60},
+                                          {"minutes", 60},
+                                          {"hours", 3600}}};
+
+std::optional<double> unit_seconds(std::string_view name) {
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& known) { return known.name == name; });
+  return unit == kUnits.end() ? std::nullopt : std::optional(unit->seconds);
+}
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0; }
+
+/// A list's largest member: of a header that came twice, the longer wait is the safe one.
+std::optional<Seconds> longest_span(std::string_view list) {
+  std::optional<Seconds> longest;
+  while (!list.empty()) {
+    const auto end = std::min(list.find(','), list.size());
+    const auto span = parse_span(list.substr(0, end));
+    if (!span) return std::nullopt;
+    longest = std::max(longest.value_or(Seconds(0)), *span);
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return longest;
+}
+
+/// The number behind "reset=" or ";t=" of the one header that tells all of a window.
+std::optional<Seconds> window_of(const Headers& headers) {
+  const auto header = headers.find("ratelimit");
+  if (header == headers.end()) return std::nullopt;
+  for (const std::string_view key : {"reset=", ";t=", "; t="}) {
+    const auto at = header->second.find(key);
+    if (at == std::string::npos) continue;
+    const auto rest = std::string_view(header->second).substr(at + key.size());
+    return parse_span(rest.substr(0, rest.find_first_of(",; ")));
+  }
   return std::nullopt;
 }
 
@@ -44,7 +91,7 @@ std::optional<double> rest_of_time(const char* text) {
 /// Of a span or an instant; instants count from the reply's date.
 std::optional<Seconds> wait_of(const std::string& value, const Headers& headers) {
   const auto until = parse_instant(value);
-  if (!until) return parse_span(value);
+  if (!until) return longest_span(value);
   const auto date = headers.find("date");
   if (date == headers.end()) return std::nullopt;
   const auto now = parse_instant(date->second);
@@ -53,7 +100,9 @@ std::optional<Seconds> wait_of(const std::string& value, const Headers& headers)
 }
 
 bool is_reset_window(std::string_view name) {
-  return name.find("ratelimit") != std::string_view::npos && name.find("reset") != std::string_view::npos;
+  const bool limits =
+      name.find("ratelimit") != std::string_view::npos || name.find("rate-limit") != std::string_view::npos;
+  return limits && name.find("reset") != std::string_view::npos;
 }
 
 }  // namespace
@@ -61,19 +110,25 @@ bool is_reset_window(std::string_view name) {
 std::optional<Seconds> parse_span(std::string_view text) {
   double total = 0;
   std::size_t i = 0;
-  if (text.empty()) return std::nullopt;
+  const auto skip_spaces = [&] {
+    while (i < text.size() && text[i] == ' ') ++i;
+  };
+  skip_spaces();
+  if (i == text.size()) return std::nullopt;
   while (i < text.size()) {
     const std::string rest(text.substr(i));
     char* end = nullptr;
     if (std::isdigit(static_cast<unsigned char>(rest[0])) == 0) return std::nullopt;
     const double number = std::strtod(rest.c_str(), &end);
     i += static_cast<std::size_t>(end - rest.c_str());
+    skip_spaces();
     std::size_t stop = i;
-    while (stop < text.size() && std::isalpha(static_cast<unsigned char>(text[stop])) != 0) ++stop;
+    while (stop < text.size() && is_letter(text[stop])) ++stop;
     const auto unit = unit_seconds(text.substr(i, stop - i));
     if (!unit || (stop == i && stop != text.size())) return std::nullopt;
     total += number * *unit;
     i = stop;
+    skip_spaces();
   }
   return std::isfinite(total) ? std::optional(Seconds(total)) : std::nullopt;
 }
@@ -81,8 +136,13 @@ std::optional<Seconds> parse_span(std::string_view text) {
 std::optional<double> parse_instant(const std::string& text) {
   if (const auto time = unix_time(text)) return time;
   std::tm parts{};
-  const char* end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  if (end != nullptr && *end == '\0') return static_cast<double>(::timegm(&parts));
+  const char* end = nullptr;
+  for (const char* form : {"%a, %d %b %Y %H:%M:%S GMT", "%a, %d %b %Y %H:%M:%S UTC", "%a, %d %b %Y %H:%M:%S +0000",
+                           "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"}) {
+    parts = {};
+    end = ::strptime(text.c_str(), form, &parts);
+    if (end != nullptr && *end == '\0') return static_cast<double>(::timegm(&parts));
+  }
   parts = {};
   end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   const auto rest = end != nullptr ? rest_of_time(end) : std::nullopt;
@@ -90,19 +150,36 @@ std::optional<double> parse_instant(const std::string& text) {
 }
 
 std::optional<Seconds> server_wait(const Headers& headers, bool limited) {
-  if (const auto it = headers.find("retry-after-ms"); it != headers.end()) {
-    if (const auto span = parse_span(it->second)) return *span / 1000;
+  for (const char* name : {"retry-after-ms", "x-ms-retry-after-ms"}) {
+    const auto it = headers.find(name);
+    const auto span = it != headers.end() ? parse_span(it->second) : std::nullopt;
+    if (span) return *span / 1000;
   }
   if (const auto it = headers.find("retry-after"); it != headers.end()) {
     if (const auto wait = wait_of(it->second, headers)) return wait;
   }
-  std::optional<Seconds> longest;
-  if (!limited) return longest;
+  if (!limited) return std::nullopt;
+  std::optional<Seconds> longest = window_of(headers);
   for (const auto& [name, value] : headers) {
     if (!is_reset_window(name)) continue;
     if (const auto wait = wait_of(value, headers)) longest = std::max(longest.value_or(Seconds(0)), *wait);
   }
   return longest;
+}
+
+std::optional<Seconds> wait_in_words(std::string_view body) {
+  for (const std::string_view words : {"try again in ", "etry after ", "\"retryDelay\":\"", "\"retryDelay\": \""}) {
+    const auto at = body.find(words);
+    if (at == std::string_view::npos) continue;
+    const auto rest = body.substr(at + words.size());
+    auto end = std::min(rest.find_first_not_of("0123456789.hmsd"), rest.size());
+    if (rest.substr(end).starts_with(" second") || rest.substr(end).starts_with(" minute"))
+      end = std::min(rest.find_first_of(" .,\"", end + 1), rest.size());
+    auto span = rest.substr(0, end);
+    while (span.ends_with('.')) span.remove_suffix(1);
+    if (const auto wait = parse_span(span)) return wait;
+  }
+  return std::nullopt;
 }
 
 }  // namespace nkigrid::model

@@ -54,6 +54,16 @@ std::string shown(std::vector<std::string> ids) {
 /// One line, bounded: it is a server's.
 std::string words_of(const std::string& body) { return one_line(elide_middle(to_valid_utf8(body), 200)); }
 
+/// What requests will say otherwise than the grid does, and what that means.
+std::string wishes_of(const Dialect& dialect, const jobs::ModelSpec& spec) {
+  std::string words;
+  if (dialect.max_completion_tokens) words += "; it wants max_completion_tokens, which requests will say";
+  if (dialect.no_seed) words += "; it takes no seed, so that replicates differ by chance alone";
+  if (const auto names = left_out(dialect, spec); !names.empty())
+    words += fmt::format("; it refuses {}: requests go without, and `tables --table readings` counts them", names);
+  return words;
+}
+
 std::string judge(const HttpAnswer& answer, const jobs::Remote& remote) {
   if (answer.status == 401 || answer.status == 403) {
     throw Error(ErrorCode::external, fmt::format("{} refuses the key (HTTP {}: {}); look at models.NAME.key",
@@ -89,19 +99,21 @@ std::string look_at_served(const jobs::ModelSpec& spec, Seconds timeout) {
   return judge(answer, remote);
 }
 
-std::string ask_for_a_token(jobs::ModelSpec spec, Seconds timeout) {
+std::string ask_for_a_word(jobs::ModelSpec spec, Seconds timeout) {
   const auto& remote = remote_behind(spec);
   const auto key = read_keys_of(spec.api);
-  spec.max_tokens = 1;
+  spec.max_tokens = std::min(spec.max_tokens.value_or(kProbeTokens), kProbeTokens);
   spec.retry_limit = Seconds(1);
   spec.request_timeout = timeout;
   const auto begun = std::chrono::steady_clock::now();
   ChatClient client(spec, wire_behind(spec), key, nullptr);
-  const ChatRequest request{.messages = {{.role = Role::user, .content = "Say yes."}}, .tools = {}, .seed = {}};
+  const ChatRequest request{
+      .messages = {{.role = Role::user, .content = "Answer with one word: yes."}}, .tools = {}, .seed = 1};
   const auto reply = client.complete(request, {});
-  return fmt::format("{} gave {} token{} for {} in {:.1f} s", remote.model, reply.usage.output,
+  return fmt::format("{} gave {} token{} for {} in {:.1f} s{}", remote.model, reply.usage.output,
                      reply.usage.output == 1 ? "" : "s", reply.usage.input,
-                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(),
+                     wishes_of(client.dialect(), spec));
 }
 
 }  // namespace nkigrid::model

@@ -14,8 +14,10 @@ namespace nkigrid::model {
 /// @pre the model has an endpoint
 std::string look_at_served(const jobs::ModelSpec& spec, Seconds timeout);
 
-/// Asks the model for one token: what a grid would meet at its first request. It may cost that token.
-/// @returns a line of what was found @throws Error{external}, Error{config}
-std::string ask_for_a_token(jobs::ModelSpec spec, Seconds timeout);
+/// Asks the model for a word, with the grid's parameters: what a grid would meet at its first request. It may cost the
+/// few tokens that every provider allows at least.
+/// @returns a line of what was found, and what the server wants otherwise: another name of max_tokens, no temperature
+/// @throws Error{external}, Error{config}
+std::string ask_for_a_word(jobs::ModelSpec spec, Seconds timeout);
 
 }  // namespace nkigrid::model

@@ -2,6 +2,7 @@
 
 #include "jobs/base/files.hpp"
 #include "runner/agent/extract.hpp"
+#include "runner/model/recovery/thinking.hpp"
 
 namespace nkigrid::agent {
 namespace {
@@ -115,20 +116,20 @@ TEST(Extract, ThinkingIsNeverCode) {
   EXPECT_EQ(code_of("<think>\n```python\ndef a(): 1\n```\n</think>\nno code"), "");
   EXPECT_EQ(code_of("```python\ndef a(): 1\n```\n</think>\n```python\ndef b(): 2\n```"), "last_fence:def b(): 2\n");
   EXPECT_EQ(code_of("<think>\n```python\ndef a(): 1\n```\n"), "");
-  EXPECT_EQ(without_thinking("a<thinking>b</thinking>c<think>d</think>e"), "ace");
-  EXPECT_EQ(without_thinking("<think>a<think>b</think>c</think>d<think>e"), "d");
-  EXPECT_EQ(without_thinking("a</think>b</think>c<thinking>d"), "c");
-  EXPECT_EQ(without_thinking("</thinking>a<think></think><think></think>b"), "ab");
+  EXPECT_EQ(model::without_thinking("a<thinking>b</thinking>c<think>d</think>e"), "ace");
+  EXPECT_EQ(model::without_thinking("<think>a<think>b</think>c</think>d<think>e"), "d");
+  EXPECT_EQ(model::without_thinking("a</think>b</think>c<thinking>d"), "c");
+  EXPECT_EQ(model::without_thinking("</thinking>a<think></think><think></think>b"), "ab");
 }
 
 TEST(Extract, ReplyOfNothingButThinkingMarksIsReadOnce) {
   // Ten megabytes: with a copy of the rest for each mark this would not end today.
   std::string marks;
   while (marks.size() < 10'000'000) marks += "</think>";
-  EXPECT_EQ(without_thinking(marks + "a"), "a");
+  EXPECT_EQ(model::without_thinking(marks + "a"), "a");
   marks.clear();
   while (marks.size() < 10'000'000) marks += "x<think>y</think>";
-  EXPECT_EQ(without_thinking(marks).size(), marks.size() / 17);
+  EXPECT_EQ(model::without_thinking(marks).size(), marks.size() / 17);
 }
 
 TEST(Extract, InlineTicksAndProseAreNoFence) {

@@ -5,10 +5,12 @@ import io
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import unittest
 
 from api_server import ApiServer
-from harness import Case, environment, nkigrid
+from harness import Case, environment, nkigrid, timeless_tables
 
 SOURCE = pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"])
 KERNEL = (SOURCE / "configs/nkigen-bench/kernels/L1/001_add.py").read_text()
@@ -142,6 +144,30 @@ class Apis(Case):
         done = nkigrid("run", self.folder / "changed.yaml", "-o", self.folder / "CHANGED")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("turn 1 was asked something else there", done.stderr)
+
+    def test_a_run_is_replayed_on_another_machine(self):
+        """Its folder elsewhere, another host name, one lane, no network at all: the same bytes in every table."""
+        other = ["unshare", "--map-root-user", "--uts", "--net", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh"]
+        if subprocess.run([*other, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no namespaces for this user")
+        with ApiServer(KERNEL) as server:
+            text = grid(server.port).replace(", moved]", "]")
+            (self.folder / "grid.yaml").write_text(text)
+            env = environment(ANT="sk-ant-CANARY0123456789", GATE="gate-CANARY-0123456789", **AWS)
+            done = nkigrid("run", self.folder / "grid.yaml", "-o", self.folder / "RUN", "--lanes", "3", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        here = timeless_tables(self.folder / "RUN")
+        moved = self.folder / "far" / "away"
+        moved.parent.mkdir()
+        shutil.copytree(self.folder / "RUN", moved)
+        shutil.rmtree(self.folder / "RUN")
+        self.assertEqual(timeless_tables(moved), here)
+        (self.folder / "again.yaml").write_text(replaying(moved))
+        again = self.folder / "AGAIN"
+        done = nkigrid("run", self.folder / "again.yaml", "-o", again, "--lanes", "1", prefix=other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({row["node"] for row in self.rows(again)}, {"elsewhere"})
+        self.assertEqual(timeless_tables(again), here)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <latch>
 
@@ -382,6 +383,19 @@ TEST(ChatClient, AnEndpointThatNeverAnsweredIsFatalAndSaysWhatToDo) {
   EXPECT_EQ(failure.kind, ChatFailure::fatal);
   EXPECT_NE(failure.text.find(dead), std::string::npos);
   EXPECT_NE(failure.text.find("start the server, or correct models.qwen.endpoint"), std::string::npos);
+}
+
+TEST(ChatClient, AProxyThatIsDeadIsNamedWithoutItsPassword) {
+  std::string dead;
+  { dead = ScriptedServer({{""}}).url(); }
+  dead = dead.substr(7, dead.size() - 10);  // host and port
+  ::setenv("http_proxy", ("http://me:CANARY-word@" + dead).c_str(), 1);
+  ChatClient model(spec("http://model.example/v1"), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  const Failure failure = failure_of(model);
+  ::unsetenv("http_proxy");
+  EXPECT_EQ(failure.kind, ChatFailure::fatal);
+  EXPECT_NE(failure.text.find("the environment says http_proxy=" + dead), std::string::npos) << failure.text;
+  EXPECT_EQ(failure.text.find("CANARY"), std::string::npos);
 }
 
 TEST(ChatClient, AnEndpointThatIsNoUrlIsFatal) {

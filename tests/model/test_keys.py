@@ -13,7 +13,7 @@ import urllib.parse
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(os.environ["NKIGRID_SOURCE_DIR"]) / "tests/cli"))
-from harness import Case, environment, nkigrid  # noqa: E402
+from harness import Case, environment, nkigrid, start  # noqa: E402
 
 CANARY = "sk-proj-CANARYcanary+0123456789/abcdefABCDEF"
 OTHER = "zzzz-another-CANARY-of-another-server"
@@ -44,6 +44,40 @@ ECHO = " ".join(f"<{form}>" for form in forms())
 TRACES = [CANARY[:9], "CANARY", OTHER[:9]] + [
     base64.b64encode(before + key.encode()).decode()[4:16] for key in (CANARY, OTHER) for before in (b"", b"k", b"k:")
 ]
+
+
+ENDLESS = """\
+import neuronxcc.nki as nki
+
+
+@nki.jit
+def kernel(x, y):
+    while True:
+        pass
+"""
+
+
+def below(pid):
+    """A process and all that came of it."""
+    found = [pid]
+    for parent in found:
+        for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+            try:
+                found += map(int, task.read_text().split())
+            except OSError:
+                pass  # it has ended
+    return found
+
+
+def shown_of(pid):
+    """The command line and the environment that a process shows to its own user."""
+    shown = b""
+    for name in ("cmdline", "environ"):
+        try:
+            shown += pathlib.Path(f"/proc/{pid}/{name}").read_bytes()
+        except OSError:
+            pass  # it has ended, or hides it
+    return shown.decode("latin1")
 
 
 class Parrot:
@@ -158,6 +192,38 @@ class Keys(Case):
         seen = self.play(200)
         self.check_nowhere(seen)
         self.assertTrue(any(p.endswith(".h5") and "# <[key]>" in text for p, text in seen.items()), sorted(seen))
+
+    def test_no_process_and_no_script_shows_it(self):
+        """While a kernel is traced that does not end: what `ps` shows of every process, and what submit writes."""
+        secret = self.folder / "two.key"
+        secret.write_text(OTHER + "\n")
+        secret.chmod(0o600)
+        env = environment(ONE_KEY=CANARY)
+        parrot = Parrot(200)
+        parrot.body = lambda: {"choices": [{"message": {"role": "assistant", "content": f"```python\n{ENDLESS}```"}}]}
+        seen, programs = {}, set()
+        with parrot:
+            text = GRID.format(port=parrot.port) + "check: {compile_timeout: 2 s}\n"
+            grid = self.write("grid.yaml", text)
+            (self.folder / "one.key").write_text(CANARY + "\n")
+            (self.folder / "one.key").chmod(0o600)
+            job = self.write("job.yaml", text.replace("{env: ONE_KEY}", "{file: one.key}"))
+            done = nkigrid("submit", job, "-o", self.folder / "DRY", "--dry-run", env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen["submit"] = done.stdout + done.stderr
+            process = start("run", grid, "-o", self.folder / "RUN", env=env)
+            self.addCleanup(process.stderr.close)
+            while process.poll() is None:
+                for pid in below(process.pid):
+                    shown = shown_of(pid)
+                    seen[f"{pid} {shown[:80]}"] = shown
+                    programs.add(shown.split("\0")[0].rsplit("/", 1)[-1])
+        self.assertTrue(any("python" in program for program in programs), programs)  # the tracer was seen
+        for path in self.folder.rglob("*"):
+            if path.is_file() and path.suffix != ".key":
+                seen[str(path)] = (hdf5_bytes(path) if path.suffix == ".h5" else path.read_bytes()).decode("latin1")
+        self.assertTrue(any("#SBATCH" in text for text in seen.values()), sorted(seen))
+        self.check_nowhere(seen)
 
     def test_a_key_in_the_grid_is_not_repeated(self):
         for wrong in (CANARY, "{env: '" + CANARY + "'}", "{command: ['" + CANARY + "']}"):

@@ -18,38 +18,28 @@ using Json = nlohmann::json;
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// What stands before the JSON of a call. @source chat templates of the models' public repositories
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kMarks = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMarks = {{
     {"hermes", "<tool_call>"},
+    {"hermes", "<tool_calls>"},
     {"mistral", "[TOOL_CALLS]"},
     {"llama", "<|python_tag|>"},
+    {"llama", "<function="},
     {"deepseek", "<｜tool▁call▁begin｜>"},
     {"kimi", "<|tool_call_begin|>"},
-    {"harmony", "<|channel|>commentary"},
+    {"harmony", "to=functions."},
+    {"granite", "<|tool_call|>"},
+    {"nemotron", "<TOOLCALL>"},
+    {"phi", "functools["},
+    {"internlm", "<|plugin|>"},
+    {"cohere", "<|START_ACTION|>"},
+    {"functionary", "<functioncall>"},
 }};
+/// What stands behind a call of Hermes.
+constexpr std::string_view kCallsEnd = "</tool_call";
 /// Longest text between a mark and its JSON: a name, and marks of less interest.
 constexpr std::size_t kLongestHeader = 200;
 /// Objects that never end are looked for to the end of the text, each time: marks by the thousand would take for ever.
 constexpr std::size_t kMostUnclosed = 16;
-
-/// The end of the object that begins at `open`; kNone when it does not end.
-std::size_t object_end(std::string_view text, std::size_t open) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}' && --depth == 0) {
-      return i + 1;
-    }
-  }
-  return kNone;
-}
 
 Json parsed(std::string_view text) {
   Json json = parse_json(mend_json(text).text);
@@ -68,19 +58,39 @@ std::string text_of(const Json& arguments) {
   return arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
 }
 
+/// The name in a call's JSON, where it is one of the tools'.
+std::string name_in(const Json& json, const std::vector<ToolSpec>& tools) {
+  for (const char* key : {"name", "tool_name", "function"}) {
+    const auto name = json.find(key);
+    if (name != json.end() && name->is_string() && find_tool(tools, name->get<std::string>()) != nullptr)
+      return name->get<std::string>();
+  }
+  return "";
+}
+
 /// A call from its JSON: one that names its tool, or arguments of the one tool that the header names.
-std::optional<ToolCall> call_of(std::string_view header, const Json& json, const std::vector<ToolSpec>& tools) {
+std::optional<ToolCall> call_in(std::string_view header, const Json& json, const std::vector<ToolSpec>& tools) {
   if (!json.is_object()) return std::nullopt;
-  const auto name = json.find("name");
-  if (name != json.end() && name->is_string() && find_tool(tools, name->get<std::string>()) != nullptr) {
+  if (json.contains("function") && json["function"].is_object()) return call_in(header, json["function"], tools);
+  if (const std::string name = name_in(json, tools); !name.empty()) {
     for (const char* key : {"arguments", "parameters"}) {
-      if (json.contains(key)) return ToolCall{"", name->get<std::string>(), text_of(json[key])};
+      if (json.contains(key)) return ToolCall{"", name, text_of(json[key])};
     }
-    return ToolCall{"", name->get<std::string>(), "{}"};
+    return ToolCall{"", name, "{}"};
   }
   const auto named = [&](const ToolSpec& tool) { return stands_in(header, tool.name); };
   if (std::count_if(tools.begin(), tools.end(), named) != 1) return std::nullopt;
   return ToolCall{"", std::find_if(tools.begin(), tools.end(), named)->name, json.dump()};
+}
+
+/// A call whose closing braces alone are missing before its closing tag.
+std::optional<ToolCall> unclosed_call(std::string_view text, std::size_t at, std::size_t open,
+                                      const std::vector<ToolSpec>& tools) {
+  const std::size_t tag = text.find(kCallsEnd, open);
+  if (tag == kNone) return std::nullopt;
+  auto body = text.substr(open, tag - open);
+  body = body.substr(0, body.find_last_not_of(" \t\r\n") + 1);
+  return call_in(text.substr(at, open - at), parsed(closed_object(body)), tools);
 }
 
 /// The calls that follow one mark: an object, or a list of them.
@@ -91,9 +101,10 @@ std::size_t read_objects(std::string_view text, std::size_t at, const std::vecto
     const std::size_t end = object_end(text, open);
     if (end == kNone) {
       ++unclosed;
+      if (auto call = unclosed_call(text, at, open, tools)) found.calls.push_back(std::move(*call));
       break;
     }
-    if (auto call = call_of(text.substr(at, open - at), parsed(text.substr(open, end - open)), tools))
+    if (auto call = call_in(text.substr(at, open - at), parsed(text.substr(open, end - open)), tools))
       found.calls.push_back(std::move(*call));
     at = end;
     open = text.find_first_not_of(" \t\r\n,", end);

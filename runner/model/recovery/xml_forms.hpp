@@ -7,9 +7,9 @@
 
 namespace nkigrid::model {
 
-/// `<function=NAME>`, `<parameter=KEY>` ... of Qwen3-Coder ("text_xml"). A parameter's value is the exact text between
-/// its tags, less one leading and one trailing newline, without any unescaping; integers where the tool's schema says
-/// integer.
+/// `<function=NAME>`, `<parameter=KEY>` ... of Qwen3-Coder ("text_xml"), `<invoke name="NAME">` ... of others
+/// ("invoke", "dsml"). A parameter's value is the exact text between its tags, less one leading and one trailing
+/// newline, without any unescaping; integers where the tool's schema says integer.
 /// @source https://github.com/vllm-project/vllm/issues/22975
 TextCalls calls_in_xml(std::string_view text, const std::vector<ToolSpec>& tools);
 

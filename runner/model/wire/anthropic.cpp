@@ -146,9 +146,11 @@ Json parsed(std::string_view body) {
 
 ErrorBody failure_of(std::string_view body) { return is_event_stream(body) ? stream_error(body) : read_error(body); }
 
-std::optional<ChatReply> anthropic_reply(std::string_view bytes) {
+std::optional<ChatReply> read_anthropic(std::string_view bytes) {
   if (failure_of(bytes).present) return std::nullopt;
-  const Json body = parsed(bytes);
+  Json body = parsed(bytes);
+  if (body.is_object() && body.contains("content") && body["content"].is_string())
+    body["content"] = Json::array({{{"type", "text"}, {"text", body["content"]}}});
   if (!body.is_object() || !body.contains("content") || !body["content"].is_array())
     throw Error(ErrorCode::corrupt, "the response holds no content: it is cut, or no message at all");
   ChatReply reply;
@@ -163,6 +165,8 @@ std::optional<ChatReply> anthropic_reply(std::string_view bytes) {
   reply.mended = mend_json(bytes).mended;
   return reply;
 }
+
+std::optional<ChatReply> anthropic_reply(std::string_view bytes) { return read_or_corrupt(bytes, read_anthropic); }
 
 WireVerdict anthropic_verdict(const HttpAnswer& answer) {
   const ErrorBody error = failure_of(answer.body);

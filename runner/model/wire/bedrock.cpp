@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cctype>
 
 #include <nlohmann/json.hpp>
 
@@ -113,10 +115,11 @@ void read_content(ChatReply& reply, const Json& block) {
   reply.message.content += text_or_empty(block, "text");
   if (block.contains("reasoningContent") && block["reasoningContent"].is_object())
     reply.reasoning += text_or_empty(block["reasoningContent"].value("reasoningText", Json()), "text");
-  if (!block.contains("toolUse")) return;
+  if (!block.contains("toolUse") || !block["toolUse"].is_object()) return;
   const Json& call = block["toolUse"];
-  reply.message.tool_calls.push_back(
-      {text_or_empty(call, "toolUseId"), text_or_empty(call, "name"), call.value("input", Json::object()).dump()});
+  const Json input = call.value("input", Json::object());
+  reply.message.tool_calls.push_back({text_or_empty(call, "toolUseId"), text_or_empty(call, "name"),
+                                      input.is_string() ? input.get<std::string>() : input.dump()});
 }
 
 Finish finish_of_converse(const std::string& reason, const Message& message) {
@@ -141,7 +144,7 @@ void open_cut_tool_use(ChatReply& reply, const Json& blocks) {
   if (cut && !reply.message.tool_calls.empty()) reply.message.tool_calls.back().arguments.pop_back();
 }
 
-std::optional<ChatReply> bedrock_reply(std::string_view bytes) {
+std::optional<ChatReply> read_bedrock(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
   const Json body = parse_json(mended.text);
   if (!body.is_object() || !body.contains("output")) {
@@ -163,17 +166,30 @@ std::optional<ChatReply> bedrock_reply(std::string_view bytes) {
   return reply;
 }
 
-/// Errors name themselves in a header: "ThrottlingException:http://...". Throttling comes as 400, too.
+/// Errors name themselves in a header, "ThrottlingException:http://...", or in the body, "com.amazon...#Throttling...".
+std::string error_name(const HttpAnswer& answer, const ErrorBody& error) {
+  const auto header = answer.headers.find("x-amzn-errortype");
+  std::string name = header != answer.headers.end() ? header->second.substr(0, header->second.find(':')) : error.type;
+  return name.substr(name.rfind('#') + 1);
+}
+
+/// Those that may pass, whatever status they come with: throttling comes as 400, too.
+bool may_pass(std::string name) {
+  constexpr std::array<std::string_view, 7> kPassing = {
+      "throttlingexception",     "modelnotreadyexception", "serviceunavailableexception", "modeltimeoutexception",
+      "internalserverexception", "modelerrorexception",    "modelstreamerrorexception"};
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::find(kPassing.begin(), kPassing.end(), name) != kPassing.end();
+}
+
+std::optional<ChatReply> bedrock_reply(std::string_view bytes) { return read_or_corrupt(bytes, read_bedrock); }
+
 WireVerdict bedrock_verdict(const HttpAnswer& answer) {
   ErrorBody error = read_error(answer.body);
-  const auto named = answer.headers.find("x-amzn-errortype");
-  const std::string name = named == answer.headers.end() ? "" : named->second.substr(0, named->second.find(':'));
+  const std::string name = error_name(answer, error);
   WireVerdict verdict = judge_error(answer, error);
   if (!name.empty()) verdict.message += " (" + name + ")";
-  const bool passes = name == "ThrottlingException" || name == "ModelNotReadyException" ||
-                      name == "ServiceUnavailableException" || name == "ModelTimeoutException" ||
-                      name == "InternalServerException";
-  if (passes) {
+  if (may_pass(name)) {
     verdict.fault = WireFault::retry;
     return verdict;
   }

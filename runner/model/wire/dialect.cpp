@@ -38,9 +38,10 @@ Dialect wanted_dialect(long status, const std::string& words) {
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   Dialect dialect;
   dialect.max_completion_tokens =
-      says(lower, "max_tokens") && says(lower, "max_completion_tokens") && says(lower, "nsupported");
-  dialect.empty_content =
-      says(words, "NoneType") || (says(lower, "content") && (says(lower, "null") || says(words, "None")));
+      (says(lower, "max_tokens") && says(lower, "max_completion_tokens") && says(lower, "nsupported")) ||
+      (says(lower, "maxtokens") && says(lower, "maxcompletiontokens"));
+  const bool names_null = says(lower, "null") || says(words, "None") || says(lower, "none is not an allowed value");
+  dialect.empty_content = says(words, "NoneType") || (says(lower, "content") && names_null);
   const bool unwelcome =
       std::any_of(kUnwelcome.begin(), kUnwelcome.end(), [&](auto word) { return says(lower, word); });
   if (!unwelcome || dialect.max_completion_tokens || status == 500) return dialect;

@@ -1,6 +1,7 @@
 #include "runner/model/wire/event_stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/wire/fields.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -23,30 +25,91 @@ void append_text(Json& whole, const Json& delta, const char* key) {
   text.get_ref<std::string&>() += piece->get_ref<const std::string&>();
 }
 
-/// A call grows by its index: the first piece names it, the others add to its arguments.
+/// The call that a piece belongs to: that of its index, or the newest; a new id begins another.
+Json& call_of(Json& calls, const Json& piece, const std::string& id) {
+  const Json index = piece.value("index", Json());
+  const auto same = [&](const Json& call) {
+    return (index.is_null() || call["index"] == index) && (id.empty() || call["id"] == "" || call["id"] == id);
+  };
+  if (!calls.empty() && same(calls.back())) return calls.back();
+  const auto found = std::find_if(calls.rbegin(), calls.rend(), same);
+  if (found != calls.rend()) return *found;
+  calls.push_back({{"index", index}, {"id", ""}, {"function", {{"name", ""}, {"arguments", ""}}}});
+  return calls.back();
+}
+
+/// The first piece of a call names it, the others add to its arguments; some say the name in each.
+void append_function(Json& call, const Json& function) {
+  if (!function.is_object()) return;
+  if (!call.is_object()) call = Json::object();
+  if (function.value("name", Json()) != call.value("name", Json(""))) append_text(call, function, "name");
+  if (function.contains("arguments") && function["arguments"].is_object()) call["arguments"] = function["arguments"];
+  append_text(call, function, "arguments");
+}
+
 void append_call(Json& calls, const Json& piece) {
   if (!piece.is_object()) return;
-  const std::size_t last = calls.empty() ? 0 : calls.size() - 1;
-  const Json number = piece.value("index", Json());
-  const std::size_t index = number.is_number_unsigned() ? number.get<std::size_t>() : last;
-  if (index > 256) return;
-  while (calls.size() <= index) calls.push_back({{"function", {{"name", ""}, {"arguments", ""}}}});
-  Json& call = calls[index];
-  if (piece.contains("id") && piece["id"].is_string()) call["id"] = piece["id"];
-  const Json function = piece.value("function", Json());
-  if (!function.is_object()) return;
-  append_text(call["function"], function, "name");
-  if (function.contains("arguments") && function["arguments"].is_object())
-    call["function"]["arguments"] = function["arguments"];
-  append_text(call["function"], function, "arguments");
+  const std::string id = text_or_empty(piece, "id");
+  Json& call = call_of(calls, piece, id);
+  if (!id.empty()) call["id"] = id;
+  append_function(call["function"], piece.value("function", Json()));
+}
+
+/// Text, or parts of which some are thoughts.
+void append_content(Json& message, const Json& delta) {
+  append_text(message, delta, "content");
+  const auto parts = delta.find("content");
+  if (parts == delta.end() || !parts->is_array()) return;
+  Json& content = message["content"];
+  if (!content.is_array()) content = content.is_string() ? Json::array({content}) : Json::array();
+  content.insert(content.end(), parts->begin(), parts->end());
 }
 
 void append_delta(Json& message, const Json& delta) {
-  if (!delta.is_object()) return;
-  for (const char* key : {"content", "reasoning_content", "reasoning", "refusal"}) append_text(message, delta, key);
+  append_content(message, delta);
+  for (const char* key : {"reasoning_content", "reasoning", "thinking", "refusal"}) append_text(message, delta, key);
+  if (delta.contains("function_call")) append_function(message["function_call"], delta["function_call"]);
   if (!delta.contains("tool_calls") || !delta["tool_calls"].is_array()) return;
   if (!message.contains("tool_calls")) message["tool_calls"] = Json::array();
   for (const Json& piece : delta["tool_calls"]) append_call(message["tool_calls"], piece);
+}
+
+/// Puts one choice of a chunk where the whole grows; some servers send the whole message in the last.
+void append_choice(Json& message, Json& finish, const Json& choice) {
+  if (const Json delta = choice.value("delta", Json()); delta.is_object()) {
+    append_delta(message, delta);
+  } else if (const Json whole = choice.value("message", Json()); whole.is_object()) {
+    message = whole;
+  }
+  const Json word = choice.value("finish_reason", Json());
+  if (word.is_string() || word.is_object()) finish = word;
+}
+
+/// The objects that events hold: one to a line as a rule, over several lines where the events are written so.
+std::vector<Json> objects_in(std::string_view body) {
+  constexpr std::size_t kMostLines = 64;  // of one object
+  std::vector<Json> objects;
+  std::string open;
+  std::size_t lines = 0;
+  for (const std::string_view line : events_of(body)) {
+    Json json = parse_json(line);
+    if (json.is_discarded() && line != "[DONE]" && lines < kMostLines) {
+      open += line;
+      ++lines;
+      json = parse_json(open);
+    }
+    if (json.is_discarded()) continue;
+    open.clear();
+    lines = 0;
+    objects.push_back(std::move(json));
+  }
+  return objects;
+}
+
+/// True where a line begins like that.
+bool has_line(std::string_view body, std::string_view begin) {
+  if (body.starts_with(begin)) return true;
+  return body.find("\n" + std::string(begin)) != std::string_view::npos;
 }
 
 }  // namespace
@@ -54,9 +117,8 @@ void append_delta(Json& message, const Json& delta) {
 std::vector<std::string_view> events_of(std::string_view body) {
   std::vector<std::string_view> events;
   for (std::size_t begin = 0; begin < body.size();) {
-    const std::size_t end = std::min(body.find('\n', begin), body.size());
+    const std::size_t end = std::min(body.find_first_of("\r\n", begin), body.size());
     std::string_view line = body.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.starts_with("data:")) {
       line.remove_prefix(5);
       if (line.starts_with(' ')) line.remove_prefix(1);
@@ -67,39 +129,52 @@ std::vector<std::string_view> events_of(std::string_view body) {
   return events;
 }
 
+std::string_view without_comments(std::string_view body) {
+  std::string_view rest = body;
+  for (;;) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    if (!rest.starts_with(':')) break;
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+  }
+  return rest.empty() ? body : rest;
+}
+
 bool is_event_stream(std::string_view body) {
-  const std::size_t first = body.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return false;
-  body.remove_prefix(first);
-  return body.starts_with("data:") || body.starts_with("event:") || body.starts_with(":");
+  constexpr std::array<std::string_view, 5> kFields = {"data:", "event:", "id:", "retry:", ":"};
+  body = without_comments(body);
+  return std::any_of(kFields.begin(), kFields.end(), [&](auto field) { return body.starts_with(field); });
 }
 
 ErrorBody stream_error(std::string_view body) {
-  for (const std::string_view event : events_of(body)) {
-    if (auto error = read_error(event); error.present) return error;
+  for (const Json& object : objects_in(body)) {
+    if (auto error = error_in(object); error.present) return error;
   }
-  return {};
+  if (!has_line(body, "event: error") && !has_line(body, "event:error")) return {};
+  return {.present = true, .message = "the stream ended in an error"};
 }
 
 Json joined_chunks(std::string_view body) {
   Json whole = Json::object();
   Json message = {{"role", "assistant"}};
   Json finish;
-  bool done = false;
-  for (const std::string_view event : events_of(body)) {
-    done = done || event == "[DONE]";
-    const Json chunk = parse_json(event);
+  bool spoke = false;
+  for (const Json& chunk : objects_in(body)) {
     if (!chunk.is_object()) continue;
-    for (const char* key : {"usage", "system_fingerprint"}) {
+    for (const char* key : {"usage", "x_groq", "system_fingerprint"}) {
       if (chunk.contains(key) && !chunk[key].is_null()) whole[key] = chunk[key];
     }
     const Json choices = chunk.value("choices", Json());
     if (!choices.is_array() || choices.empty() || !choices[0].is_object()) continue;
-    append_delta(message, choices[0].value("delta", Json()));
-    if (choices[0].contains("finish_reason") && choices[0]["finish_reason"].is_string())
-      finish = choices[0]["finish_reason"];
+    const Json& choice = choices[0];
+    if (choice.value("usage", Json()).is_object()) whole["usage"] = choice["usage"];
+    if (choice.value("index", Json(0)) != 0) continue;  // of several replies the first
+    append_choice(message, finish, choice);
+    spoke = true;
   }
-  if (!done && finish.is_null()) throw Error(ErrorCode::corrupt, "the stream ended in the middle of a reply");
+  const auto lines = events_of(body);
+  const bool done = std::find(lines.begin(), lines.end(), "[DONE]") != lines.end();
+  if (!spoke || (!done && finish.is_null()))
+    throw Error(ErrorCode::corrupt, "the stream ended in the middle of a reply");
   whole["choices"] = Json::array({{{"message", message}, {"finish_reason", finish}}});
   return whole;
 }

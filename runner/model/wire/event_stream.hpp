@@ -12,7 +12,10 @@ namespace nkigrid::model {
 
 bool is_event_stream(std::string_view body);
 
-/// The data of each event, in order. @source WHATWG HTML, section 9.2: comments and other fields are passed over
+/// A body without the comments (": working") by which gateways keep a connection open before they answer.
+std::string_view without_comments(std::string_view body);
+
+/// The data lines, in order. @source WHATWG HTML, section 9.2: comments and other fields are passed over
 std::vector<std::string_view> events_of(std::string_view body);
 
 /// A whole chat completion, as one that was not streamed would be: content and arguments joined, the last usage and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,17 +19,21 @@ namespace {
 using Json = nlohmann::json;
 
 // "The conversation is too long", as servers say it, lower case. By code first: a code means one thing.
-constexpr std::array<std::string_view, 4> kTooLongCodes = {"context_length_exceeded", "exceed_context_size_error",
-                                                           "request_too_large", "string_above_max_length"};
+constexpr std::array<std::string_view, 5> kTooLongCodes = {"context_length_exceeded", "exceed_context_size_error",
+                                                           "request_too_large", "string_above_max_length",
+                                                           "model_context_window_exceeded"};
 /// By words: what is too long ...
-constexpr std::array<std::string_view, 5> kContext = {"context length", "context size", "context window",
-                                                      "context limit", "model length"};
+constexpr std::array<std::string_view, 16> kContext = {
+    "context length",   "context size",         "context window",   "context limit",
+    "model length",     "input length",         "prompt length",    "input token",
+    "prompt token",     "tokens in the prompt", "token limit",      "total tokens",
+    "number of tokens", "max_seq_len",          "max_model_length", "n_ctx"};
 /// ... and that it is.
-constexpr std::array<std::string_view, 9> kExceeds = {"exceed",       "too long",    "longer than",
-                                                      "greater than", "larger than", "is larger",
-                                                      "overflow",     "too large",   "maximum"};
+constexpr std::array<std::string_view, 10> kExceeds = {"exceed",      "too long",  "longer than", "greater than",
+                                                       "larger than", "is larger", "overflow",    "too large",
+                                                       "maximum",     "too many"};
 /// Wordings that name no context.
-constexpr std::array<std::string_view, 10> kTooLong = {"prompt is too long",
+constexpr std::array<std::string_view, 13> kTooLong = {"prompt is too long",
                                                        "input is too long",
                                                        "prompt too long",
                                                        "input too long",
@@ -37,7 +42,24 @@ constexpr std::array<std::string_view, 10> kTooLong = {"prompt is too long",
                                                        "`inputs` must have less than",
                                                        "reduce the length of the messages",
                                                        "maximum prompt length",
-                                                       "when context the overflows"};
+                                                       "when context the overflows",
+                                                       "prompt exceeds",
+                                                       "range of input length should be",
+
+                                                       "contextwindowexceeded"};
+/// What a request holds besides the answer that it asks for.
+constexpr std::array<std::string_view, 5> kAsked = {"prompt", "input", "messages", "context", "inputs"};
+/// An answer's length.
+constexpr std::array<std::string_view, 4> kAnswer = {"max_tokens", "max_completion_tokens", "output token",
+                                                     "completion token"};
+/// A filter of what may be said, by code or by words; lower case.
+constexpr std::array<std::string_view, 7> kFiltered = {"content_filter",
+                                                       "content_policy",
+                                                       "contentfilter",
+                                                       "responsibleaipolicyviolation",
+                                                       "data_inspection_failed",
+                                                       "content filtering policy",
+                                                       "content management policy"};
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -51,8 +73,37 @@ std::string field(const Json& object, const char* key) {
   return object[key].is_string() ? object[key].get<std::string>() : object[key].is_null() ? "" : object[key].dump();
 }
 
+/// The first of some fields that says something.
+std::string any_field(const Json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (auto text = field(object, key); !text.empty()) return text;
+  }
+  return "";
+}
+
+/// The words; what a gateway quotes of the provider behind it, too; the code, or one that stands within.
 ErrorBody fields_of(const Json& error) {
-  return {true, field(error, "message"), lower(field(error, "type")), lower(field(error, "code"))};
+  const auto within = [&](const char* key) { return error.is_object() ? error.value(key, Json()) : Json(); };
+  std::string message = any_field(error, {"message", "Message", "detail", "errors", "msg"});
+  if (const auto quoted = field(within("metadata"), "raw"); !quoted.empty()) message += " (" + quoted + ")";
+  std::string code = any_field(within("innererror"), {"code"});
+  if (code.empty()) code = field(error, "code");
+  return {true, std::move(message), lower(any_field(error, {"type", "__type", "status"})), lower(code)};
+}
+
+/// Gateways answer 200 and say in the error what it was.
+long meant_status(long status, const ErrorBody& error) {
+  long code = 0;
+  const auto [end, fault] = std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
+  const bool number = fault == std::errc() && end == error.code.data() + error.code.size();
+  return status == 200 && number && code >= 400 && code < 600 ? code : status;
+}
+
+/// {"error": {"code": null, "message": ""}} stands beside replies, too.
+bool says_something(const Json& error) {
+  return std::any_of(error.begin(), error.end(), [](const Json& value) {
+    return !value.is_null() && value != "" && value != 0 && value != "0" && value != false;
+  });
 }
 
 bool has_any(const std::string& text, const auto& words) {
@@ -98,24 +149,32 @@ bool asks_for_less(long status, const ErrorBody& error) {
 }
 
 /// The grid asks for a longer answer than the server gives at all: max_tokens is to be lowered, the prompt may fit.
-bool is_of_answer(const ErrorBody& error) {
-  const auto message = lower(error.message);
-  return message.find("max_tokens' or 'max_completion_tokens' is too large") != std::string::npos ||
-         message.find("max_tokens is too large") != std::string::npos;
+/// Where the words tell the context's size and the answer would fit into it, it is the prompt that leaves it no room.
+bool is_of_answer(const std::string& message) {
+  const bool too_large = message.find("max_tokens' or 'max_completion_tokens' is too large") != std::string::npos ||
+                         message.find("max_tokens is too large") != std::string::npos;
+  if (!too_large) return has_any(message, kAnswer) && !has_any(message, kAsked) && !has_any(message, kTooLong);
+  const auto context = number_behind(message, "context length is");
+  return context == 0 || number_behind(message, "too large") >= context;
 }
 
 /// Words count where a request was refused for what it holds, or a server stumbled over it (500); never where one is
 /// asked to wait: limits of tokens a minute speak of requests that are too large, too.
 bool is_too_long(long status, const ErrorBody& error) {
-  if (is_rate_limit(error) || is_of_answer(error)) return false;
+  const auto message = lower(error.message);
+  if (is_rate_limit(error) || is_of_answer(message)) return false;
   if (has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
   const bool refused = status == 200 || status == 400 || status == 413 || status == 422 || status == 500;
-  return refused && says_too_long(lower(error.message));
+  return refused && says_too_long(message);
 }
 
 bool is_quota(long status, const ErrorBody& error) {
   return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" ||
          error.type == "billing_error";
+}
+
+bool is_filtered(const ErrorBody& error) {
+  return has_any(error.code, kFiltered) || has_any(error.type, kFiltered) || has_any(lower(error.message), kFiltered);
 }
 
 bool is_cut_upload(long status, const ErrorBody& error) {
@@ -127,30 +186,49 @@ bool is_transient(long status) {
   return status == 200 || status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
 }
 
+/// By what a provider finds the request in its own log: " (request req_1)"; "" when no header says.
+std::string request_named(const Headers& headers) {
+  for (const char* name : {"request-id", "x-request-id", "x-amzn-requestid"}) {
+    if (const auto id = headers.find(name); id != headers.end() && !id->second.empty())
+      return fmt::format(" (request {})", elide_middle(to_valid_utf8(id->second), 80));
+  }
+  return "";
+}
+
 }  // namespace
 
 ErrorBody read_error(std::string_view body) { return error_in(parse_json(mend_json(body).text)); }
 
 ErrorBody error_in(const Json& json) {
+  if (json.is_array() && json.size() == 1) return error_in(json[0]);
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())
     return {true, error->get<std::string>(), "", ""};
-  if (error != json.end() && error->is_object() && !error->empty()) return fields_of(*error);
+  if (error != json.end() && error->is_object() && says_something(*error)) return fields_of(*error);
   // Gateways wrap replies, too: {"code": 0, "message": "Success", "choices": [...]}.
-  // And events of a stream hold the message that begins, as an object.
+  for (const char* key : {"choices", "content", "output"}) {
+    if (json.contains(key)) return {};
+  }
+  // Events of a stream hold the message that begins, as an object: of one that is refused it holds the reasons.
   const auto message = json.find("message");
-  const bool says = message != json.end() && !message->is_object() && !json.contains("choices");
+  if (message != json.end() && message->is_object() && !message->contains("detail")) return {};
+  const auto is_there = [&](const char* key) { return json.contains(key) && !json[key].empty(); };
+  const bool says = message != json.end() || is_there("Message") || is_there("detail") || is_there("errors");
   return says ? fields_of(json) : ErrorBody{};
 }
 
-WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
-  const long status = answer.status;
+WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
+  ErrorBody error = said;
+  const long status = meant_status(answer.status, error);
+  if (!error.present && status >= 400) error.message = to_valid_utf8(answer.body.substr(0, 1024));  // plain text
   WireVerdict verdict;
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
   verdict.message =
-      one_line(fmt::format("HTTP {}: {}", status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
+      one_line(fmt::format("HTTP {}: {}", answer.status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
+  verdict.message += one_line(request_named(answer.headers));
   verdict.server_wait = server_wait(answer.headers, asks_for_less(status, error));
+  if (!verdict.server_wait && asks_for_less(status, error)) verdict.server_wait = wait_in_words(answer.body);
   if (is_above_any_wait(error)) {
     verdict.fault = WireFault::fatal;
     verdict.message +=
@@ -161,7 +239,7 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& error) {
   } else if (is_quota(status, error)) {
     verdict.fault = WireFault::fatal;
     verdict.message += " (the quota is used up)";
-  } else if (error.code == "content_filter") {
+  } else if (is_filtered(error) && status < 500) {
     verdict.fault = WireFault::refused;
     verdict.refusal = error.message;
   } else if (is_cut_upload(status, error)) {

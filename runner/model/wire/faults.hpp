@@ -17,9 +17,10 @@ struct ErrorBody {
   std::string type, code;  ///< lower case
 };
 
-/// Reads `{"error": {...}}`, `{"error": "text"}` and `{"message": ...}`.
+/// Reads `{"error": {...}}`, `{"error": "text"}`, `{"message": ...}`, `{"detail": ...}`, and each of these in a list of
+/// one. An error that says nothing, and whatever stands beside a reply, is none.
 ErrorBody read_error(std::string_view body);
-ErrorBody error_in(const nlohmann::json& body);
+ErrorBody error_in(const nlohmann::json& json);
 
 /// By status and words, as public reports and the providers' pages have them: retry what may pass (408, 409, 425, 429,
 /// 5xx, an error inside a 200).

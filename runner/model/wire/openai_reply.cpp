@@ -1,6 +1,8 @@
 #include "runner/model/wire/openai_reply.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -18,27 +20,61 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Content as text: null, a string, or a list of parts of which the text ones count.
-std::string content_text(const Json& content) {
-  if (content.is_string()) return content.get<std::string>();
+bool is_thought_part(const Json& part) {
+  const std::string type = text_or_empty(part, "type");
+  return type == "thinking" || type == "reasoning" || type == "reasoning_text";
+}
+
+/// The text in what may be null, a string, a part, or a list of these; a part's own text may be such a list again.
+/// @param thoughts the text of the parts that are thoughts, or of those that are none
+std::string text_in(const Json& content, bool thoughts, bool within_thought = false) {
+  if (content.is_string()) return thoughts == within_thought ? content.get<std::string>() : "";
   std::string text;
-  if (!content.is_array()) return text;
-  for (const Json& part : content) {
-    if (part.is_object() && part.contains("text") && part["text"].is_string()) text += part["text"].get<std::string>();
+  if (content.is_array()) {
+    for (const Json& part : content) text += text_in(part, thoughts, within_thought);
+  } else if (content.is_object()) {
+    const bool thought = within_thought || is_thought_part(content);
+    for (const char* key : {"text", "thinking"})
+      if (content.contains(key)) text += text_in(content[key], thoughts, thought);
   }
   return text;
 }
 
-/// A name without the marks of a chat template that a server left in it: "f<|channel|>commentary".
+/// A name without what servers leave around it: marks of a chat template ("f<|channel|>commentary"), a namespace and a
+/// number ("functions.f:0"), spaces. Of "assistant to=functions.f" it is the one that is spoken to.
 std::string name_of(const Json& function) {
-  const std::string name = text_or_empty(function, "name");
-  return name.substr(0, name.find("<|"));
+  constexpr std::string_view kTo = "to=functions.", kNamespace = "functions.";
+  std::string name = text_or_empty(function, "name");
+  if (const auto to = name.find(kTo); to != std::string::npos) name = name.substr(to + kTo.size());
+  name = name.substr(0, name.find("<|"));
+  const auto first = std::min(name.find_first_not_of(" \t\r\n"), name.size());
+  name = name.substr(first, name.find_last_not_of(" \t\r\n>") + 1 - first);
+  if (!name.starts_with(kNamespace)) return name;
+  name = name.substr(kNamespace.size());
+  return name.substr(0, name.find(':'));
 }
 
 std::string arguments_of(const Json& function) {
-  const auto it = function.find("arguments");
-  if (it == function.end() || it->is_null()) return "";
-  return it->is_string() ? it->get<std::string>() : it->dump();
+  for (const char* key : {"arguments", "parameters", "input"}) {
+    const auto it = function.find(key);
+    if (it == function.end() || it->is_null()) continue;
+    return it->is_string() ? it->get<std::string>() : it->dump();
+  }
+  return "";
+}
+
+/// A call's id, whatever it was written as.
+std::string id_of(const Json& item) {
+  const auto it = item.find("id");
+  return it != item.end() && it->is_number() ? it->dump() : text_or_empty(item, "id");
+}
+
+/// The list of calls: some servers send one call alone, or all of them as text.
+Json call_list(const Json& message) {
+  const auto found = message.find("tool_calls");
+  if (found == message.end()) return Json::array();
+  Json list = found->is_string() ? parse_json(found->get<std::string>()) : *found;
+  return list.is_object() ? Json::array({std::move(list)}) : list;
 }
 
 /// The calls of a message. Those without an id, or with one that another has, are given one: an answer names its call.
@@ -53,9 +89,11 @@ std::vector<ToolCall> calls_of(const Json& message) {
   const auto is_call = [](const Json& owner, const char* key) {
     return owner.is_object() && owner.contains(key) && owner[key].is_object();
   };
-  if (const auto list = message.find("tool_calls"); list != message.end() && list->is_array()) {
-    for (const Json& item : *list) {
-      if (is_call(item, "function")) add(item["function"], text_or_empty(item, "id"));
+  for (const Json& item : call_list(message)) {
+    if (is_call(item, "function")) {
+      add(item["function"], id_of(item));
+    } else if (item.is_object() && !text_or_empty(item, "name").empty()) {
+      add(item, id_of(item));
     }
   }
   if (calls.empty() && is_call(message, "function_call")) add(message["function_call"], "");  // the older field
@@ -64,17 +102,92 @@ std::vector<ToolCall> calls_of(const Json& message) {
 
 /// What a message holds of the model's thoughts, and under which name.
 std::pair<std::string, std::string> thoughts_of(const Json& message) {
-  for (const char* key : {"reasoning_content", "reasoning"}) {
+  for (const char* key : {"reasoning_content", "reasoning", "thinking"}) {
     if (auto text = text_or_empty(message, key); !text.empty()) return {key, std::move(text)};
   }
-  return {};
+  const auto content = message.find("content");
+  return {"", content == message.end() ? "" : text_in(*content, true)};
+}
+
+/// What the newest words for the end of a reply mean; servers have their own beside those of the interface.
+enum class Ending { whole, cut, refused, broken };
+struct EndingWord {
+  std::string_view word;
+  Ending ending;
+};
+constexpr std::array<EndingWord, 22> kEndings = {{{"length", Ending::cut},
+                                                  {"max_tokens", Ending::cut},
+                                                  {"max_length", Ending::cut},
+                                                  {"max_output_tokens", Ending::cut},
+                                                  {"model_length", Ending::cut},
+                                                  {"length_exceeded", Ending::cut},
+                                                  {"incomplete", Ending::cut},
+                                                  {"content_filter", Ending::refused},
+                                                  {"prompt_filtered", Ending::refused},
+                                                  {"safety", Ending::refused},
+                                                  {"recitation", Ending::refused},
+                                                  {"prohibited_content", Ending::refused},
+                                                  {"sensitive", Ending::refused},
+                                                  {"refusal", Ending::refused},
+                                                  {"error", Ending::broken},
+                                                  {"abort", Ending::broken},
+                                                  {"aborted", Ending::broken},
+                                                  {"cancelled", Ending::broken},
+                                                  {"canceled", Ending::broken},
+                                                  {"timeout", Ending::broken},
+                                                  {"network_error", Ending::broken},
+                                                  {"insufficient_system_resource", Ending::broken}}};
+
+/// The word of a choice; some servers write `{"type": "abort", "message": ...}`.
+std::string finish_word(const Json& choice) {
+  const auto it = choice.find("finish_reason");
+  std::string word =
+      it != choice.end() && it->is_object() ? text_or_empty(*it, "type") : text_or_empty(choice, "finish_reason");
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::tolower(c)); });
+  return word;
+}
+
+Ending ending_of(const Json& choice) {
+  const std::string word = finish_word(choice);
+  const auto known = std::find_if(kEndings.begin(), kEndings.end(), [&](const auto& row) { return row.word == word; });
+  return known == kEndings.end() ? Ending::whole : known->ending;
 }
 
 Finish finish_of(const Json& choice, const Message& message) {
-  const std::string word = text_or_empty(choice, "finish_reason");
-  if (!text_or_empty(choice["message"], "refusal").empty() || word == "content_filter") return Finish::refused;
-  if (word == "length") return Finish::length;
+  const Ending ending = ending_of(choice);
+  if (!text_or_empty(choice["message"], "refusal").empty() || ending == Ending::refused) return Finish::refused;
+  if (ending == Ending::cut) return Finish::length;
   return message.tool_calls.empty() ? Finish::stop : Finish::tool_calls;
+}
+
+/// The first of some counts that is told.
+std::uint32_t any_count(const Json& usage, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (const auto count = count_or_zero(usage, key); count > 0) return count;
+  }
+  return 0;
+}
+
+/// The counts, where servers put them: beside the choices, in the last one, or in an object of their own name.
+Json usage_in(const Json& body) {
+  Json usage = body.value("usage", Json());
+  if (usage.is_object()) return usage;
+  usage = body["choices"][0].value("usage", Json());
+  if (usage.is_object()) return usage;
+  const Json own = body.value("x_groq", Json());
+  return own.is_object() ? own.value("usage", Json()) : Json();
+}
+
+Usage usage_of(const Json& usage) {
+  Usage counted;
+  counted.input = any_count(usage, {"prompt_tokens", "input_tokens"});
+  counted.output = any_count(usage, {"completion_tokens", "output_tokens"});
+  counted.cached = any_count(usage, {"prompt_cache_hit_tokens", "cached_tokens"});
+  for (const char* key : {"prompt_tokens_details", "input_tokens_details"})
+    if (usage.is_object() && counted.cached == 0)
+      counted.cached = count_or_zero(usage.value(key, Json()), "cached_tokens");
+  return counted;
 }
 
 ChatReply reply_of(const Json& body) {
@@ -87,20 +200,16 @@ ChatReply reply_of(const Json& body) {
   const Json& message = choice["message"];
   ChatReply reply;
   reply.message.role = Role::assistant;
-  if (const auto it = message.find("content"); it != message.end()) reply.message.content = content_text(*it);
+  if (const auto it = message.find("content"); it != message.end()) reply.message.content = text_in(*it, false);
   reply.message.tool_calls = calls_of(message);
   const auto [thoughts_key, thoughts] = thoughts_of(message);
   reply.reasoning = thoughts;
-  if (!thoughts.empty() && !reply.message.tool_calls.empty())
+  if (!thoughts_key.empty() && !thoughts.empty() && !reply.message.tool_calls.empty())
     reply.message.opaque = Json{{thoughts_key, thoughts}}.dump();
   reply.finish = finish_of(choice, reply.message);
   if (reply.message.content.empty() && reply.finish == Finish::refused)
     reply.message.content = text_or_empty(message, "refusal");
-  const Json usage = body.value("usage", Json::object());
-  reply.usage.input = count_or_zero(usage, "prompt_tokens");
-  reply.usage.output = count_or_zero(usage, "completion_tokens");
-  if (usage.is_object())
-    reply.usage.cached = count_or_zero(usage.value("prompt_tokens_details", Json()), "cached_tokens");
+  reply.usage = usage_of(usage_in(body));
   reply.system_fingerprint = text_or_empty(body, "system_fingerprint");
   return reply;
 }
@@ -114,7 +223,7 @@ bool is_full_context(const Json& body, const Json& choice) {
     return false;
   const Json message = choice.value("message", Json());
   if (!message.is_object() || !calls_of(message).empty() || !thoughts_of(message).second.empty()) return false;
-  const bool silent = !message.contains("content") || content_text(message["content"]).empty();
+  const bool silent = !message.contains("content") || text_in(message["content"], false).empty();
   return silent && text_or_empty(message, "refusal").empty() && count_or_zero(usage, "completion_tokens") == 0 &&
          count_or_zero(usage, "prompt_tokens") >= kSmallestContext;
 }
@@ -131,26 +240,35 @@ ErrorBody failure_in(const Json& body) {
             .message = "an empty reply of 0 tokens to a long prompt: the context is full",
             .code = "context_length_exceeded"};
   }
-  const std::string word = text_or_empty(choice, "finish_reason");
-  if (word != "error" && word != "abort") return {};
-  const std::string words = choice.contains("error") ? choice["error"].dump() : fmt::format("finish_reason {}", word);
+  if (ending_of(choice) != Ending::broken) return {};
+  const std::string words = choice.contains("error") ? choice["error"].dump()
+                                                     : fmt::format("finish_reason {}", choice["finish_reason"].dump());
   return {.present = true, .message = fmt::format("the reply broke off: {}", words)};
 }
 
 }  // namespace
 
-ErrorBody read_failure(std::string_view body) {
-  return is_event_stream(body) ? stream_error(body) : failure_in(parse_json(mend_json(body).text));
+ErrorBody read_failure(std::string_view bytes) {
+  const MendedJson mended = mend_json(bytes);
+  const std::string_view text = without_comments(mended.text);
+  const bool streamed = is_event_stream(text);
+  if (auto error = streamed ? stream_error(text) : ErrorBody{}; error.present) return error;
+  try {
+    return failure_in(streamed ? joined_chunks(text) : parse_json(text));
+  } catch (const std::exception&) {
+    return {};  // it is cut, or of no form: parse_chat_response() tells
+  }
 }
 
 std::optional<ChatReply> parse_chat_response(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
-  const bool streamed = is_event_stream(mended.text);
-  if (streamed && stream_error(mended.text).present) return std::nullopt;
+  const std::string_view text = without_comments(mended.text);
+  const bool streamed = is_event_stream(text);
+  if (streamed && stream_error(text).present) return std::nullopt;
   try {
-    const Json body = streamed ? joined_chunks(mended.text) : parse_json(mended.text);
+    const Json body = streamed ? joined_chunks(text) : parse_json(text);
     if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
-    if (!streamed && failure_in(body).present) return std::nullopt;
+    if (failure_in(body).present) return std::nullopt;
     ChatReply reply = reply_of(body);
     reply.mended = mended.mended;
     reply.raw = std::string(bytes);

@@ -89,6 +89,7 @@ HttpRequest responses_request(const ChatRequest& chat, const jobs::ModelSpec& mo
 }
 
 void read_parts(ChatReply& reply, const Json& parts) {
+  if (parts.is_string()) reply.message.content += parts.get<std::string>();
   if (!parts.is_array()) return;
   for (const Json& part : parts) {
     reply.message.content += text_or_empty(part, "text");
@@ -103,8 +104,10 @@ void read_item(ChatReply& reply, const Json& item) {
   const std::string type = text_or_empty(item, "type");
   if (type == "message") read_parts(reply, item.value("content", Json()));
   if (type == "function_call") {
-    reply.message.tool_calls.push_back(
-        {text_or_empty(item, "call_id"), text_or_empty(item, "name"), text_or_empty(item, "arguments")});
+    const std::string id = text_or_empty(item, "call_id");
+    const Json arguments = item.value("arguments", Json(""));
+    reply.message.tool_calls.push_back({id.empty() ? text_or_empty(item, "id") : id, text_or_empty(item, "name"),
+                                        arguments.is_string() ? arguments.get<std::string>() : arguments.dump()});
   }
   if (type != "reasoning") return;
   for (const char* key : {"summary", "content"}) {
@@ -149,7 +152,7 @@ ErrorBody response_failure(std::string_view bytes) {
   return why.present ? why : ErrorBody{true, "the response " + status, "", ""};
 }
 
-std::optional<ChatReply> responses_reply(std::string_view bytes) {
+std::optional<ChatReply> read_responses(std::string_view bytes) {
   if (response_failure(bytes).present) return std::nullopt;
   const Json body = response_in(bytes);
   const bool ended = text_or_empty(body, "status") == "completed" || text_or_empty(body, "status") == "incomplete";
@@ -166,6 +169,8 @@ std::optional<ChatReply> responses_reply(std::string_view bytes) {
   reply.mended = mend_json(bytes).mended;
   return reply;
 }
+
+std::optional<ChatReply> responses_reply(std::string_view bytes) { return read_or_corrupt(bytes, read_responses); }
 
 WireVerdict responses_verdict(const HttpAnswer& answer) {
   const ErrorBody error = response_failure(answer.body);

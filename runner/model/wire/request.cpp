@@ -23,8 +23,8 @@ HttpRequest post_json(const jobs::Remote& remote, std::string_view path, Json bo
 Json sendable_arguments(const std::string& arguments) {
   const std::string text = to_valid_utf8(arguments);
   if (Json whole = parse_json(text); whole.is_object()) return whole;
-  Json relaxed = parse_json(relaxed_json(text));
-  return relaxed.is_object() ? relaxed : Json{{"_invalid", text}};
+  Json mended = mended_object(text);
+  return mended.is_object() ? mended : Json{{"_invalid", text}};
 }
 
 std::string CallIds::of_call(const std::string& id) {
