@@ -160,6 +160,9 @@ class Folder {
   std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
 };
 
+/// Whether a file's writer judged kernels: one without a host has copied turns of another run (`reverify`).
+bool is_of_judge(const LogHeader& head) { return !head.nkigrid_version.empty() && !head.host.empty(); }
+
 /// Whether anybody could have put verdicts into the log, and whether anybody has looked.
 std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   const SealKey key(run.log_key);
@@ -246,7 +249,7 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
   visitor.begin = [&](const Begin& begin) { folder.add(begin); };
   visitor.end = [&](const End& end) { folder.add(end); };
   visitor.head = [&](const LogHeader& head) {
-    if (!head.nkigrid_version.empty()) ledger.builds[head.nkigrid_version].insert(head.host);
+    if (is_of_judge(head)) ledger.builds[head.nkigrid_version].insert(head.host);
   };
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
   visitor.left_out = [&](const LeftOut& file) {
