@@ -232,7 +232,7 @@ Verb show_verb() {
             want_whole(app.add_option("--limit", options->limit, "at most so many lines of a list"), 1, kMany);
             want_whole(app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel"), 1,
                        kMany);
-            app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
+            app.add_flag("--diff", options->diff, "what each turn changed in the kernel, what was found of it, and the outcome");
             app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
             app.add_flag("--wire", options->wire,
                          "each turn's request and response as they went over the wire, as JSON lines");

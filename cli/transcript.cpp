@@ -181,6 +181,13 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
   return text;
 }
 
+/// What was found of a turn's newest kernel, and by what: that it compiles says nothing of its numbers.
+std::string verdict_of(const log::Turn& turn, const Painter& paint) {
+  if (turn.verify_ok == 1 && turn.compile_ok != 0) return paint.good("verified");
+  if (turn.code != Code::none) return paint.bad(to_string(turn.code));
+  return paint.dim(turn.compile_ok == 1 ? "compiles, not verified" : "not checked");
+}
+
 ordered_json messages_json(const std::string& lines) {
   ordered_json list = ordered_json::array();
   for (const model::Message& message : agent::parse_lines(lines))
@@ -229,15 +236,14 @@ std::string render_diffs(const Transcript& transcript, const TranscriptStyle& st
     if (!logged.turn || logged.turn->kernel.empty()) continue;
     const auto& turn = *logged.turn;
     const bool wanted = style.turn == 0 || style.turn == turn.turn;
-    const std::string code(to_string(turn.code));
-    const auto verdict = code.empty() ? paint.good("no fault found") : paint.bad(code);
     if (wanted)
-      text += fmt::format("\n{}  {}\n{}", paint.bold(fmt::format("Turn {}", turn.turn)), verdict,
+      text += fmt::format("\n{}  {}\n{}", paint.bold(fmt::format("Turn {}", turn.turn)), verdict_of(turn, paint),
                           turn.kernel == before ? paint.dim("     (the same kernel as before)\n")
                                                 : printable(changed_lines(style.full ? "" : before, turn.kernel)));
     before = turn.kernel;
   }
-  return before.empty() ? text + "\nno turn gave a kernel\n" : text;
+  if (before.empty()) text += "\nno turn gave a kernel\n";
+  return style.turn == 0 ? text + "\n" + ending(transcript, paint) : text;
 }
 
 std::string render_json(const Transcript& transcript) {

@@ -81,6 +81,22 @@ class Looking(unittest.TestCase):
         for line in removed:
             self.assertRegex(text, re.compile(r"^ +- " + re.escape(line) + "$", re.M))
 
+    def test_a_diff_tells_what_each_kernel_was_asked(self):
+        """One that compiles is no right one: the word is the last check that the turn asked for."""
+        turns = [row for row in exported(self.run_folder, "--turns", "--texts") if row["kernel"]]
+        seen = set()
+        for episode in {row["episode"] for row in turns}:
+            text = nkigrid("show", self.run_folder, episode, "--diff").stdout
+            told = dict(re.findall(r"^Turn (\d+)  (.*)$", text, re.M))
+            for row in (row for row in turns if row["episode"] == episode):
+                word = row["code"] or ("compiles, not verified" if row["compile_ok"] == 1 else "not checked")
+                if row["verify_ok"] == 1 and row["compile_ok"] != 0:
+                    word = "verified"
+                self.assertEqual(told[str(row["turn"])], word, episode)
+                seen.add(word)
+            self.assertRegex(text, "\nOutcome: ")
+        self.assertLessEqual({"verified", "compiles, not verified"}, seen)
+
     def test_a_pager_is_asked_on_a_terminal_alone(self):
         episode = self.episodes[0]["episode"]
         plain = nkigrid("show", self.run_folder, episode).stdout
