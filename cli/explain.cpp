@@ -34,8 +34,11 @@ constexpr std::array kColumns = {
            "mean over tasks of their pass fractions; empty while episodes are outstanding", kIntervals},
     Column{" cells levels categories ", "bounds_low, bounds_high",
            "with u of n outstanding: k/n and (k + u)/n, what the rate can still become", kTables},
-    Column{" cells levels categories replicates ", "run_to_run_low, run_to_run_high",
-           "interval of the true rate of these very tasks: what another run of them would scatter", kIntervals},
+    Column{
+        " cells levels categories replicates ", "run_to_run_low, run_to_run_high",
+        "interval of the true rate of these very tasks, which endless replicates would come to; no range for another "
+        "run, whose rate scatters 1.4 times as wide",
+        kIntervals},
     Column{" cells levels categories pairs methods turns interactions method-pairs change-tests ",
            "interval_method, interval_low, interval_high",
            "95 % interval for other tasks of these levels, and how it was made", kIntervals},

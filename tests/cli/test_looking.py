@@ -132,6 +132,15 @@ class Looking(unittest.TestCase):
             missing = [column for column in columns if column not in words and short(column) not in words]
             self.assertEqual(missing, [], path.name)
 
+    def test_a_column_is_explained_as_its_own_table_has_it(self):
+        def explained(table):
+            return " ".join(nkigrid("tables", "--explain", "--table", table).stdout.split())
+
+        self.assertIn(
+            "run_to_run_high: interval of the true rate of these very tasks, which endless", explained("cells")
+        )
+        self.assertNotIn("another run of them would scatter", explained("all"))
+
     # figures
 
     def test_figures_are_drawn_twice_alike_with_their_data_beside(self):
