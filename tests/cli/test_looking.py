@@ -136,6 +136,8 @@ class Looking(unittest.TestCase):
         def explained(table):
             return " ".join(nkigrid("tables", "--explain", "--table", table).stdout.split())
 
+        self.assertIn("relative_high: cost of a pass over that of relative_to", explained("cost"))
+        self.assertIn("relative_high: the same as a share of the baseline", explained("ablation"))
         self.assertIn(
             "run_to_run_high: interval of the true rate of these very tasks, which endless", explained("cells")
         )
