@@ -87,6 +87,19 @@ class Show(unittest.TestCase):
             text = show(self.run_folder, row["episode"], NO_COLOR="1").stdout
             self.assertIn(row["message"].splitlines()[0], text.split("Outcome: ")[1])
 
+    def test_a_run_alone_lists_its_episodes(self):
+        done = show(self.run_folder, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["episodes"]), 6)
+        self.assertEqual(len(show(self.run_folder, "-q").stdout.splitlines()), 6)
+
+    def test_what_is_of_one_episode_is_refused_of_a_list(self):
+        for words in (("--kernel",), ("--diff",), ("--wire",), ("--full",), ("--turn", "1")):
+            for source in ((), ("novice.ss.rank-aware",)):
+                done = show(self.run_folder, *source, *words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+                self.assertIn(f"{words[0]} is of one episode", done.stderr)
+
     def test_wrong_names_get_one_clear_error(self):
         for arguments, words in (
             ((self.run_folder, "novice.ss.rank-aware/L1/001_ad#1"), ("no episode", "did you mean")),
