@@ -175,6 +175,7 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
   if (std::isfinite(end.max_abs_err))
     text += fmt::format("  final check: max_abs_err {:.2g}, rel_l2 {:.2g}, strict rule {}\n", end.max_abs_err,
                         end.rel_l2, end.strict_passed == 1 ? "passed" : "not passed");
+  if (std::isfinite(end.estimate_us)) text += fmt::format("  estimate: {:.2f} us on one NeuronCore\n", end.estimate_us);
   if (end.best_passed == 1 && end.passed == 0)
     text += "  an earlier kernel of this episode passes: the model broke it later\n";
   if (end.synthetic) text += paint.dim("  by the synthetic model, which is no language model\n");
@@ -269,6 +270,7 @@ std::string render_json(const Transcript& transcript) {
                    {"trials_passed", end.trials_passed},
                    {"max_abs_err", end.max_abs_err},
                    {"rel_l2", end.rel_l2},
+                   {"estimate_us", end.estimate_us},
                    {"turns", end.turns},
                    {"tokens_in", end.tokens_in},
                    {"tokens_out", end.tokens_out},

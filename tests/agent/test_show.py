@@ -72,6 +72,8 @@ class Show(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("Turn 1 ", done.stdout)
                 self.assertIn(f"Outcome: {end['outcome']}", done.stdout)
+                if end["passed"] == 1:
+                    self.assertIn(f"  estimate: {end['estimate_us']:.2f} us on one NeuronCore\n", done.stdout)
                 self.assertIn("no language model", done.stdout)
                 self.assertNotIn("\x1b", done.stdout)
 
