@@ -170,7 +170,7 @@ std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   if (!key) words.push_back(jobs::unverified_words(run.lost_log_key));
   const auto audit = read_audit(run.folder, key);
   if (!audit)
-    words.emplace_back("the log was never audited; `nkigrid audit RUN` checks its kernels anew");
+    words.emplace_back("the log was never audited (`nkigrid audit` checks its kernels anew)");
   else if (!audit->disagreements.empty())
     words.push_back(fmt::format("an audit checked {} logged verdicts anew, and {} did not come again", audit->checked,
                                 audit->disagreements.size()));
