@@ -35,6 +35,8 @@ void print_profile(const nkisim::KernelProfile& profile) {
   say("  psum  read {:>10}  written {:>10}\n", bytes_text(moved.psum_read), bytes_text(moved.psum_written));
   say("  timeline: {} operations in {:.1f} us{}\n", profile.timeline.events.size(), profile.timeline.us,
       profile.timeline.whole ? "" : ", the first of the program");
+  say("  the timeline waits for operands and leaves out spills and invariant loads; the estimate is of the busy "
+      "times\n");
 }
 
 }  // namespace nkigrid::cli

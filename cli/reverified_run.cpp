@@ -11,10 +11,10 @@
 #include <fmt/core.h>
 
 #include "cli/grids.hpp"
+#include "jobs/base/build_name.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
-#include "jobs/base/version.hpp"
 #include "runner/log/history.hpp"
 #include "runner/log/journal.hpp"
 
@@ -146,10 +146,10 @@ void make_reverified_run(const jobs::Run& run, const log::Ledger& ledger, const 
   const auto grid = reverified_grid(run, device, turns);
   const Unfinished making(folder);
   const auto made = jobs::freeze_run(grid, benchmark_of(grid), making.folder());
-  log::Journal journal(
-      made.log_folder(), "reverified-" + run.run_id,
-      {made.grid_hash, made.run_id, kVersion, grid.device.nki.sdk, std::string(name_of(grid.device.backend)), "", ""},
-      log::SealKey(made.log_key));
+  log::Journal journal(made.log_folder(), "reverified-" + run.run_id,
+                       {made.grid_hash, made.run_id, build_name(), grid.device.nki.sdk,
+                        std::string(name_of(grid.device.backend)), "", ""},
+                       log::SealKey(made.log_key));
   TurnsOfRun(run, ledger, made, turns).copy(journal);
   journal.close();
   making.finish(folder);

@@ -46,12 +46,12 @@ namespace {
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// What a second Ctrl-C says: written before the handler is there, and never again.
+std::string stop_words;
+
 /// A second Ctrl-C does not wait for the drain. Only what a handler may do: one write.
 [[noreturn]] void stop_now() {
-  constexpr std::string_view kWords =
-      "\nnkigrid: stopped now: turns in flight are lost; every reply and turn that was logged stays, and `nkigrid "
-      "resume RUN --local` goes on from there\n";
-  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, stop_words.data(), stop_words.size());
   std::_Exit(static_cast<int>(ExitCode::interrupted));
 }
 
@@ -59,7 +59,11 @@ extern "C" void on_stop_signal(int signal) {
   if (stop_signal.exchange(signal) == SIGINT && signal == SIGINT) stop_now();
 }
 
-void catch_stop_signals() {
+void catch_stop_signals(const std::string& run) {
+  stop_words = fmt::format(
+      "\nnkigrid: stopped now: turns in flight are lost; every reply and turn that was logged stays, and `nkigrid "
+      "resume {} --local` goes on from there\n",
+      run);
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
     struct sigaction action = {};
     action.sa_handler = on_stop_signal;
@@ -254,7 +258,7 @@ void add_lanes_option(CLI::App& app, std::uint32_t& lanes) {
 }
 
 ExitCode run_session(const SessionOptions& options, ProgramArguments arguments) {
-  catch_stop_signals();
+  catch_stop_signals(options.run.native());
   auto session = begin_session(options);
   const auto comm = mpi::under_launcher() ? mpi::make_mpi(arguments.argc, arguments.argv) : mpi::make_loopback();
   try {

@@ -48,6 +48,10 @@ struct ShowOptions {
   exports::Chosen chosen;
 
   bool lists() const { return failed || limit > 0 || chosen != exports::Chosen{}; }
+  /// The option that is of one episode alone, or "".
+  const char* of_one() const {
+    return kernel ? "--kernel" : diff ? "--diff" : wire ? "--wire" : full ? "--full" : turn > 0 ? "--turn" : "";
+  }
 };
 
 bool wants_color() {
@@ -153,8 +157,17 @@ ExitCode show_episode(const jobs::Run& run, const ShowOptions& options, const st
   return ExitCode::done;
 }
 
+/// A list has nothing of what is asked of one episode. @throws Error{usage}
+void refuse_of_one(const ShowOptions& options) {
+  if (const std::string option = options.of_one(); !option.empty())
+    throw Error(ErrorCode::usage, fmt::format("{} is of one episode; name it (cell/task#replicate): `nkigrid show {} "
+                                              "EPISODE {}`, and without {} episodes are listed",
+                                              option, options.source, option, option));
+}
+
 /// Episodes by their cell, or by cell and task.
 ExitCode show_list(const jobs::Run& run, const ShowOptions& options) {
+  refuse_of_one(options);
   exports::check_chosen(run.plan, options.chosen);
   auto episodes = list_episodes(run, options.episode, options.chosen);
   if (options.failed)
@@ -180,10 +193,12 @@ ExitCode show_list(const jobs::Run& run, const ShowOptions& options) {
 ExitCode show_run(const ShowOptions& options) {
   if (!jobs::is_run(options.source)) {
     throw Error(ErrorCode::usage,
-                fmt::format("'{}' is no run; `nkigrid show RUN EPISODE` reads a run's folder", options.source));
+                fmt::format("'{}' is no run; `nkigrid show RUN` lists a run's episodes, `show RUN EPISODE` prints one, "
+                            "and of a grid --prompt TASK prints a prompt",
+                            options.source));
   }
   const jobs::Run run = jobs::load_run(options.source);
-  if (options.lists()) return show_list(run, options);
+  if (options.episode.empty() || options.lists()) return show_list(run, options);
   if (options.episode.find('#') != std::string::npos) return show_episode(run, options, options.episode);
   const auto named = list_episodes(run, options.episode);
   if (named.empty()) throw no_such_episode(run.plan, options.episode);
@@ -201,10 +216,6 @@ PromptRequest prompt_request(const ShowOptions& options) {
 
 ExitCode show(const ShowOptions& options) {
   if (!options.prompt.task.empty()) return show_prompt(prompt_request(options));
-  if (options.episode.empty() && !options.lists())
-    throw Error(ErrorCode::usage,
-                "name an episode (cell/task#replicate), a cell, --failed, --outcome or the like, or --prompt TASK; see "
-                "`nkigrid show --help`");
   return show_run(options);
 }
 
@@ -220,7 +231,7 @@ Verb show_verb() {
             app.add_option(
                    "episode", options->episode,
                    "cell/task#replicate, e.g. novice.agent.rank-aware/L1/002_gelu#1; cell/task or cell: a line an "
-                   "episode of these")
+                   "episode of these; without it a line an episode of the run")
                 ->type_name("EPISODE");
             app.add_flag("--failed", options->failed, "a line for each episode that failed, with the reason");
             app.add_option("--prompt", options->prompt.task, "print the prompt of this task instead")
@@ -232,7 +243,8 @@ Verb show_verb() {
             want_whole(app.add_option("--limit", options->limit, "at most so many lines of a list"), 1, kMany);
             want_whole(app.add_option("--turn", options->turn, "only this turn of the transcript, or its kernel"), 1,
                        kMany);
-            app.add_flag("--diff", options->diff, "what each turn changed in the kernel, nothing else");
+            app.add_flag("--diff", options->diff,
+                         "what each turn changed in the kernel, what was found of it, and the outcome");
             app.add_flag("--kernel", options->kernel, "the final kernel alone, byte for byte (--turn T: that turn's)");
             app.add_flag("--wire", options->wire,
                          "each turn's request and response as they went over the wire, as JSON lines");

@@ -175,10 +175,18 @@ std::string ending(const Transcript& transcript, const Painter& paint) {
   if (std::isfinite(end.max_abs_err))
     text += fmt::format("  final check: max_abs_err {:.2g}, rel_l2 {:.2g}, strict rule {}\n", end.max_abs_err,
                         end.rel_l2, end.strict_passed == 1 ? "passed" : "not passed");
+  if (std::isfinite(end.estimate_us)) text += fmt::format("  estimate: {:.2f} us on one NeuronCore\n", end.estimate_us);
   if (end.best_passed == 1 && end.passed == 0)
     text += "  an earlier kernel of this episode passes: the model broke it later\n";
   if (end.synthetic) text += paint.dim("  by the synthetic model, which is no language model\n");
   return text;
+}
+
+/// What was found of a turn's newest kernel, and by what: that it compiles says nothing of its numbers.
+std::string verdict_of(const log::Turn& turn, const Painter& paint) {
+  if (turn.verify_ok == 1 && turn.compile_ok != 0) return paint.good("verified");
+  if (turn.code != Code::none) return paint.bad(to_string(turn.code));
+  return paint.dim(turn.compile_ok == 1 ? "compiles, not verified" : "not checked");
 }
 
 ordered_json messages_json(const std::string& lines) {
@@ -229,15 +237,14 @@ std::string render_diffs(const Transcript& transcript, const TranscriptStyle& st
     if (!logged.turn || logged.turn->kernel.empty()) continue;
     const auto& turn = *logged.turn;
     const bool wanted = style.turn == 0 || style.turn == turn.turn;
-    const std::string code(to_string(turn.code));
-    const auto verdict = code.empty() ? paint.good("no fault found") : paint.bad(code);
     if (wanted)
-      text += fmt::format("\n{}  {}\n{}", paint.bold(fmt::format("Turn {}", turn.turn)), verdict,
+      text += fmt::format("\n{}  {}\n{}", paint.bold(fmt::format("Turn {}", turn.turn)), verdict_of(turn, paint),
                           turn.kernel == before ? paint.dim("     (the same kernel as before)\n")
                                                 : printable(changed_lines(style.full ? "" : before, turn.kernel)));
     before = turn.kernel;
   }
-  return before.empty() ? text + "\nno turn gave a kernel\n" : text;
+  if (before.empty()) text += "\nno turn gave a kernel\n";
+  return style.turn == 0 ? text + "\n" + ending(transcript, paint) : text;
 }
 
 std::string render_json(const Transcript& transcript) {
@@ -263,6 +270,7 @@ std::string render_json(const Transcript& transcript) {
                    {"trials_passed", end.trials_passed},
                    {"max_abs_err", end.max_abs_err},
                    {"rel_l2", end.rel_l2},
+                   {"estimate_us", end.estimate_us},
                    {"turns", end.turns},
                    {"tokens_in", end.tokens_in},
                    {"tokens_out", end.tokens_out},

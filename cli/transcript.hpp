@@ -25,7 +25,7 @@ struct TranscriptStyle {
 };
 
 std::string render_text(const Transcript& transcript, const TranscriptStyle& style);
-/// What each turn changed in the kernel, and what the compiler or the verifier said of it in a word.
+/// What each turn changed in the kernel, what the compiler or the verifier said of it in a word, and the outcome.
 std::string render_diffs(const Transcript& transcript, const TranscriptStyle& style);
 std::string render_json(const Transcript& transcript);
 

@@ -54,6 +54,7 @@ class Merger {
     for (std::size_t s = 0; s < sources_.size(); ++s) add_source(s);
     lay_out();
     for (std::size_t s = 0; s < sources_.size(); ++s) place_episodes(s);
+    say_trust();
     warn();
     return std::move(population_);
   }
@@ -218,14 +219,23 @@ class Merger {
       }
     }
     ledger.warnings.insert(ledger.warnings.end(), source.ledger.warnings.begin(), source.ledger.warnings.end());
-    for (const auto& words : source.ledger.trust)
-      if (std::find(ledger.trust.begin(), ledger.trust.end(), words) == ledger.trust.end())
-        ledger.trust.push_back(words);
+    for (const auto& words : source.ledger.trust) {
+      auto said = std::find_if(said_.begin(), said_.end(), [&](const auto& known) { return known.first == words; });
+      if (said == said_.end()) said = said_.insert(said, {words, {}});
+      said->second.push_back(source.run.folder.native());
+    }
     ledger.ignored_rows += source.ledger.ignored_rows;
     ledger.foreign_files += source.ledger.foreign_files;
     ledger.unproven_files += source.ledger.unproven_files;
     ledger.copied_files += source.ledger.copied_files;
     for (const auto& [build, nodes] : source.ledger.builds) ledger.builds[build].insert(nodes.begin(), nodes.end());
+  }
+
+  /// Of which runs it holds: their folders, as they were named, for whoever follows the words.
+  void say_trust() {
+    for (const auto& [words, folders] : said_)
+      population_.ledger.trust.push_back(sources_.size() == 1 ? words
+                                                              : fmt::format("{}: {}", fmt::join(folders, ", "), words));
   }
 
   void warn() {
@@ -258,6 +268,7 @@ class Merger {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::span<const ReadRun> sources_;
   std::vector<std::string> names_;
+  std::vector<std::pair<std::string, std::vector<std::string>>> said_;  ///< words of a ledger's trust, of which runs
   Population population_;
   std::vector<MergedCell> cells_;
   std::vector<std::vector<std::size_t>> cell_of_;  // [source][its cell]

@@ -10,8 +10,9 @@
 namespace nkigrid::aggregate {
 
 double mcnemar(std::uint64_t b, std::uint64_t c, PValue kind) {
-  if (b == c) return 1;
+  if (b + c == 0) return 1;
   const boost::math::binomial_distribution<> fair(static_cast<double>(b + c), 0.5);
+  if (b == c) return kind == PValue::exact ? 1 : 1 - boost::math::pdf(fair, static_cast<double>(b)) / 2;
   const auto fewer = static_cast<double>(std::min(b, c));
   const double exact = 2 * boost::math::cdf(fair, fewer);
   return std::min(1.0, kind == PValue::exact ? exact : exact - boost::math::pdf(fair, fewer));
@@ -75,8 +76,9 @@ double sign_flip(const Sample& differences, PValue kind) {
       step = std::gcd(step, value);
     }
   }
+  if (sizes.empty()) return 1;
   const auto observed = std::abs(differences.sum());
-  if (observed == 0) return 1;
+  if (observed == 0 && kind == PValue::exact) return 1;
   std::sort(sizes.begin(), sizes.end());  // a fixed order of additions: input order leaves no trace
   for (auto& size : sizes) total += size /= step;
   // The signed sum reaches the observed one when the positive part reaches (total + observed)/2.
@@ -84,6 +86,7 @@ double sign_flip(const Sample& differences, PValue kind) {
   const double additions = static_cast<double>(sizes.size()) * static_cast<double>(total) / 2;
   const auto [past, reached] =
       additions <= kMaxAdditions ? heads_beyond(sizes, total, point) : heads_beyond_by_frequencies(sizes, point);
+  if (observed == 0) return 1 - (reached - past) / 2;  // a sum of 0 has no mirror: half of it once
   // The pattern observed and its mirror count at least, even where the tail has been lost.
   const double least = std::ldexp(1.0, (kind == PValue::exact ? 1 : 0) - static_cast<int>(sizes.size()));
   return std::min(1.0, std::max(kind == PValue::exact ? 2 * reached : past + reached, least));

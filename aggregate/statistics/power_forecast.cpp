@@ -37,6 +37,11 @@ std::uint64_t tasks_by_test(const PairedDesign& design, const PairChances& chanc
   return static_cast<std::uint64_t>(tasks);
 }
 
+// Whether tasks that all differ one way reach alpha: no number of replicates makes p smaller than their signs do.
+bool can_reach(const PowerOptions& options, double tasks) {
+  return mcnemar(static_cast<std::uint64_t>(tasks), 0, options.test) <= options.goal.alpha;
+}
+
 }  // namespace
 
 TestedDesign test_design(const PairedDesign& design, const PairChances& chances, const Comparisons& comparisons,
@@ -69,10 +74,13 @@ void add_forecast(PowerForecast& forecast, const TestedDesign& tested, const Pow
   cautious.between_tasks = forecast.between_upper.value_or(design.between_tasks);
   // `shown` is of the estimate; the bound only says what replicates leave over.
   const double of_estimate = paired_error(design), of_bound = paired_error(cautious);
-  forecast.smallest_ever = shown * std::min(1.0, std::sqrt(cautious.between_tasks / design.tasks) / of_estimate);
-  forecast.replicates_needed = replicates_needed(cautious, options.difference, shown * of_bound / of_estimate);
-  forecast.replicates_might_help =
-      !forecast.replicates_needed && replicates_needed(design, options.difference, shown).has_value();
+  if (can_reach(options, design.tasks)) {
+    const double ever = shown * std::min(1.0, std::sqrt(cautious.between_tasks / design.tasks) / of_estimate);
+    if (ever < 1) forecast.smallest_ever = ever;
+    forecast.replicates_needed = replicates_needed(cautious, options.difference, shown * of_bound / of_estimate);
+    forecast.replicates_might_help =
+        !forecast.replicates_needed && replicates_needed(design, options.difference, shown).has_value();
+  }
   forecast.tasks_needed = tested.tasks_needed;
   const double noise = design.noise_a / design.replicates_a + design.noise_b / design.replicates_b;
   forecast.noise_share = noise > 0 ? noise / (design.between_tasks + noise) : 0;

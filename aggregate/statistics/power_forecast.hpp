@@ -28,8 +28,9 @@ struct PowerForecast {
   /// The same at alpha divided by the number of comparisons: Holm's worst case.
   std::optional<double> smallest_in_family = {};
   double smallest_normal = 0;  ///< by the normal approximation
-  /// With replicates without end, by the normal approximation from `smallest` and between_upper.
-  double smallest_ever = 0;
+  /// With replicates without end, by the normal approximation from `smallest` and between_upper; none where the test
+  /// cannot reach alpha with so few tasks, or no difference is as large.
+  std::optional<double> smallest_ever = {};
   double power = 0;  ///< for the wanted difference
   /// None: no number is sure to show the wanted difference on these tasks.
   std::optional<std::uint64_t> replicates_needed = {};

@@ -71,6 +71,11 @@ std::optional<VarianceSplit> variance_split(std::span<const TaskCount> tasks) {
   return VarianceSplit{std::max(0.0, of_means->variance - repeats->variance * repeats->inverse), repeats->variance};
 }
 
+std::optional<double> variance_between_replicates(std::span<const TaskCount> tasks) {
+  const auto repeats = repeats_of(tasks);
+  return repeats ? std::optional(repeats->variance) : std::nullopt;
+}
+
 double Spread::upper(double confidence) const {
   const boost::math::chi_squared_distribution<> chi(freedom);
   return variance * freedom / boost::math::quantile(chi, 1 - confidence);

@@ -22,6 +22,9 @@ struct VarianceSplit {
 /// Var(mean over n tasks) = (omega^2 + sigma^2/K)/n. @source Miller 2024, arXiv 2411.00640, section 3
 std::optional<VarianceSplit> variance_split(std::span<const TaskCount> tasks);
 
+/// sigma^2 alone, which needs no two tasks in a stratum; none without a task of two replicates.
+std::optional<double> variance_between_replicates(std::span<const TaskCount> tasks);
+
 /// A pooled variance and its degrees of freedom.
 struct Spread {
   double variance = 0, freedom = 0;

@@ -21,9 +21,10 @@ std::vector<std::uint32_t> interesting_counts(std::uint32_t replicates) {
 }
 
 ReplicateRow replicate_row(const CellRow& cell, const CellScores& scores, double confidence) {
-  ReplicateRow row{cell.cell, cell.total.replicates, cell.total.run_to_run, {}, {}};
+  ReplicateRow row{cell.cell, cell.total.replicates, cell.total.run_to_run, {}, {}, {}};
   const auto counts = scored_counts(scores.tasks);
   if (!cell.total.rate || counts.empty()) return row;
+  row.between_replicates = variance_between_replicates(counts);
   row.variance = variance_split(counts);
   std::uint32_t most = 0;
   for (const auto& task : counts) most = std::max(most, task.replicates);
@@ -41,7 +42,7 @@ Words words_of_cell(const ReplicateRow& row) {
           std::to_string(row.replicates),
           range_word(row.run_to_run),
           row.variance ? percent(std::sqrt(row.variance->between_tasks)) : "-",
-          row.variance ? percent(std::sqrt(row.variance->between_replicates)) : "-",
+          row.between_replicates ? percent(std::sqrt(*row.between_replicates)) : "-",
           share ? fmt::format("{:.2f}", *share) : "-"};
 }
 
@@ -50,6 +51,8 @@ Words replicate_notes(const std::vector<ReplicateRow>& rows) {
       "of these tasks: their true rate; sd: of one episode's outcome (0 or 100), within levels; share of tasks: "
       "of its variance; near 1 replicates only repeat, and more of them cannot help",
       "pass@k: at least one of k passes; pass^k: all of k do"};
+  if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.between_replicates && !row.variance; }))
+    notes.push_back("no sd between tasks, nor share: it is told within levels, and no level has two tasks");
   if (std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.replicates > 1; })) {
     notes.push_back(
         "one replicate a task: what replicates tell needs two; set `replicates: 3` in the grid and continue, or put "
@@ -96,7 +99,7 @@ Sheet data_replicates(const Evidence& evidence) {
       Words words{row.cell, std::to_string(row.replicates)};
       push_range(words, row.run_to_run);
       words.push_back(row.variance ? fraction(row.variance->between_tasks) : "");
-      words.push_back(row.variance ? fraction(row.variance->between_replicates) : "");
+      words.push_back(fraction(row.between_replicates));
       words.push_back(fraction(row.variance ? row.variance->share_of_tasks() : std::nullopt));
       words.push_back(std::to_string(at.k));
       words.push_back(std::to_string(at.tasks));

@@ -7,6 +7,7 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
@@ -104,6 +105,34 @@ std::optional<YamlNode> set_value(const std::string& text, const std::string& se
   return value;
 }
 
+/// Whether a section's keys are names that the grid gives: a word that is none of them is a slip there.
+bool holds_names(std::string_view section) { return section == "models" || section == "modes" || section == "prompts"; }
+
+std::vector<std::string> words_in(const YamlNode& map) {
+  std::vector<std::string> keys;
+  for (const auto& item : map.items) keys.push_back(item.key);
+  return keys;
+}
+
+/// The section `key` of a map, made where it is absent or empty: whether there may be one is the reader's to say.
+/// @returns null after a problem
+YamlNode* section_of(YamlNode& map, std::string_view key, const std::string& set, Problems& problems) {
+  auto* found = child_of(map, key);
+  if (found == nullptr && holds_names(map.key)) {
+    problems.add({}, fmt::format("--set '{}': no '{}' in {}{}", set, key, map.key, did_you_mean(key, words_in(map))));
+    return nullptr;
+  }
+  if (found == nullptr) found = &map.items.emplace_back();
+  if (found->kind == YamlNode::Kind::map) return found;
+  if (found->kind != YamlNode::Kind::null) {
+    problems.add({}, fmt::format("--set '{}': {} is {} in this grid, which has no keys", set, key, describe(*found)));
+    return nullptr;
+  }
+  found->kind = YamlNode::Kind::map;
+  found->key = key;
+  return found;
+}
+
 void apply_set(YamlNode& tree, const std::string& set, Problems& problems) {
   const auto equals = set.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -115,13 +144,8 @@ void apply_set(YamlNode& tree, const std::string& set, Problems& problems) {
   auto* at = &tree;
   std::string_view path = std::string_view(set).substr(0, equals);
   for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-    const auto key = path.substr(0, dot);
-    auto* next = child_of(*at, key);
-    if (next == nullptr || next->kind != YamlNode::Kind::map) {
-      problems.add({}, fmt::format("--set '{}': the grid has no section '{}' there", set, key));
-      return;
-    }
-    at = next;
+    at = section_of(*at, path.substr(0, dot), set, problems);
+    if (at == nullptr) return;
     path.remove_prefix(dot + 1);
   }
   value->key = path;

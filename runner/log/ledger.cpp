@@ -164,6 +164,9 @@ class Folder {
   std::unordered_map<std::uint32_t, std::vector<Failure>> failures_;
 };
 
+/// Whether a file's writer judged kernels: one without a host has copied turns of another run (`reverify`).
+bool is_of_judge(const LogHeader& head) { return !head.nkigrid_version.empty() && !head.host.empty(); }
+
 /// Whether anybody could have put verdicts into the log, and whether anybody has looked.
 std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   const SealKey key(run.log_key);
@@ -171,7 +174,7 @@ std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   if (!key) words.push_back(jobs::unverified_words(run.lost_log_key));
   const auto audit = read_audit(run.folder, key);
   if (!audit)
-    words.emplace_back("the log was never audited; `nkigrid audit RUN` checks its kernels anew");
+    words.emplace_back("the log was never audited (`nkigrid audit` checks its kernels anew)");
   else if (!audit->disagreements.empty())
     words.push_back(fmt::format("an audit checked {} logged verdicts anew, and {} did not come again", audit->checked,
                                 audit->disagreements.size()));
@@ -255,7 +258,7 @@ Ledger fold_log(const jobs::Plan& plan, std::uint32_t infra_retries, const RunLo
   visitor.begin = [&](const Begin& begin) { folder.add(begin); };
   visitor.end = [&](const End& end) { folder.add(end); };
   visitor.head = [&](const LogHeader& head) {
-    if (!head.nkigrid_version.empty()) ledger.builds[head.nkigrid_version].insert(head.host);
+    if (is_of_judge(head)) ledger.builds[head.nkigrid_version].insert(head.host);
   };
   visitor.warning = [&](const std::string& warning) { ledger.warnings.push_back(warning); };
   visitor.left_out = [&](const LeftOut& file) {

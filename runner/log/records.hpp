@@ -16,7 +16,7 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// What a file of the log says of itself: HDF5 attributes, and the journal's first frame.
 struct LogHeader {
-  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;
+  std::string grid_hash, run_id, nkigrid_version, sdk, backend, compiler, host;  ///< host "": it judges no kernel
   std::string journal = {};  ///< the journal's own name, whatever its file is called; "": written before version 1.1
 };
 

@@ -17,7 +17,7 @@ std::string repeated(std::string_view text, std::size_t bytes) {
 
 TEST(Bounds, RepliesOfMegabytesAreReadInMoments) {
   const std::string line(200, 'x');
-  for (const std::string part :
+  for (const auto& part :
        {std::string("```python\n"), std::string("```python\n'''\n```\n"), "```python\n\"\"\"" + line + "\n```\n",
         "```\n" + line + "\n", std::string("<think>"), std::string("</think><think>"), std::string("~~~~\n```\n"),
         "```python\n'" + line + "\n```python\n", std::string("> - 1. ```\n")}) {

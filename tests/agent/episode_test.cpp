@@ -411,7 +411,9 @@ TEST(AnyMode, AFullContextThatIsTrimmedLosesItsOldestHalf) {
   for (const auto& request : model.requests) {
     EXPECT_EQ(to_lines({request.messages[0], request.messages[1]}),
               to_lines({model.requests[0].messages[0], model.requests[0].messages[1]}));
-    if (request.messages.size() > 2) EXPECT_EQ(request.messages[2].role, model::Role::assistant);
+    if (request.messages.size() > 2) {
+      EXPECT_EQ(request.messages[2].role, model::Role::assistant);
+    }
   }
   EXPECT_EQ(episode.turn(3).flags, "");
   EXPECT_EQ(episode.turn(4).flags, "trimmed=1");

@@ -72,6 +72,8 @@ class Show(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("Turn 1 ", done.stdout)
                 self.assertIn(f"Outcome: {end['outcome']}", done.stdout)
+                if end["passed"] == 1:
+                    self.assertIn(f"  estimate: {end['estimate_us']:.2f} us on one NeuronCore\n", done.stdout)
                 self.assertIn("no language model", done.stdout)
                 self.assertNotIn("\x1b", done.stdout)
 
@@ -86,6 +88,19 @@ class Show(unittest.TestCase):
             self.assertEqual((end["trials"], end["trials_passed"]), (row["trials"], row["trials_passed"]))
             text = show(self.run_folder, row["episode"], NO_COLOR="1").stdout
             self.assertIn(row["message"].splitlines()[0], text.split("Outcome: ")[1])
+
+    def test_a_run_alone_lists_its_episodes(self):
+        done = show(self.run_folder, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["episodes"]), 6)
+        self.assertEqual(len(show(self.run_folder, "-q").stdout.splitlines()), 6)
+
+    def test_what_is_of_one_episode_is_refused_of_a_list(self):
+        for words in (("--kernel",), ("--diff",), ("--wire",), ("--full",), ("--turn", "1")):
+            for source in ((), ("novice.ss.rank-aware",)):
+                done = show(self.run_folder, *source, *words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+                self.assertIn(f"{words[0]} is of one episode", done.stderr)
 
     def test_wrong_names_get_one_clear_error(self):
         for arguments, words in (

@@ -81,6 +81,22 @@ class Looking(unittest.TestCase):
         for line in removed:
             self.assertRegex(text, re.compile(r"^ +- " + re.escape(line) + "$", re.M))
 
+    def test_a_diff_tells_what_each_kernel_was_asked(self):
+        """One that compiles is no right one: the word is the last check that the turn asked for."""
+        turns = [row for row in exported(self.run_folder, "--turns", "--texts") if row["kernel"]]
+        seen = set()
+        for episode in {row["episode"] for row in turns}:
+            text = nkigrid("show", self.run_folder, episode, "--diff").stdout
+            told = dict(re.findall(r"^Turn (\d+)  (.*)$", text, re.M))
+            for row in (row for row in turns if row["episode"] == episode):
+                word = row["code"] or ("compiles, not verified" if row["compile_ok"] == 1 else "not checked")
+                if row["verify_ok"] == 1 and row["compile_ok"] != 0:
+                    word = "verified"
+                self.assertEqual(told[str(row["turn"])], word, episode)
+                seen.add(word)
+            self.assertRegex(text, "\nOutcome: ")
+        self.assertLessEqual({"verified", "compiles, not verified"}, seen)
+
     def test_a_pager_is_asked_on_a_terminal_alone(self):
         episode = self.episodes[0]["episode"]
         plain = nkigrid("show", self.run_folder, episode).stdout
@@ -115,6 +131,17 @@ class Looking(unittest.TestCase):
                 continue  # a column an outcome, a group or a mode: the names are data
             missing = [column for column in columns if column not in words and short(column) not in words]
             self.assertEqual(missing, [], path.name)
+
+    def test_a_column_is_explained_as_its_own_table_has_it(self):
+        def explained(table):
+            return " ".join(nkigrid("tables", "--explain", "--table", table).stdout.split())
+
+        self.assertIn("relative_high: cost of a pass over that of relative_to", explained("cost"))
+        self.assertIn("relative_high: the same as a share of the baseline", explained("ablation"))
+        self.assertIn(
+            "run_to_run_high: interval of the true rate of these very tasks, which endless", explained("cells")
+        )
+        self.assertNotIn("another run of them would scatter", explained("all"))
 
     # figures
 

@@ -23,6 +23,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("an estimate of one NeuronCore of Trn1, no measurement", done.stdout)
         self.assertIn("bound by", done.stdout)
+        self.assertIn("the timeline waits for operands and leaves out spills", done.stdout, "why it ends elsewhere")
         for lane in ("dma", "tensor", "scalar", "vector", "gpsimd", "hbm", "sbuf", "psum"):
             self.assertRegex(done.stdout, rf"(?m)^  {lane} ")
 

@@ -240,6 +240,7 @@ class Run(Case):
         self.assertRegex(text, r"nkigrid: draining \d+ episodes?, each to the end of its turn; Ctrl-C again: stop now")
         self.assertRegex(text.split("stop now\r\n")[1], r"\r0/48 episodes, 0 passed, \d+ draining, .*ETA -")
         self.assertIn("stopped now: turns in flight are lost; every reply and turn that was logged stays", text)
+        self.assertIn(f"`nkigrid resume {run} --local` goes on from there", text)
         for line in re.split(r"[\r\n]+", text):
             if "ETA" in line:
                 self.assertLess(len(line.replace("\x1b[K", "")), 60, line)

@@ -53,13 +53,29 @@ TEST(GridSet, OverridesKeysAndIsRecorded) {
   EXPECT_THAT(to_yaml(*result.grid), HasSubstr("temperature: 0.2"));
 }
 
+TEST(GridSet, MakesTheSectionThatTheFileLacksOrLeavesEmpty) {
+  const Sandbox box;
+  box.write("bare.yaml",
+            "benchmark: bench\ntasks: [\"*\"]\nmodels: {weak: {api: synthetic}}\nmodes: {ss: {kind: single-shot}}\n"
+            "prompts: {plain: prompts/plain.md}\ncells: [{model: weak, mode: ss, prompt: plain}]\nslurm:\n");
+  const auto result =
+      read_grid(box.path() / "bare.yaml", {}, {.sets = {"check.atol=1e-5", "check.trials=3", "slurm.shards=2"}});
+  ASSERT_TRUE(result.grid) << to_text(result.problems);
+  EXPECT_EQ(result.grid->check.atol, 1e-5);
+  EXPECT_EQ(result.grid->check.trials, 3U);
+  EXPECT_EQ(result.grid->slurm.shards, 2U);
+}
+
 TEST(GridSet, WhatDoesNotFitIsToldInWords) {
   const Sandbox box;
   const auto words = [&](const std::string& set) {
     return to_text(read_grid(box.grid(), {}, {.sets = {set}}).problems);
   };
   EXPECT_THAT(words("seed"), HasSubstr("--set 'seed' has no value (KEY.KEY=VALUE is wanted)"));
-  EXPECT_THAT(words("modls.weak.top_p=1"), HasSubstr("the grid has no section 'modls' there"));
+  EXPECT_THAT(words("modls.weak.top_p=1"), HasSubstr("unknown key 'modls' (did you mean 'models'?)"));
+  EXPECT_THAT(words("models.waek.top_p=1"), HasSubstr("no 'waek' in models (did you mean 'weak'?)"));
+  EXPECT_THAT(words("seed.first=1"), HasSubstr("seed is '"));
+  EXPECT_THAT(words("slurm.shrads=1"), HasSubstr("unknown key 'shrads' in slurm (did you mean 'shards'?)"));
   EXPECT_THAT(words("models.weak.temprature=1"), HasSubstr("unknown key 'temprature' in models.weak"));
   EXPECT_THAT(words("seed=[1"), HasSubstr("the value is no YAML"));
 }

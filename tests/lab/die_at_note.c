@@ -12,6 +12,7 @@ static void look(const char* to) {
 
 int rename(const char* from, const char* to) {
   look(to);
-  int (*real)(const char*, const char*) = (int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename");
+  int (*real)(const char*, const char*) = NULL;
+  *(void**)&real = dlsym(RTLD_NEXT, "rename");  // as POSIX has it: ISO C knows no such conversion
   return real(from, to);
 }

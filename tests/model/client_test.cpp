@@ -160,9 +160,9 @@ TEST(ChatClient, AnOutageOfAnyKindIsNoConversationsFault) {
 TEST(ChatClient, EveryTryThatTheRetryLimitAllowsIsMade) {
   ScriptedServer server({{http(500, "")}});
   jobs::ModelSpec model_spec = spec(server.url());
-  model_spec.retry_limit = Seconds(0.2);
+  model_spec.retry_limit = Seconds(2);
   ClientTuning tuning = kQuick;
-  tuning.first_backoff = tuning.longest_backoff = Seconds(0.15);
+  tuning.first_backoff = tuning.longest_backoff = Seconds(1.5);
   ChatClient model(model_spec, wire_of(jobs::OpenAi{}), {}, nullptr, tuning);
   EXPECT_NE(failure_of(model).text.find("no reply after 2 retries"), std::string::npos) << "the last wait is cut short";
 }

@@ -212,10 +212,12 @@ TEST(Builds, SeveralAreNamedWithTheirNodes) {
     auto header = test::made_header();
     header.nkigrid_version = build;
     header.host = node;
-    log::Journal(log.path(), node, header).close();
+    log::Journal(log.path(), std::string("on-") + node, header).close();
   };
   write("1.0+aa", "trn1");
   write("1.0+aa", "trn3");
+  EXPECT_EQ(log::fold_log(plan, 5, test::made_log(log.path()), {}).build_warning(), "");
+  write("1.0+cc", "");  // copied turns for `reverify` and judged nothing
   EXPECT_EQ(log::fold_log(plan, 5, test::made_log(log.path()), {}).build_warning(), "");
   write("1.0+bb", "trn2");
   EXPECT_NE(log::fold_log(plan, 5, test::made_log(log.path()), {})

@@ -39,6 +39,17 @@ TEST(Population, OneRunIsItself) {
   EXPECT_EQ(make_cells(evidence_of(population))[0].total.passed, 6u);
 }
 
+TEST(Population, WhatIsSaidOfALogNamesItsRunWhereThereAreSeveral) {
+  std::vector<ReadRun> sources{made_source("a", 1, [](const auto& id) { return below(id, 3); }),
+                               made_source("b", 2, [](const auto& id) { return below(id, 3); })};
+  sources[1].ledger.trust = {"never audited"};
+  EXPECT_THAT(merge_runs(sources).ledger.trust, ElementsAre("/runs/b: never audited"));
+  sources[0].ledger.trust = {"never audited"};
+  EXPECT_THAT(merge_runs(sources).ledger.trust, ElementsAre("/runs/a, /runs/b: never audited"));
+  sources.pop_back();
+  EXPECT_THAT(merge_runs(sources).ledger.trust, ElementsAre("never audited"));
+}
+
 TEST(Population, SameKeyAndSeedAreTheSameEpisodes) {
   // Each run scored half of the tasks.
   const std::vector<ReadRun> sources{

@@ -30,7 +30,10 @@ TEST(McNemar, MidPLeavesOutHalfOfTheOutcomeItself) {
   EXPECT_NEAR(mcnemar(1, 7, PValue::mid), 0.0390625, 1e-12);
   EXPECT_NEAR(mcnemar(7, 1, PValue::exact), 0.0703125, 1e-12);
   EXPECT_NEAR(mcnemar(5, 0, PValue::mid), 0.03125, 1e-12);
-  EXPECT_EQ(mcnemar(4, 4, PValue::mid), 1);
+  // b = c: 1 - P(Bin(2b, 1/2) = b)/2, by the same paper; 70 of 256 outcomes at 4 against 4.
+  EXPECT_NEAR(mcnemar(4, 4, PValue::mid), 1 - 70.0 / 256 / 2, 1e-12);
+  EXPECT_NEAR(mcnemar(1, 1, PValue::mid), 0.75, 1e-12);
+  EXPECT_EQ(mcnemar(4, 4, PValue::exact), 1);
 }
 
 // All 2^m sign patterns, one by one.
@@ -43,7 +46,7 @@ double sign_flip_by_enumeration(const std::vector<std::int64_t>& values, double 
     for (std::size_t i = 0; i < values.size(); ++i) sum += pattern >> i & 1 ? values[i] : -values[i];
     reached += std::abs(sum) > std::abs(observed) ? 1 : std::abs(sum) == std::abs(observed) ? share_of_ties : 0;
   }
-  return observed == 0 ? 1 : reached / static_cast<double>(std::uint64_t{1} << values.size());
+  return reached / static_cast<double>(std::uint64_t{1} << values.size());
 }
 
 TEST(SignFlip, EqualsTheCountOverAllPatterns) {
@@ -53,6 +56,14 @@ TEST(SignFlip, EqualsTheCountOverAllPatterns) {
     EXPECT_NEAR(sign_flip({3, {values}}, PValue::exact), sign_flip_by_enumeration(values, 1), 1e-14) << seed;
     EXPECT_NEAR(sign_flip({3, {values}}, PValue::mid), sign_flip_by_enumeration(values, 0.5), 1e-14) << seed;
   }
+}
+
+TEST(SignFlip, CountsHalfOfTheOutcomeWhereDifferencesCancel) {
+  EXPECT_NEAR(sign_flip({3, {{2, -2}}}, PValue::mid), 0.75, 1e-14);
+  EXPECT_EQ(sign_flip({3, {{2, -2}}}, PValue::exact), 1);
+  EXPECT_NEAR(sign_flip({3, {{1, 2, -3}}}, PValue::mid), sign_flip_by_enumeration({1, 2, -3}, 0.5), 1e-14);
+  const std::vector<std::int64_t> balanced{1, 1, 1, 1, -1, -1, -1, -1, 0};
+  EXPECT_NEAR(sign_flip({1, {balanced}}, PValue::mid), mcnemar(4, 4, PValue::mid), 1e-14);
 }
 
 TEST(SignFlip, IsMcNemarForOneReplicate) {

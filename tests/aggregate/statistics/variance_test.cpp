@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "aggregate/statistics/intervals.hpp"
+
 namespace nkigrid::aggregate {
 namespace {
 
@@ -29,6 +31,9 @@ TEST(Variance, OfTasksIsWithinLevels) {
 TEST(Variance, OneReplicateOrOneTaskTellsNothing) {
   EXPECT_FALSE(variance_split(std::vector<TaskCount>{{1, 1, 0}, {0, 1, 0}}));
   EXPECT_FALSE(variance_split(std::vector<TaskCount>{{1, 2, 0}, {0, 2, 1}}));
+  // One task a level: 2/1 x 1/4 of the first, 0 of the second.
+  EXPECT_EQ(variance_between_replicates(std::vector<TaskCount>{{1, 2, 0}, {0, 2, 1}}), 0.25);
+  EXPECT_FALSE(variance_between_replicates(std::vector<TaskCount>{{1, 1, 0}, {0, 1, 0}}));
 }
 
 TEST(Variance, PairingRemovesWhatTwoCellsShare) {

@@ -39,8 +39,23 @@ TEST(PowerPlan, TakesVariancesFromThePilotsCells) {
   EXPECT_NEAR(rows[0].design.noise_b, noise, 1e-12);
   ASSERT_TRUE(rows[0].smallest && rows[0].smallest_in_family);
   EXPECT_GT(*rows[0].smallest_in_family, *rows[0].smallest);
-  EXPECT_LE(rows[0].smallest_ever, *rows[0].smallest);
-  EXPECT_GT(rows[0].smallest_ever, 0);
+  EXPECT_LE(rows[0].smallest_ever.value(), *rows[0].smallest);
+  EXPECT_GT(rows[0].smallest_ever.value(), 0);
+}
+
+// All n tasks that differ one way have a mid-p of 2^-n and an exact p of 2^(1 - n), however often each is repeated.
+TEST(PowerPlan, TooFewTasksShowNothingWhateverTheReplicates) {
+  const auto of_tasks = [](std::size_t tasks, PValue test) {
+    auto made =
+        made_run({"m.ss.p", "m.agent.p"}, made_tasks("L1", tasks), 3, [](const EpisodeId&) { return ended(true); });
+    made.run.grid.contrasts = {{"tools", {{"mode", "agent"}}, {{"mode", "ss"}}, {"all"}}};
+    return plan_power(made.run.grid, made.run.plan, nullptr, {.difference = 0.5, .test = test}).at(0);
+  };
+  for (const auto& row : {of_tasks(2, PValue::mid), of_tasks(4, PValue::mid), of_tasks(5, PValue::exact)}) {
+    EXPECT_FALSE(row.smallest || row.smallest_ever || row.replicates_needed || row.replicates_might_help);
+    EXPECT_GT(row.tasks_needed, row.design.tasks);
+  }
+  EXPECT_TRUE(of_tasks(6, PValue::mid).smallest_ever);
 }
 
 TEST(PowerPlan, OneReplicateGivesTheTotalAndNoPilotThePrior) {
@@ -110,7 +125,7 @@ TEST(Pilot, AVarianceThatWasCutAtZeroHasABoundAboveIt) {
   // = 14.847955
   const double spread = (0.5 - 1.0 / 24) / 23;
   EXPECT_NEAR(*row.between_upper, spread * (23 / 14.847955 - 1), 1e-7);
-  EXPECT_GT(row.smallest_ever, 0.01);
+  EXPECT_GT(row.smallest_ever.value(), 0.01);
   EXPECT_FALSE(row.replicates_needed) << "endless replicates do not see everything";
   EXPECT_TRUE(row.replicates_might_help);
 }
