@@ -208,6 +208,15 @@ except child_sandbox.ChildEnded as error:
         ran = subprocess.run([sys.executable, "-c", self.ENDLESS, library], capture_output=True, text=True, cwd=LIBEXEC)
         self.assertEqual(ran.stdout, "needs more than 1 s of a processor\n", ran.stderr)
 
+    def test_what_sleeps_does_not_hang_its_reader(self):
+        library = str(LIBEXEC / "libnkigrid_sandbox.so")
+        asleep = self.ENDLESS.replace("import child_sandbox, sys\n", "import child_sandbox, sys, time\n")
+        asleep = asleep.replace("while True:\n        pass", "time.sleep(100000)")
+        asleep = asleep.replace("walls =", "child_sandbox.IDLE_SECONDS = 0.5\nwalls =")
+        command = [sys.executable, "-c", asleep, library]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=LIBEXEC, timeout=60)
+        self.assertEqual(ran.stdout, "its code slept for 0.5 s; no reference waits for anything\n", ran.stderr)
+
 
 class Shrinking(unittest.TestCase):
     def test_whole_tiles_stay_whole_and_ragged_ones_ragged(self):
