@@ -82,6 +82,37 @@ class HostileFiles(Case):
             (run / name).unlink()
             (self.folder / "moved").rename(run / name)
 
+    def test_no_verb_writes_through_a_link_in_a_run(self):
+        run, outside = self.folder / "run", self.folder / "outside"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        outside.mkdir()
+        stray = run / "log" / "cron.journal"
+        stray.write_bytes(b"no journal")  # `seal` sets it aside
+        for name, verb in (
+            ("log/damaged", ("seal", run)),
+            ("log/endpoints", ("log", "check", run)),
+            ("tables", ("tables", run, "--write")),
+            ("figures", ("figures", run)),
+            ("report", ("report", run)),
+        ):
+            shutil.rmtree(run / name, ignore_errors=True)
+            (run / name).symlink_to(outside)
+            self.refuse(run / name, verb)
+            self.assertEqual(list(outside.iterdir()), [], name)
+            (run / name).unlink()
+            stray.unlink(missing_ok=True)
+
+    def test_a_figure_replaces_a_link(self):
+        run, victim = self.folder / "run", self.write("victim", "mine")
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        (run / "figures").mkdir()
+        (run / "figures" / "levels.svg").symlink_to(victim)
+        self.assertEqual(nkigrid("figures", run, "--figure", "levels").returncode, 0)
+        self.assertEqual(victim.read_text(), "mine")
+        self.assertFalse((run / "figures" / "levels.svg").is_symlink())
+
 
 if __name__ == "__main__":
     unittest.main()
