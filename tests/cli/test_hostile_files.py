@@ -103,6 +103,25 @@ class HostileFiles(Case):
             (run / name).unlink()
             stray.unlink(missing_ok=True)
 
+    def test_brackets_are_refused_before_they_are_built(self):
+        """Thirty megabytes of them took two gigabytes: here there is half of one."""
+        run, tree = self.folder / "run", self.folder / "tree"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        shutil.copytree(harness.SOURCE / "configs" / "nkigen-bench", tree)
+        for path, size, code, verb in (
+            (tree / "index.json", 15_000_000, 2, ("bench", "list", "--benchmark", tree)),
+            (tree / "index.json", 30_000_000, 3, ("bench", "list", "--benchmark", tree)),
+            (run / "plan/plan.json", 30_000_000, 3, ("tables", run)),
+            (run / "jobs.json", 15_000_000, 3, ("status", run)),
+            (run / "audit.json", 30_000_000, 0, ("tables", run)),
+        ):
+            kept = path.read_bytes() if path.exists() else None
+            path.write_bytes(b"[" * size)
+            done = nkigrid(*verb, prefix=("prlimit", "--data=500000000"))
+            self.assertEqual(done.returncode, code, (path, done.stderr[:500]))
+            path.unlink() if kept is None else path.write_bytes(kept)
+
     def test_a_figure_replaces_a_link(self):
         run, victim = self.folder / "run", self.write("victim", "mine")
         grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
