@@ -290,6 +290,22 @@ class Stopped(unittest.TestCase):
                 self.assertEqual(list(scratch.glob("nkigrid.*")), [])
                 wait_until(lambda: not processes_that_name(scratch))
 
+    def test_an_import_that_is_killed_leaves_no_children(self):
+        with tempfile.TemporaryDirectory() as box:
+            tree, scratch = pathlib.Path(box) / "tree", pathlib.Path(box) / "scratch"
+            scratch.mkdir()
+            shutil.copytree(TREE, tree, dirs_exist_ok=True)
+            for task in tree.glob("level1/*.py"):
+                task.write_text(task.read_text() + "\n\ndef get_inputs():\n    while True:\n        pass\n")
+            words = [os.environ["NKIGRID"], "bench", "import", str(tree), "-o", str(pathlib.Path(box) / "out")]
+            program = subprocess.Popen(
+                words, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            wait_until(lambda: processes_that_name(scratch) or program.poll() is not None)
+            program.kill()
+            self.assertEqual(program.wait(timeout=60), -signal.SIGKILL)
+            wait_until(lambda: not processes_that_name(scratch))
+
 
 class NumpyForm(unittest.TestCase):
     def test_kernels_get_what_the_transformation_gives(self):
