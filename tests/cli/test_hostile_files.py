@@ -122,6 +122,30 @@ class HostileFiles(Case):
             self.assertEqual(done.returncode, code, (path, done.stderr[:500]))
             path.unlink() if kept is None else path.write_bytes(kept)
 
+    def test_what_a_grid_names_is_a_regular_file_of_some_size(self):
+        text = harness.SMALL.read_text()
+        grid, large = self.folder / "grid.yaml", self.folder / "large.yaml"
+        with open(large, "wb") as file:
+            file.truncate(2 << 30)
+        linked, pipe = self.folder / "linked.yaml", self.folder / "pipe.yaml"
+        linked.symlink_to(self.secret)
+        os.mkfifo(pipe)
+        listed = self.write("listed.yaml", "- a\n")
+        for line, words in (
+            (f"prices: {linked}", "symbolic link"),
+            (f"prices: {pipe}", "is a pipe, socket or device"),
+            ("prices: /dev/zero", "is a pipe, socket or device"),
+            (f"prices: {large}", "larger than 16 MiB"),
+            (f"include: {pipe}", "no regular file"),
+            (f"include: {listed}", "a map of a grid's keys is wanted"),
+        ):
+            grid.write_text(f"{line}\n{text}")
+            done = nkigrid("plan", grid, prefix=("prlimit", "--data=500000000"))
+            self.check_refused(done, 2, words)
+            self.assertNotIn(SECRET, done.stdout + done.stderr)
+        done = nkigrid("plan", large, prefix=("prlimit", "--data=500000000"))
+        self.check_refused(done, 3, "larger than 64 MiB")
+
     def test_a_figure_replaces_a_link(self):
         run, victim = self.folder / "run", self.write("victim", "mine")
         grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
