@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/first_line.hpp"
+#include "jobs/base/error.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "runner/proc/child.hpp"
 #include "runner/proc/spawn.hpp"
 
@@ -34,7 +36,8 @@ std::string git(const jobs::Benchmark& benchmark, const std::vector<std::string>
 std::map<std::string, std::string> entries_at(const std::string& revision, const jobs::Benchmark& benchmark) {
   std::map<std::string, std::string> entries;
   if (git(benchmark, {"ls-tree", revision, "--", "index.json"}).empty()) return entries;
-  const auto index = nlohmann::json::parse(git(benchmark, {"show", revision + ":./index.json"}), nullptr, false);
+  const auto text = git(benchmark, {"show", revision + ":./index.json"});
+  const auto index = nlohmann::json::parse(shallow_part(text), nullptr, false);
   if (!index.is_object() || !index.contains("tasks") || !index["tasks"].is_array()) return entries;
   for (const auto& entry : index["tasks"]) {
     if (entry.is_object() && entry.contains("id") && entry["id"].is_string())

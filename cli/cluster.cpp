@@ -12,6 +12,8 @@
 #include "cli/kept_servers.hpp"
 #include "cli/status_report.hpp"
 #include "jobs/base/files.hpp"
+#include "jobs/base/foreign_files.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/notice.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/stopped_by.hpp"
@@ -71,7 +73,8 @@ std::vector<std::string> server_names(const jobs::Run& run, const log::Ledger& l
 
 bool has_tables_of(const jobs::Run& run, const log::Ledger& ledger) {
   try {
-    const auto tables = nlohmann::json::parse(read_file(run.folder / "tables" / "tables.json"));
+    const auto text = read_foreign_file(run.folder, "tables/tables.json");
+    const auto tables = nlohmann::json::parse(shallow_part(text));
     return tables.at("outstanding") == ledger.outstanding();
   } catch (const std::exception&) {
     return false;

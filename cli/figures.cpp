@@ -18,6 +18,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/run_folders.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -91,17 +92,23 @@ void write_data(const aggregate::Evidence& evidence, const std::vector<const Fig
 }
 
 void draw(const FiguresOptions& options, const std::vector<const Figure*>& figures, const fs::path& data) {
-  make_directories(options.folder);
-  std::vector<std::string> arguments = {data, options.folder};
+  const TemporaryDirectory drawn("nkigrid-figures");
+  std::vector<std::string> arguments = {data, drawn.path()};
   if (options.png) arguments.emplace_back("--png");
   for (const auto* figure : figures) arguments.emplace_back(figure->name);
   const auto told = run_python_tool("figures/draw.py", arguments, kDrawTimeout);
+  // Renamed into place: a link of that name is replaced, not written through.
+  for (const auto& file : fs::directory_iterator(drawn.path()))
+    write_file_atomic(fs::path(options.folder) / file.path().filename(), read_file(file.path()));
   if (!options.quiet && !told.empty()) notice("{}", told.substr(0, told.size() - 1));
 }
 
 ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*>& figures) {
-  if (options.folder.empty()) options.folder = fs::path(options.runs.front()) / "figures";
   const auto sources = aggregate::read_runs(options.runs);
+  if (options.folder.empty())
+    options.folder = jobs::make_own_folder(options.runs.front(), "figures");
+  else
+    make_directories(options.folder);
   const auto population = aggregate::merge_runs(sources);
   const auto turns = aggregate::read_turn_facts(population, sources);
   aggregate::TableOptions how;
@@ -122,6 +129,7 @@ ExitCode figures_of_counts(FiguresOptions options, const std::vector<const Figur
   if (options.folder.empty())
     throw Error(ErrorCode::usage, "printed counts have no folder of their own; say with -o DIR where figures go");
   auto counts = aggregate::read_counts(options.counts);
+  make_directories(options.folder);
   if (!options.subset.empty()) counts = aggregate::only_subset(std::move(counts), options.subset);
   const auto evidence = aggregate::evidence_of(counts);
   const TemporaryDirectory data("nkigrid-figures");

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "jobs/base/json_depth.hpp"
+
 namespace nkigrid::cli {
 namespace {
 
@@ -27,7 +29,7 @@ std::string value_of(const nlohmann::ordered_json& value) {
 
 Findings parse_findings(std::string_view json) {
   Findings findings;
-  const auto object = nlohmann::ordered_json::parse(json, nullptr, false);
+  const auto object = nlohmann::ordered_json::parse(shallow_part(json), nullptr, false);
   if (!object.is_object()) return findings;
   findings.message = text_of(object, "message");
   for (const auto& hint : object.value("hints", nlohmann::ordered_json::array())) {
@@ -39,7 +41,7 @@ Findings parse_findings(std::string_view json) {
 }
 
 std::string describe_element(std::string_view json) {
-  const auto element = nlohmann::ordered_json::parse(json, nullptr, false);
+  const auto element = nlohmann::ordered_json::parse(shallow_part(json), nullptr, false);
   for (const char* name : {"output", "index", "got", "want"}) {
     if (!element.is_object() || !element.contains(name)) return "";
   }

@@ -16,7 +16,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/notice.hpp"
-#include "jobs/run_directory.hpp"
+#include "jobs/run_folders.hpp"
 #include "runner/log/ledger.hpp"
 
 namespace nkigrid::cli {
@@ -37,8 +37,8 @@ ExitCode report(const ReportOptions& options) {
   const auto runs = aggregate::read_runs(options.runs);  // refuses what is no run before anything is written
   const auto outstanding = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                                            [](auto sum, const auto& read) { return sum + read.ledger.outstanding(); });
-  const fs::path output =
-      options.output.empty() ? fs::path(options.runs.front()) / "report" / "index.html" : fs::path(options.output);
+  const fs::path output = options.output.empty() ? jobs::make_own_folder(options.runs.front(), "report") / "index.html"
+                                                 : fs::path(options.output);
   if (output.has_parent_path()) make_directories(output.parent_path());
   std::vector<std::string> arguments = {fs::read_symlink("/proc/self/exe"), output};
   if (options.timelines) arguments.emplace_back("--timelines");

@@ -21,6 +21,7 @@
 #include "jobs/make_plan.hpp"
 #include "jobs/own_run.hpp"
 #include "jobs/run_difference.hpp"
+#include "jobs/run_folders.hpp"
 #include "jobs/run_inputs.hpp"
 #include "jobs/run_secret.hpp"
 
@@ -96,17 +97,6 @@ constexpr const char* kGridFile = "grid.yaml";
 
 fs::path plan_file(const fs::path& folder) { return folder / kPlanFile; }
 fs::path costs_file(const fs::path& folder) { return folder / kCostsFile; }
-
-/// Nothing of a run is written or read through a link to elsewhere: a run may be a stranger's.
-void require_own_folders(const fs::path& folder) {
-  for (const char* name : {"inputs", "plan", "log", "log/locks", "log/damaged", "tables", "scripts"}) {
-    std::error_code ignored;
-    if (fs::is_symlink(folder / name, ignored))
-      throw Error(ErrorCode::io, fmt::format("'{}' is a symbolic link (a run lies in one folder); move what it points "
-                                             "at there",
-                                             (folder / name).native()));
-  }
-}
 
 /// The costs a run was frozen with, or nothing learnt.
 CostModel frozen_costs(const fs::path& folder) {
@@ -248,6 +238,7 @@ void write_run(const Grid& grid, const Benchmark& benchmark, const Plan& plan, c
 }  // namespace
 
 RunName read_run_name(const fs::path& folder) {
+  require_own_folders(folder);
   if (!is_run(folder))
     throw Error(ErrorCode::config,
                 fmt::format("not a run '{}' (a folder with a frozen grid.yaml); give the folder that `run -o` made",

@@ -14,6 +14,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/version.hpp"
 #include "jobs/benchmark/nkigrid_index.hpp"
 
@@ -179,7 +180,7 @@ std::string plan_to_json(const Plan& plan, const std::string& hash, const std::v
 
 std::vector<PlanExtent> extents_from_json(const std::string& text, const fs::path& file) {
   try {
-    const auto document = json::parse(text);
+    const auto document = json::parse(shallow_part(text));
     std::vector<PlanExtent> extents;
     for (const auto& cells : document.at("grown_from")) {
       PlanExtent& extent = extents.emplace_back();
@@ -197,7 +198,7 @@ std::vector<PlanExtent> extents_from_json(const std::string& text, const fs::pat
 }
 
 void verify_plan_json(const std::string& text, const Plan& plan, const fs::path& file) {
-  const auto document = json::parse(text);  // extents_from_json() has read it before
+  const auto document = json::parse(shallow_part(text));  // extents_from_json() has read it before
   std::map<std::string, const json*> cells;
   const json none = json::array();
   for (const auto& cell : document.contains("cells") ? document["cells"] : none) cells[cell.value("id", "")] = &cell;

@@ -13,6 +13,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/owner.hpp"
 
@@ -23,6 +24,7 @@ using jobs::Submission;
 using nlohmann::json;
 
 constexpr int kVersion = 1;
+constexpr std::size_t kMostJobsBytes = std::size_t{16} << 20;  // some hundred thousand submissions
 constexpr std::uint64_t kMostShards = 1'000'000;  // what slurm.shards may be; a run may have had more of them than now
 
 std::filesystem::path jobs_file(const jobs::Run& run) { return run.folder / "jobs.json"; }
@@ -50,7 +52,8 @@ std::vector<Submission> read_submissions(const jobs::Run& run) {
   if (!std::filesystem::exists(path)) return {};
   std::vector<Submission> submissions;
   try {
-    const auto noted = json::parse(read_foreign_file(path.parent_path(), path.filename()));
+    const auto text = read_foreign_file(path.parent_path(), path.filename(), kMostJobsBytes);
+    const auto noted = json::parse(shallow_part(text));
     if (const auto version = noted.value("version", 1); version != kVersion) {
       throw Error(ErrorCode::config, fmt::format("'{}' is of version {} (this program reads {}); use a newer nkigrid",
                                                  path.native(), version, kVersion));

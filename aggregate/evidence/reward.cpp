@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/json_depth.hpp"
+
 namespace nkigrid::aggregate {
 namespace {
 
@@ -33,7 +35,7 @@ double stages_of(Outcome outcome, Stage stage) {
 double elements_of(const log::End& end, std::string_view findings) {
   if (end.outcome == Outcome::pass) return 1;
   if (end.outcome != Outcome::mismatch || end.code == Code::wrong_output_shape_dtype) return 0;
-  const auto found = nlohmann::json::parse(findings, nullptr, false);
+  const auto found = nlohmann::json::parse(shallow_part(findings), nullptr, false);
   const auto count = [&](const char* name) {
     const auto at = found.is_object() ? found.find(name) : found.end();
     return at != found.end() && at->is_number_unsigned() ? at->get<double>() : log::kNotMeasured;

@@ -38,7 +38,11 @@ std::string read_file(const fs::path& path) {
   if (!fd) throw_errno(errno, "open", path.native());
   std::string bytes;
   std::size_t used = 0;
+  constexpr std::size_t kMost = std::size_t{64} << 20;
   for (;;) {
+    if (used > kMost)
+      throw Error(ErrorCode::io,
+                  fmt::format("'{}' is larger than {} MiB; give a file of what is wanted", path.native(), kMost >> 20));
     if (bytes.size() - used < 65536) bytes.resize(bytes.size() * 2 + 65536);
     const auto got = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
     if (got < 0 && errno == EINTR) continue;

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, const char* what) {
-  throw Error(ErrorCode::io, fmt::format("'{}' is {} (files of a benchmark and of a run are regular files that lie in "
-                                         "its folder); copy the file itself there",
+  throw Error(ErrorCode::io, fmt::format("'{}' is {} (files of a grid, a benchmark and a run are regular files that "
+                                         "lie in its folder); copy the file itself there",
                                          path.native(), what));
 }
 
@@ -71,7 +71,7 @@ std::string read_foreign_file(const fs::path& folder, const fs::path& name, std:
   for (ssize_t got = 1; got > 0;) {
     const auto have = bytes.size();
     if (have > most_bytes)
-      throw Error(ErrorCode::io, fmt::format("'{}' is larger than {} MiB; nothing of a benchmark or a run is",
+      throw Error(ErrorCode::io, fmt::format("'{}' is larger than {} MiB; nothing of a grid, a benchmark or a run is",
                                              (folder / name).native(), most_bytes >> 20));
     bytes.resize(have + kPart);
     while ((got = ::read(file.get(), bytes.data() + have, kPart)) < 0 && errno == EINTR) {

@@ -83,7 +83,11 @@ bool acts_on_terminal(std::uint32_t point) noexcept {
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t count) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
   const std::size_t limit = std::max<std::size_t>(1, (word.size() + 1) / 3);
+  // A distance takes time and memory of both lengths multiplied: what is no slip of the hand is not measured.
+  constexpr std::size_t kLongestWord = 256;
+  if (word.size() > kLongestWord) return {};
   for (const auto& candidate : candidates) {
+    if (candidate.size() > word.size() + limit) continue;
     const auto distance = edit_distance(word, candidate);
     if (distance <= limit) ranked.emplace_back(distance, candidate);
   }

@@ -13,6 +13,7 @@
 #include "jobs/base/foreign_files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/benchmark/formats.hpp"
 
 namespace nkigrid::jobs {
@@ -20,6 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kMostJsonBytes = std::size_t{16} << 20;  // some thirty thousand tasks
+constexpr std::size_t kMostTaskBytes = std::size_t{1} << 20;
 
 /// What is wrong inside the index; its reader adds the file's name.
 struct IndexFault {
@@ -144,7 +148,7 @@ Task read_task(const json& entry, std::string where, SourceOf source_of) {
 /// Parses JSON, naming the line and column of a syntax fault.
 json parse_json(const std::string& text, const fs::path& file) {
   try {
-    return json::parse(text);
+    return json::parse(shallow_part(text));
   } catch (const json::parse_error& error) {
     const auto upto = std::string_view(text).substr(0, error.byte == 0 ? 0 : error.byte - 1);
     const auto line = 1 + std::count(upto.begin(), upto.end(), '\n');
@@ -154,7 +158,7 @@ json parse_json(const std::string& text, const fs::path& file) {
 }
 
 std::string task_text(const fs::path& folder, const std::string& id) {
-  return read_foreign_file(folder, fs::path("tasks") / (id + ".py"));
+  return read_foreign_file(folder, fs::path("tasks") / (id + ".py"), kMostTaskBytes);
 }
 
 void read_index(const json& index, const fs::path& folder, Benchmark& benchmark) {
@@ -202,7 +206,7 @@ TaskAbout about_of(const json& said) {
 void read_about(const fs::path& folder, Benchmark& benchmark) {
   const auto file = folder / kAboutFile;
   if (!has_foreign_file(folder, kAboutFile)) return;
-  const auto all = parse_json(read_foreign_file(folder, kAboutFile), file);
+  const auto all = parse_json(read_foreign_file(folder, kAboutFile, kMostJsonBytes), file);
   for (const auto& task : benchmark.tasks) {
     try {
       if (all.contains(task.id)) benchmark.about[task.id] = about_of(all[task.id]);
@@ -219,7 +223,7 @@ void read_about(const fs::path& folder, Benchmark& benchmark) {
 Benchmark read_index_file(const fs::path& folder) {
   Benchmark benchmark;
   const auto file = folder / kIndexFile;
-  const auto index = parse_json(read_foreign_file(folder, kIndexFile), file);
+  const auto index = parse_json(read_foreign_file(folder, kIndexFile, kMostJsonBytes), file);
   try {
     read_index(index, folder, benchmark);
   } catch (const IndexFault& found) {
@@ -234,7 +238,7 @@ namespace {
 /// A member of an index that may be gone or broken: then it is as if empty.
 template <class Value>
 std::map<std::string, Value> map_of_index(const fs::path& folder, const char* key) {
-  const auto index = parse_json(read_foreign_file(folder, kIndexFile), folder / kIndexFile);
+  const auto index = parse_json(read_foreign_file(folder, kIndexFile, kMostJsonBytes), folder / kIndexFile);
   try {
     return index.value(key, std::map<std::string, Value>());
   } catch (const json::exception&) {

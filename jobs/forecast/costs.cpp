@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/json_depth.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -171,7 +172,7 @@ std::string to_json(const CostModel& model) {
 
 CostModel costs_from_json(const std::string& text, const std::filesystem::path& file) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = nlohmann::json::parse(shallow_part(text));
     if (json.at("format") != "nkigrid-costs" || json.at("version") != kCostsVersion)
       throw Error(ErrorCode::corrupt,
                   fmt::format("'{}' is no cost file of version {}; restore it", file.native(), kCostsVersion));

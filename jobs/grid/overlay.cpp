@@ -61,7 +61,11 @@ std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders,
 /// Adds what one `include` names; a problem of that file is one of the place that names it.
 void add_included(YamlNode& base, const PlacedText& named, const Folders& folders, int depth, Problems& problems) {
   const auto file = folders.find(named.text);
-  if (!file || !fs::is_regular_file(*file)) {
+  if (file && !fs::is_regular_file(*file)) {
+    problems.add(named.place, fmt::format("'{}' is no regular file; include a grid file", file->native()));
+    return;
+  }
+  if (!file) {
     problems.add(named.place, fmt::format("no file '{}' to include{}", named.text, folders.looked_in()));
     return;
   }
@@ -75,7 +79,12 @@ void add_included(YamlNode& base, const PlacedText& named, const Folders& folder
   for (const auto& problem : inside.sorted()) {
     problems.add(named.place, fmt::format("in '{}', line {}: {}", file->native(), problem.line, problem.message));
   }
-  if (!tree || tree->kind != YamlNode::Kind::map) return;
+  if (!tree || tree->kind == YamlNode::Kind::null) return;
+  if (tree->kind != YamlNode::Kind::map) {
+    problems.add(named.place,
+                 fmt::format("'{}' is {} (a map of a grid's keys is wanted)", file->native(), describe(*tree)));
+    return;
+  }
   move_to(*tree, named.place);
   lay(base, std::move(*tree));
 }

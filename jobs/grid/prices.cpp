@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "jobs/base/files.hpp"
 #include "jobs/grid/flow_map.hpp"
+#include "jobs/grid/named_file.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
@@ -76,7 +76,7 @@ FlowMap price_map(const Price& price) {
 
 std::vector<DatedPrice> read_price_table(const std::filesystem::path& file, Problems& problems) {
   std::vector<DatedPrice> table;
-  const auto tree = parse_yaml(read_file(file), problems);
+  const auto tree = parse_yaml(read_named_file(file), problems);
   if (!tree) return table;
   Fields fields(*tree, "", problems);
   const auto* rows = fields.require("prices");

@@ -78,12 +78,18 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
 std::optional<std::vector<DatedPrice>> read_price_file(const YamlNode& node, const std::string& name,
                                                        const Folders& folders, Problems& problems) {
   const auto file = folders.find(name);
-  if (!file || !fs::is_regular_file(*file)) {
+  if (!file) {
     problems.add(node.place, fmt::format("no price table '{}'{}{}", name, folders.near(name), folders.looked_in()));
     return std::nullopt;
   }
   Problems inside(file->native());
-  auto table = read_price_table(*file, inside);
+  std::vector<DatedPrice> table;
+  try {
+    table = read_price_table(*file, inside);
+  } catch (const Error& error) {
+    problems.add(node.place, error.what());
+    return std::nullopt;
+  }
   for (const auto& problem : inside.sorted())
     problems.add(node.place, fmt::format("in '{}', line {}: {}", file->native(), problem.line, problem.message));
   return inside.empty() ? std::optional(std::move(table)) : std::nullopt;

@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "jobs/base/files.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/grid/named_file.hpp"
 
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
   const auto path = read_text(node, fmt::format("prompts.{}", node.key), problems);
   if (!path) return prompt;
   const auto file = folders.find(*path);
-  if (!file || (!fs::is_regular_file(*file) && !fs::is_directory(*file))) {
+  if (!file) {
     problems.add(node.place, fmt::format("no prompt file '{}'{}{}", *path, folders.near(*path), folders.looked_in()));
     return prompt;
   }
@@ -30,7 +30,7 @@ PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& p
       prompt.name = node.key;
     } else {
       prompt.file = *file;
-      prompt.text = read_file(*file);
+      prompt.text = read_named_file(*file);
     }
     if (prompt.text.empty())
       problems.add(node.place, fmt::format("prompt file '{}' is empty; a system message needs words", *path));

@@ -87,6 +87,9 @@ Scan scan(std::string_view text) {
 }  // namespace
 
 std::optional<YamlTrouble> not_a_text(std::string_view text) {
+  constexpr std::size_t kMostYamlBytes = std::size_t{16} << 20;
+  if (text.size() > kMostYamlBytes)
+    return YamlTrouble{{}, fmt::format("larger than {} MiB; no grid and no table is", kMostYamlBytes >> 20)};
   if (const auto nul = text.find('\0'); nul != std::string_view::npos)
     return YamlTrouble{place_at(text, nul), "not a text file (a NUL byte); take it out, or save the file as UTF-8"};
   const auto valid = to_valid_utf8(text);

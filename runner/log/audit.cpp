@@ -7,6 +7,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/json_depth.hpp"
 
 namespace nkigrid::log {
 namespace {
@@ -65,8 +66,10 @@ void write_audit(const std::filesystem::path& run, const SealKey& key, const Aud
 }
 
 std::optional<Audit> read_audit(const std::filesystem::path& run, const SealKey& key) {
-  if (!has_foreign_file(run, kAuditFile)) return std::nullopt;
-  auto json = AuditJson::parse(read_foreign_file(run, kAuditFile), nullptr, false);
+  // Without a key nothing proves who wrote it.
+  if (!key || !has_foreign_file(run, kAuditFile)) return std::nullopt;
+  const auto text = read_foreign_file(run, kAuditFile);
+  auto json = AuditJson::parse(shallow_part(text), nullptr, false);
   try {
     const std::string seal = json.at("seal");
     json.erase("seal");

@@ -1,7 +1,8 @@
 #include "runner/log/endpoint_notes.hpp"
 
+#include <fcntl.h>
+
 #include <exception>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -24,7 +25,8 @@ void note_endpoint(const fs::path& log_folder, std::optional<ShardId> shard, con
       return;
     }
     make_directories(folder);
-    std::ofstream(path) << text;  // no atomic write: its other file would read as another model
+    write_all(open_own_file(path, O_WRONLY | O_TRUNC).get(), text,
+              path);  // no atomic write: its other file would read as another model
   } catch (const std::exception&) {
   }
 }

@@ -1,8 +1,9 @@
 #include "runner/log/refusals.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <exception>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -28,7 +29,8 @@ void note_refusal(const fs::path& log_folder, const std::string& node, const std
       return;
     }
     make_directories(path.parent_path());
-    std::ofstream(path) << reason;  // no atomic write: its other file would read as another node
+    write_all(open_own_file(path, O_WRONLY | O_TRUNC).get(), reason,
+              path);  // no atomic write: its other file would read as another node
   } catch (const std::exception&) {
   }
 }

@@ -16,6 +16,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/key_like.hpp"
 #include "jobs/base/text.hpp"
 #include "runner/log/file_lock.hpp"
@@ -76,7 +77,8 @@ void note_server(const fs::path& log_folder, const ServerName& name, const Serve
 std::optional<ServerNote> read_server_note(const fs::path& log_folder, const ServerName& name) {
   try {
     const auto path = server_file(log_folder, name, ".json");
-    return note_from(json::parse(read_foreign_file(path.parent_path(), path.filename(), kMostNoteBytes)));
+    const auto text = read_foreign_file(path.parent_path(), path.filename(), kMostNoteBytes);
+    return note_from(json::parse(shallow_part(text)));
   } catch (const std::exception&) {
     return std::nullopt;
   }

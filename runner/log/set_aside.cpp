@@ -11,11 +11,14 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::size_t kMostAsideBytes = std::size_t{1} << 20;
 
 /// A name that nothing in the folder has: a file of the same name may have come here before.
 fs::path free_name(const fs::path& folder, const std::string& name) {
@@ -56,8 +59,8 @@ std::vector<Note> read_notes(const fs::path& folder) {
   if (error == std::errc::no_such_file_or_directory) return notes;
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     if (entries->path().extension() != ".json") continue;
-    const auto json =
-        nlohmann::json::parse(read_foreign_file(folder / "damaged", entries->path().filename()), nullptr, false);
+    const auto text = read_foreign_file(folder / "damaged", entries->path().filename(), kMostAsideBytes);
+    const auto json = nlohmann::json::parse(shallow_part(text), nullptr, false);
     Note note;
     note.file = entries->path().stem().native();
     try {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/text.hpp"
 
 namespace nkigrid::model {
@@ -108,33 +109,9 @@ bool closes_next(std::string_view text, std::size_t at) {
   return next != std::string_view::npos && (text[next] == '}' || text[next] == ']');
 }
 
-constexpr std::size_t kDeepest = 256;
-
-bool nests_too_deep(std::string_view text) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDeepest) return true;
-    } else if ((c == '}' || c == ']') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text) {
-  using Json = nlohmann::json;
-  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
-}
+nlohmann::json parse_json(std::string_view text) { return nlohmann::json::parse(shallow_part(text), nullptr, false); }
 
 std::size_t string_end(std::string_view text, std::size_t begin) {
   const std::string_view quotes = quotes_at(text, begin);

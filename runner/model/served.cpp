@@ -11,6 +11,7 @@
 #include "jobs/base/text.hpp"
 #include "jobs/base/wrapped.hpp"
 #include "runner/model/client.hpp"
+#include "runner/model/json_text.hpp"
 #include "runner/model/key.hpp"
 #include "runner/model/load_http.hpp"
 #include "runner/model/wire/wire.hpp"
@@ -34,10 +35,13 @@ Wire wire_behind(const jobs::ModelSpec& spec) {
       spec.api);
 }
 
+constexpr std::size_t kMostListBytes = std::size_t{8} << 20;  // the longest lists of today have one
+
 /// The ids in {"data": [{"id": "m"}, ...]}; nothing where the body is no such list.
 std::vector<std::string> ids_in(const std::string& body) {
   std::vector<std::string> ids;
-  const auto list = nlohmann::json::parse(body, nullptr, false);
+  if (body.size() > kMostListBytes) return ids;
+  const auto list = parse_json(body);
   if (!list.is_object() || !list.contains("data") || !list["data"].is_array()) return ids;
   for (const auto& model : list["data"]) {
     if (model.is_object() && model.contains("id") && model["id"].is_string()) ids.push_back(model["id"]);
@@ -45,14 +49,15 @@ std::vector<std::string> ids_in(const std::string& body) {
   return ids;
 }
 
+/// One line, bounded: it is a server's.
+std::string words_of(const std::string& body) { return one_line(elide_middle(to_valid_utf8(body), 200)); }
+
 std::string shown(std::vector<std::string> ids) {
   const auto more = ids.size() > kShownModels ? fmt::format(" and {} more", ids.size() - kShownModels) : std::string();
   ids.resize(std::min(ids.size(), kShownModels));
+  for (auto& id : ids) id = words_of(id);
   return fmt::to_string(fmt::join(ids, ", ")) + more;
 }
-
-/// One line, bounded: it is a server's.
-std::string words_of(const std::string& body) { return one_line(elide_middle(to_valid_utf8(body), 200)); }
 
 /// What requests will say otherwise than the grid does, and what that means.
 std::string wishes_of(const Dialect& dialect, const jobs::ModelSpec& spec) {

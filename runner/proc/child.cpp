@@ -14,9 +14,9 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
+#include "runner/proc/bound_child.hpp"
 #include "runner/proc/capture.hpp"
 #include "runner/proc/held_signals.hpp"
-#include "runner/proc/spawn.hpp"
 
 namespace nkigrid::proc {
 namespace {
@@ -103,8 +103,7 @@ CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
   HeadTail out_text(keep_bytes), err_text(keep_bytes);
   Process process;
   try {
-    const std::array<DescriptorMap, 2> descriptors = {{{out.write_end.get(), 1}, {err.write_end.get(), 2}}};
-    process = spawn(argv, environment, descriptors, Group::own_group);
+    process = start_bound(argv, environment, out.write_end, err.write_end);
   } catch (const Error& error) {
     result.end = NotStarted{error.what()};
     return result;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/own_line.hpp"
 #include "jobs/base/wrapped.hpp"
 
@@ -125,6 +126,21 @@ TEST(Text, WrapsAtSpacesByCharacters) {
 TEST(Text, OfAServerIsOneLine) {
   EXPECT_EQ(one_line("<html>\r\n  <b>502</b>\n\n</html>\n"), "<html> <b>502</b> </html>");
   EXPECT_EQ(one_line(" \n"), "");
+}
+
+TEST(Text, OfAnotherLengthIsNoSlipOfTheHand) {
+  EXPECT_EQ(did_you_mean("novic", std::vector<std::string>{"novice", std::string(20'000'000, 'n')}),
+            " (did you mean 'novice'?)");
+  EXPECT_EQ(did_you_mean(std::string(300'000, 'n'), std::vector<std::string>{std::string(300'001, 'n')}), "");
+}
+
+TEST(JsonDepth, EndsWhereBracketsStandTooDeep) {
+  const std::string deepest = std::string(256, '[') + "\"]]{{\\\"\"" + std::string(256, ']');
+  EXPECT_EQ(shallow_part(deepest), deepest);
+  EXPECT_EQ(shallow_part(std::string(1'000'000, '[')), std::string(256, '['));
+  std::string flat = "[";
+  for (int i = 0; i < 1000; ++i) flat += "{\"a\":[]},";
+  EXPECT_EQ(shallow_part(flat), flat);
 }
 
 TEST(OwnLine, IsOursAmongALaunchersElseTheFirst) {

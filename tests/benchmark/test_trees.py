@@ -255,6 +255,15 @@ except child_sandbox.ChildEnded as error:
         ran = subprocess.run([sys.executable, "-c", self.ENDLESS, library], capture_output=True, text=True, cwd=LIBEXEC)
         self.assertEqual(ran.stdout, "needs more than 1 s of a processor\n", ran.stderr)
 
+    def test_what_sleeps_does_not_hang_its_reader(self):
+        library = str(LIBEXEC / "libnkigrid_sandbox.so")
+        asleep = self.ENDLESS.replace("import child_sandbox, sys\n", "import child_sandbox, sys, time\n")
+        asleep = asleep.replace("while True:\n        pass", "time.sleep(100000)")
+        asleep = asleep.replace("walls =", "child_sandbox.IDLE_SECONDS = 0.5\nwalls =")
+        command = [sys.executable, "-c", asleep, library]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=LIBEXEC, timeout=60)
+        self.assertEqual(ran.stdout, "its code slept for 0.5 s; no reference waits for anything\n", ran.stderr)
+
 
 class Shrinking(unittest.TestCase):
     def test_whole_tiles_stay_whole_and_ragged_ones_ragged(self):
@@ -328,6 +337,22 @@ class Stopped(unittest.TestCase):
                 self.assertEqual(program.returncode, -number)
                 self.assertEqual(list(scratch.glob("nkigrid.*")), [])
                 wait_until(lambda: not processes_that_name(scratch))
+
+    def test_an_import_that_is_killed_leaves_no_children(self):
+        with tempfile.TemporaryDirectory() as box:
+            tree, scratch = pathlib.Path(box) / "tree", pathlib.Path(box) / "scratch"
+            scratch.mkdir()
+            shutil.copytree(TREE, tree, dirs_exist_ok=True)
+            for task in tree.glob("level1/*.py"):
+                task.write_text(task.read_text() + "\n\ndef get_inputs():\n    while True:\n        pass\n")
+            words = [os.environ["NKIGRID"], "bench", "import", str(tree), "-o", str(pathlib.Path(box) / "out")]
+            program = subprocess.Popen(
+                words, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            wait_until(lambda: processes_that_name(scratch) or program.poll() is not None)
+            program.kill()
+            self.assertEqual(program.wait(timeout=60), -signal.SIGKILL)
+            wait_until(lambda: not processes_that_name(scratch))
 
 
 class NumpyForm(unittest.TestCase):

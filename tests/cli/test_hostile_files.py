@@ -82,6 +82,80 @@ class HostileFiles(Case):
             (run / name).unlink()
             (self.folder / "moved").rename(run / name)
 
+    def test_no_verb_writes_through_a_link_in_a_run(self):
+        run, outside = self.folder / "run", self.folder / "outside"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        outside.mkdir()
+        stray = run / "log" / "cron.journal"
+        stray.write_bytes(b"no journal")  # `seal` sets it aside
+        for name, verb in (
+            ("log/damaged", ("seal", run)),
+            ("log/endpoints", ("log", "check", run)),
+            ("tables", ("tables", run, "--write")),
+            ("figures", ("figures", run)),
+            ("report", ("report", run)),
+        ):
+            shutil.rmtree(run / name, ignore_errors=True)
+            (run / name).symlink_to(outside)
+            self.refuse(run / name, verb)
+            self.assertEqual(list(outside.iterdir()), [], name)
+            (run / name).unlink()
+            stray.unlink(missing_ok=True)
+
+    def test_brackets_are_refused_before_they_are_built(self):
+        """Thirty megabytes of them took two gigabytes: here there is half of one."""
+        run, tree = self.folder / "run", self.folder / "tree"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        shutil.copytree(harness.SOURCE / "configs" / "nkigen-bench", tree)
+        for path, size, code, verb in (
+            (tree / "index.json", 15_000_000, 2, ("bench", "list", "--benchmark", tree)),
+            (tree / "index.json", 30_000_000, 3, ("bench", "list", "--benchmark", tree)),
+            (run / "plan/plan.json", 30_000_000, 3, ("tables", run)),
+            (run / "jobs.json", 15_000_000, 3, ("status", run)),
+            (run / "audit.json", 30_000_000, 0, ("tables", run)),
+        ):
+            kept = path.read_bytes() if path.exists() else None
+            path.write_bytes(b"[" * size)
+            done = nkigrid(*verb, prefix=("prlimit", "--data=500000000"))
+            self.assertEqual(done.returncode, code, (path, done.stderr[:500]))
+            path.unlink() if kept is None else path.write_bytes(kept)
+
+    def test_what_a_grid_names_is_a_regular_file_of_some_size(self):
+        text = harness.SMALL.read_text()
+        grid, large = self.folder / "grid.yaml", self.folder / "large.yaml"
+        with open(large, "wb") as file:
+            file.truncate(2 << 30)
+        linked, pipe = self.folder / "linked.yaml", self.folder / "pipe.yaml"
+        linked.symlink_to(self.secret)
+        os.mkfifo(pipe)
+        listed = self.write("listed.yaml", "- a\n")
+        for line, words in (
+            (f"prices: {linked}", "symbolic link"),
+            (f"prices: {pipe}", "is a pipe, socket or device"),
+            ("prices: /dev/zero", "is a pipe, socket or device"),
+            (f"prices: {large}", "larger than 16 MiB"),
+            (f"include: {pipe}", "no regular file"),
+            (f"include: {listed}", "a map of a grid's keys is wanted"),
+        ):
+            grid.write_text(f"{line}\n{text}")
+            done = nkigrid("plan", grid, prefix=("prlimit", "--data=500000000"))
+            self.check_refused(done, 2, words)
+            self.assertNotIn(SECRET, done.stdout + done.stderr)
+        done = nkigrid("plan", large, prefix=("prlimit", "--data=500000000"))
+        self.check_refused(done, 3, "larger than 64 MiB")
+
+    def test_a_figure_replaces_a_link(self):
+        run, victim = self.folder / "run", self.write("victim", "mine")
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        (run / "figures").mkdir()
+        (run / "figures" / "levels.svg").symlink_to(victim)
+        self.assertEqual(nkigrid("figures", run, "--figure", "levels").returncode, 0)
+        self.assertEqual(victim.read_text(), "mine")
+        self.assertFalse((run / "figures" / "levels.svg").is_symlink())
+
 
 if __name__ == "__main__":
     unittest.main()

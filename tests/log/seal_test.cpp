@@ -230,5 +230,10 @@ TEST_F(Sealed, AnAuditThatTheKeyDidNotSealIsNone) {
   EXPECT_FALSE(read_audit(folder_.path(), kOurs));
 }
 
+TEST_F(Sealed, AnAuditThatNoKeySealedIsNone) {
+  write_audit(folder_.path(), SealKey(), {.scored = 3, .checked = 3, .compiler = "c"});
+  EXPECT_FALSE(read_audit(folder_.path(), SealKey())) << "anybody may have written it";
+}
+
 }  // namespace
 }  // namespace nkigrid::log

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -81,6 +82,24 @@ TEST(RunCommand, ASignalThatIsHeldBackTakesEffectWhenAllIsClearedAway) {
   };
   EXPECT_EXIT(stop(), testing::KilledBySignal(SIGTERM), "");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "scratch"));
+}
+
+TEST(RunCommand, EndsWithWhoWaitsForItHoweverThatEnds) {
+  const TemporaryDirectory folder;
+  const auto file = folder.path() / "pid";
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    shell("echo $$ > " + file.native() + ".part; mv " + file.native() + ".part " + file.native() + "; exec sleep 1000",
+          2000);
+    ::_exit(0);
+  }
+  const auto deadline = deadline_after(20);
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) ::usleep(2000);
+  const pid_t child = std::stoi(read_file(file));
+  const auto pidfd = open_pidfd(child);
+  ::kill(caller, SIGKILL);
+  EXPECT_TRUE(wait_readable(pidfd.get(), deadline_after(20)));
+  ::waitpid(caller, nullptr, 0);
 }
 
 TEST(RunCommand, SignalIsASignal) {

@@ -5,8 +5,11 @@ import ctypes
 import os
 import select
 import signal
+import time
 
 PART_BYTES = 4096  # of one read of a child's words
+IDLE_SECONDS = 120  # on the clock, of a child that no owner ends: one that sleeps uses up no processor time
+LEAST_SHARE = 0.01  # of a processor: who has less in all that time sleeps, however loaded the machine is
 
 
 class Gone(Exception):
@@ -61,7 +64,8 @@ class Sandbox:
     def run(self, act, address_space_bytes, cpu_seconds, most_bytes, owner=None):
         """Runs `act` in a single-use child behind the walls. @param act gives the child's words (bytes), the only thing
         that comes back @param most_bytes the rest of its words is dropped @param owner a socket: the child works as
-        long as its other end is open and no longer @returns the words @raises ChildEnded, Gone"""
+        long as its other end is open and no longer; without one it may not sleep @returns the words @raises
+        ChildEnded, Gone"""
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -72,7 +76,7 @@ class Sandbox:
                 os._exit(0)
         os.close(theirs)
         try:
-            words = _words_of(ours, most_bytes, owner)
+            words = _words_of(ours, most_bytes, owner, pid)
         finally:
             os.close(ours)
             with contextlib.suppress(ProcessLookupError):
@@ -89,15 +93,30 @@ class Sandbox:
         raise ChildEnded("its code ended without a result")
 
 
-def _words_of(pipe, most_bytes, owner):
-    """What comes out of a pipe until its end. @raises Gone"""
+def _used_seconds(pid):
+    """Processor time that a child has had. @source proc_pid_stat(5), utime and stime"""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _words_of(pipe, most_bytes, owner, pid):
+    """What comes out of a pipe until its end. @raises Gone, ChildEnded"""
     words = b""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if owner is not None:
         poll.register(owner, select.POLLRDHUP)
+    deadline, used = time.monotonic() + IDLE_SECONDS, 0
     while True:
-        ready = dict(poll.poll())
+        ready = dict(poll.poll(max(0, deadline - time.monotonic()) * 1000 if owner is None else None))
+        if owner is None and time.monotonic() >= deadline:
+            before, used = used, _used_seconds(pid)
+            if used - before < LEAST_SHARE * IDLE_SECONDS:
+                raise ChildEnded(f"its code slept for {IDLE_SECONDS} s; no reference waits for anything")
+            deadline += IDLE_SECONDS
+        if not ready:
+            continue
         if owner in ready:
             raise Gone
         part = os.read(pipe, PART_BYTES)
