@@ -282,6 +282,31 @@ class Shrinking(unittest.TestCase):
         self.assertEqual(width % 128, 0)
         self.assertLessEqual(task_pose.bytes_of(look.inputs + look.outputs), task_shrink.GOAL_BYTES)
 
+    def test_work_before_an_operation_that_only_numbers_can_tell_counts(self):
+        source = """
+import torch
+
+size = 384
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = torch.matmul(torch.matmul(x, x), x)
+        return x * x.sum().item()
+
+
+def get_inputs():
+    return [torch.randn(3, size, size)]
+
+
+def get_init_inputs():
+    return []
+"""
+        smaller = task_shrink.shrink(source, "task")
+        look = task_pose.fake_look(smaller, "task", float("inf"))
+        self.assertIsNone(look.results)
+        self.assertLessEqual(look.work.products, task_shrink.GOAL_FLOPS)
+
     def test_an_import_is_a_folder_that_grids_and_people_can_use(self):
         with tempfile.TemporaryDirectory() as scratch:
             out = pathlib.Path(scratch) / "small"

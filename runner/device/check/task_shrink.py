@@ -54,9 +54,10 @@ def with_sizes(source, sizes):
 
 
 def _cost(look):
-    """Its bytes and work over the goal: at most 1 when it is small enough."""
+    """Its bytes and work over the goal: at most 1 when it is small enough. Of a run that ended at an operation without
+    a fake form, what came before it counts."""
     tensors = look.inputs + (look.outputs if look.results is not None else [])
-    work = look.work.products + look.work.others if look.results is not None else 0
+    work = look.work.products + look.work.others
     return max(task_facts.bytes_of(tensors) / GOAL_BYTES, work / GOAL_FLOPS)
 
 
