@@ -29,7 +29,7 @@ def error_rows(table):
         scored = int(row["scored"])
         if scored == 0:
             continue
-        counts = {"pass": int(row["pass"])} | {group: int(row[group]) for group in shown}
+        counts = {"pass": int(row.get("pass", 0))} | {group: int(row[group]) for group in shown}
         counts["other errors"] = sum(int(row[group]) for group in groups if group not in shown)
         counts["no kernel"] = scored - sum(counts.values())
         rows += [{"cell": row["cell"], "scored": scored, "part": part, "episodes": n} for part, n in counts.items()]
@@ -43,7 +43,9 @@ def paint_errors(rows, width):
     figure, axes = plt.subplots(figsize=(width, style.height(1.35, 0.24, len(cells))))
     left = dict.fromkeys(cells, 0.0)
     for i, part in enumerate(parts):
-        looks = style.fill(i - 1) if i else {"facecolor": "white", "edgecolor": "#222222", "linewidth": 0.7}
+        looks = style.fill(i - ("pass" in parts))
+        if part == "pass":
+            looks = {"facecolor": "white", "edgecolor": "#222222", "linewidth": 0.7}
         if i > len(style.COLOURS):
             looks = {"facecolor": "#BBBBBB", "edgecolor": "#222222", "linewidth": 0.5}
         for row in (row for row in rows if row["part"] == part):

@@ -187,6 +187,14 @@ class Looking(unittest.TestCase):
             [("a", 50, "wilson", 20, 80), ("c", 50, "bca-drawn", 25, 75)],
         )
 
+    def test_errors_of_a_run_in_which_nothing_passed_are_drawn(self):
+        sys.path.insert(0, str(SOURCE / "figures"))
+        import stacks
+
+        rows = stacks.error_rows([{"cell": "a", "scored": "3", "mismatch": "3", "NUMERIC": "3"}])
+        self.assertEqual([(row["part"], row["episodes"]) for row in rows], [("NUMERIC", 3)])
+        self.assertEqual(len(stacks.paint_errors(rows, 3).axes), 1)
+
     def test_what_a_reader_likes_of_matplotlib_changes_no_figure(self):
         home = self.box / "home/.config/matplotlib"
         home.mkdir(parents=True)
