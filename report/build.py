@@ -221,8 +221,9 @@ def write(out, title, data, blocks):
     head = head.replace("@POLICY@", policy).replace("@TITLE@", html.escape(title))
     head = head.replace("@STYLE@", style).replace("@DATA@", data)
     beside = out.with_name(f".{out.name}.part")
+    beside.unlink(missing_ok=True)  # of a build that died, or a link that somebody put there
     try:
-        with open(beside, "w", encoding="utf-8") as file:
+        with open(beside, "x", encoding="utf-8") as file:
             file.write(head)
             for number, block in blocks:
                 file.write(f'<script type="application/x-nkigrid" id="block-{number}">{block}</script>\n')

@@ -119,7 +119,7 @@ class Report(unittest.TestCase):
 
     def build(self, name, episodes, turns):
         folder = self.box / name
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         program = made_nkigrid(folder, episodes, turns)
         out = folder / "page.html"
         subprocess.run(
@@ -310,6 +310,14 @@ class Report(unittest.TestCase):
         again = self.box / "again.html"
         self.assertEqual(nkigrid("report", self.run_folder, "-o", again, "-q").returncode, 0)
         self.assertEqual(again.read_bytes(), self.page.read_bytes())
+
+    def test_a_page_is_not_written_through_a_link(self):
+        (self.box / "linked").mkdir()
+        (self.box / "victim").write_text("mine")
+        (self.box / "linked/.page.html.part").symlink_to(self.box / "victim")
+        page = self.build("linked", [made_episode(0)], [made_turn(made_episode(0)["episode"], "text")])
+        self.assertFalse(page.is_symlink())
+        self.assertEqual((self.box / "victim").read_text(), "mine")
 
     def test_thousands_of_episodes_are_listed_and_opened(self):
         many = int(os.environ.get("NKIGRID_REPORT_EPISODES", "4000"))
