@@ -64,7 +64,7 @@ Trouble seal(log::Journal& journal, const jobs::Run& run, const log::SealProgres
 void give_up(const RankContext& at, int lost) {
   const auto reason = fmt::format("rank {} has given no sign of life for {:.0f} s and is taken for dead", lost,
                                   Heartbeat::kSilent.count());
-  notice("rank {}: {}; `nkigrid resume RUN` goes on", at.comm.rank(), reason);
+  notice("rank {}: {}; `nkigrid resume {}` goes on", at.comm.rank(), reason, at.run.folder.string());
   if (at.comm.rank() == 0) log::note_failure(at.run.log_folder(), at.options.shard, reason);
   at.comm.abort(ExitCode::external);
 }
