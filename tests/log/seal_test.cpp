@@ -230,9 +230,13 @@ TEST_F(Sealed, AnAuditThatTheKeyDidNotSealIsNone) {
   EXPECT_FALSE(read_audit(folder_.path(), kOurs));
 }
 
-TEST_F(Sealed, AnAuditThatNoKeySealedIsNone) {
+TEST_F(Sealed, AnAuditThatNoKeySealedIsToldIfItSpeaksAgainstTheRunAlone) {
   write_audit(folder_.path(), SealKey(), {.scored = 3, .checked = 3, .compiler = "c"});
   EXPECT_FALSE(read_audit(folder_.path(), SealKey())) << "anybody may have written it";
+  Audit against{.scored = 3, .checked = 3, .compiler = "c"};
+  against.disagreements.push_back({"e", "pass", "mismatch"});
+  write_audit(folder_.path(), SealKey(), against);
+  EXPECT_TRUE(read_audit(folder_.path(), SealKey()));
 }
 
 }  // namespace
