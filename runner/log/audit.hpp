@@ -29,8 +29,8 @@ struct Audit {
 /// Replaces RUN/audit.json, sealed by the run's key where there is one. @throws Error{io}
 void write_audit(const std::filesystem::path& run, const SealKey& key, const Audit& audit);
 
-/// @returns nothing where there is none, or none that this key has sealed: then nobody has audited the run. Without a key:
-/// only what speaks against the run
+/// @returns nothing where there is none, or none that this key has sealed: then nobody has audited the run. Without a
+/// key: only what speaks against the run
 std::optional<Audit> read_audit(const std::filesystem::path& run, const SealKey& key);
 
 }  // namespace nkigrid::log
