@@ -29,7 +29,8 @@ class Lines {
   explicit Lines(const fs::path& path) : path_(path) {
     if (path.empty()) return;
     beside_ = path.parent_path() / fmt::format(".{}.part", path.filename().native());
-    file_ = std::fopen(beside_.c_str(), "wb");
+    fs::remove(beside_);  // of an export that died, or a link that somebody put there
+    file_ = std::fopen(beside_.c_str(), "wbx");
     if (file_ == nullptr) throw_errno(errno, "create", beside_.native());
   }
   ~Lines() {

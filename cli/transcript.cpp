@@ -8,6 +8,7 @@
 #include "cli/findings.hpp"
 #include "cli/json_text.hpp"
 #include "cli/line_diff.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/text.hpp"
 #include "runner/agent/reading.hpp"
 #include "runner/model/chat_json.hpp"
@@ -93,7 +94,7 @@ class Writer {
   }
 
   std::string called(const model::ToolCall& call) {
-    const auto arguments = nlohmann::json::parse(call.arguments, nullptr, false);
+    const auto arguments = nlohmann::json::parse(shallow_part(call.arguments), nullptr, false);
     std::string text = fmt::format("  -> {}", paint_.bold(printable(call.name)));
     if (arguments.is_object() && arguments.contains("kernel_source") && arguments["kernel_source"].is_string()) {
       return text + "\n" + code(arguments["kernel_source"].get<std::string>());
@@ -108,7 +109,7 @@ class Writer {
     for (const model::ToolCall& call : reply.tool_calls) {
       if (call.id == answer.tool_call_id) name = call.name;
     }
-    const auto json = nlohmann::json::parse(answer.content, nullptr, false);
+    const auto json = nlohmann::json::parse(shallow_part(answer.content), nullptr, false);
     if (!json.is_object()) return fmt::format("  <- {}: {}\n", printable(name), printable(answer.content));
     const bool ok = json.value("ok", false);
     std::string text = fmt::format("  <- {}: {}", printable(name), ok ? paint_.good("ok") : paint_.bad("failed"));

@@ -7,6 +7,7 @@
 #include "exports/chat_forms.hpp"
 #include "exports/dialogue.hpp"
 #include "exports/times.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/base/version.hpp"
 
@@ -24,7 +25,7 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 /// Arguments as an object; what is none stands under `raw`, as it came.
 Json arguments_of(const std::string& text) {
-  auto arguments = Json::parse(text, nullptr, false);
+  auto arguments = Json::parse(shallow_part(text), nullptr, false);
   return arguments.is_object() ? arguments : Json{{"raw", to_valid_utf8(text)}};
 }
 

@@ -10,6 +10,7 @@
 #include "exports/dialogue.hpp"
 #include "exports/times.hpp"
 #include "exports/zip.hpp"
+#include "jobs/base/json_depth.hpp"
 #include "jobs/base/text.hpp"
 #include "jobs/base/version.hpp"
 
@@ -58,7 +59,7 @@ void add_usage(Json& sum, const Json& usage) {
 
 Json call_json(const model::ToolCall& call) {
   Json json = {{"id", to_valid_utf8(call.id)}, {"function", to_valid_utf8(call.name)}, {"type", "function"}};
-  auto arguments = Json::parse(call.arguments, nullptr, false);
+  auto arguments = Json::parse(shallow_part(call.arguments), nullptr, false);
   if (arguments.is_object()) {
     json["arguments"] = std::move(arguments);
   } else {
@@ -142,7 +143,7 @@ Json score_json(const log::End& end, const std::string& kernel) {
   put_some(metadata, "rel_l2", end.rel_l2);
   put_some(metadata, "estimate_us", end.estimate_us);
   Json score = {{"value", end.passed == 1 ? "C" : "I"}, {"answer", to_valid_utf8(kernel)}};
-  const auto findings = Json::parse(end.findings, nullptr, false);
+  const auto findings = Json::parse(shallow_part(end.findings), nullptr, false);
   if (findings.is_object() && findings.contains("message")) score["explanation"] = findings["message"];
   score["metadata"] = std::move(metadata);
   score["history"] = Json::array();

@@ -36,6 +36,7 @@ struct ZipWriter::State {
 ZipWriter::ZipWriter(const fs::path& path) : state_(std::make_unique<State>()) {
   state_->path = path;
   state_->beside = path.parent_path() / fmt::format(".{}.part", path.filename().native());
+  fs::remove(state_->beside);  // of an export that died, or a link that somebody put there
   state_->zip = zipOpen64(state_->beside.c_str(), APPEND_STATUS_CREATE);
   if (state_->zip == nullptr) state_->check(ZIP_ERRNO, "create");
 }

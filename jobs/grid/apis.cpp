@@ -8,11 +8,11 @@
 #include <fmt/core.h>
 
 #include "jobs/base/error.hpp"
-#include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/ids.hpp"
 #include "jobs/grid/flow_map.hpp"
 #include "jobs/grid/folders.hpp"
+#include "jobs/grid/named_file.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
@@ -40,7 +40,7 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
     return;
   }
   try {
-    api.profile_hash = sha256_hex(read_file(*file));
+    api.profile_hash = sha256_hex(read_named_file(*file));
     api.profile_file = *file;
   } catch (const Error& error) {
     problems.add(place, error.what());
@@ -152,7 +152,7 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
   api.run_hash = fields.text("run_hash", "");
   if (!api.run_hash.empty()) return;  // frozen
   try {
-    api.run_hash = sha256_hex(read_file(api.run / "grid.yaml"));
+    api.run_hash = sha256_hex(read_named_file(api.run / "grid.yaml"));
   } catch (const Error&) {
     fields.problems().add(node->place, fmt::format("{} is '{}' (no run there: grid.yaml is missing; name the folder of "
                                                    "an earlier run)",

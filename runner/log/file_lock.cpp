@@ -31,7 +31,8 @@ LockResult try_lock(const Fd& fd, const std::filesystem::path& path) {
 
 /// A shared lock is refused exactly while somebody holds the exclusive one.
 bool is_locked(const std::filesystem::path& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking, and no link: the folder may be a stranger's.
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

@@ -28,7 +28,8 @@ class WholeLength {
     const auto stated = stated_bytes(file);
     if (stated <= fs::file_size(file) || stated > kMostBytes) return;
     path_ += ".whole-length";
-    fs::copy_file(file, path_, fs::copy_options::overwrite_existing);
+    fs::remove(path_);  // of a sealer that died, or a link that somebody put there: copy_file() makes a new one
+    fs::copy_file(file, path_);
     fs::resize_file(path_, stated);
     is_copy_ = true;
   }

@@ -1,5 +1,6 @@
 """Benchmarks and runs that somebody else made: links, pipes and devices in them are refused at once, in words; nothing
 outside is shown or written."""
+import json
 import os
 import shutil
 import unittest
@@ -102,6 +103,25 @@ class HostileFiles(Case):
             self.assertEqual(list(outside.iterdir()), [], name)
             (run / name).unlink()
             stray.unlink(missing_ok=True)
+
+    def test_no_file_is_written_through_a_link_beside_it_and_no_lock_is_waited_for(self):
+        run, victim = self.folder / "run", self.folder / "victim"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        victim.write_text("mine")
+        for name, form in (("rows.jsonl", "sft-openai"), ("expert.ss.rank-aware.eval", "inspect")):
+            (self.folder / f".{name}.part").symlink_to(victim)
+            out = self.folder if form == "inspect" else self.folder / name
+            done = nkigrid("export", run, "--format", form, "-o", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse((self.folder / name).is_symlink())
+        self.assertEqual(victim.read_text(), "mine")
+        servers = run / "log" / "servers"
+        servers.mkdir()
+        os.mkfifo(servers / "all.a.0.lock")
+        note = {"version": 1, "state": "up", "address": "h", "job": "1", "starts": 1, "since": 1, "text": "t"}
+        (servers / "all.a.0.json").write_text(json.dumps(note))
+        self.assertEqual(nkigrid("status", run, timeout=60).returncode, 0)
 
     def test_brackets_are_refused_before_they_are_built(self):
         """Thirty megabytes of them took two gigabytes: here there is half of one."""

@@ -37,6 +37,16 @@ TEST(Atif, KeepsWhatDoesNotParseAsItCame) {
   EXPECT_EQ(document["final_metrics"]["total_prompt_tokens"], 200);
 }
 
+/// Whoever copies or frees a value goes as deep as it nests.
+TEST(Atif, KeepsArgumentsOfManyBracketsAsText) {
+  const auto run = test::agent_run();
+  const std::string deep = R"({"code":)" + std::string(600'000, '[') + std::string(600'000, ']') + "}";
+  const auto story = test::told(
+      {{.reply = test::said("", {{.id = "c1", .name = "compile_kernel", .arguments = deep}})}}, test::ended(true));
+  const auto document = Json::parse(atif_document(run, story));
+  EXPECT_EQ(document["steps"][2]["tool_calls"][0]["arguments"]["raw"], deep);
+}
+
 /// A forged log: nothing was said before the first request.
 TEST(Dialogue, RefusesATaskThatIsPosedByARoleOfLaterTurns) {
   const auto run = test::agent_run();
