@@ -51,6 +51,22 @@ TEST(Bounds, AStreamOfSingleBytesIsJoinedInOneGo) {
   EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).value().message.content.size(), 50'000U); }), 20);
 }
 
+TEST(Bounds, AStreamOfManyCallsIsJoinedInOneGo) {
+  std::string body;
+  for (int i = 0; i < 50'000; ++i) {
+    body += R"(data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":)" + std::to_string(i) + R"(,"id":"c)" +
+            std::to_string(i) + R"(","function":{"name":"f","arguments":"{}"}}]}}]})" + "\n\n";
+  }
+  body += "data: [DONE]\n\n";
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_EQ(parse_chat_response(body).value().message.tool_calls.size(), 50'000U); }),
+            20);
+}
+
+TEST(Bounds, AnEventOfMegabytesThatNeverEndsIsGivenUp) {
+  const auto body = "data: {\"choices\":[" + repeated("1,", std::size_t{8} << 20) + "\n" + repeated("data: 1,\n", 1000);
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_THROW(parse_chat_response(body), Error); }), 20);
+}
+
 TEST(Bounds, TwentyThousandCallsHaveAnIdEach) {
   const auto calls = repeated(R"({"id":"a","function":{"name":"f","arguments":"{}"}},)", 20'000);
   const auto body = R"({"choices":[{"message":{"tool_calls":[)" + calls.substr(0, calls.size() - 1) +

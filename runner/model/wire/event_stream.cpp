@@ -25,15 +25,16 @@ void append_text(Json& whole, const Json& delta, const char* key) {
   text.get_ref<std::string&>() += piece->get_ref<const std::string&>();
 }
 
-/// The call that a piece belongs to: that of its index, or the newest; a new id begins another.
+/// The call that a piece belongs to: that of its index, or the newest; a new id begins another. Looked for among the
+/// newest alone, as many as a server may send by turns: how many there are, a server decides.
 Json& call_of(Json& calls, const Json& piece, const std::string& id) {
   const Json index = piece.value("index", Json());
   const auto same = [&](const Json& call) {
     return (index.is_null() || call["index"] == index) && (id.empty() || call["id"] == "" || call["id"] == id);
   };
-  if (!calls.empty() && same(calls.back())) return calls.back();
-  const auto found = std::find_if(calls.rbegin(), calls.rend(), same);
-  if (found != calls.rend()) return *found;
+  constexpr std::size_t kByTurns = 64;
+  const auto oldest = calls.rbegin() + static_cast<std::ptrdiff_t>(std::min(calls.size(), kByTurns));
+  if (const auto found = std::find_if(calls.rbegin(), oldest, same); found != oldest) return *found;
   calls.push_back({{"index", index}, {"id", ""}, {"function", {{"name", ""}, {"arguments", ""}}}});
   return calls.back();
 }
@@ -87,13 +88,13 @@ void append_choice(Json& message, Json& finish, const Json& choice) {
 
 /// The objects that events hold: one to a line as a rule, over several lines where the events are written so.
 std::vector<Json> objects_in(std::string_view body) {
-  constexpr std::size_t kMostLines = 64;  // of one object
+  constexpr std::size_t kMostLines = 64, kMostBytes = std::size_t{64} << 10;  // of one object: it is read at each line
   std::vector<Json> objects;
   std::string open;
   std::size_t lines = 0;
   for (const std::string_view line : events_of(body)) {
     Json json = parse_json(line);
-    if (json.is_discarded() && line != "[DONE]" && lines < kMostLines) {
+    if (json.is_discarded() && line != "[DONE]" && lines < kMostLines && open.size() + line.size() <= kMostBytes) {
       open += line;
       ++lines;
       json = parse_json(open);
