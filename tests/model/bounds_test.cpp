@@ -1,6 +1,7 @@
 // What a server sizes is read once: megabytes of the worst that one can send take moments.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -82,6 +83,27 @@ TEST(Bounds, MarksOfCallsThatNeverEndAreGivenUp) {
     Message message;
     message.content = repeated(mark, 50'000);
     EXPECT_LT(cpu_seconds_of([&] { recover_text_calls(message, tools); }), 20) << mark;
+  }
+}
+
+TEST(Bounds, CallsOfManyPartsAreReadInOneGo) {
+  const std::vector<ToolSpec> tools = {{"f", "", R"({"type":"object","properties":{}})"}};
+  const std::vector<std::array<std::string, 3>> forms = {
+      {"<function=f>", "\n<parameter=a>", "\n</function>"},
+      {"<function=f>", "\n<parameter=a>x</parameter>", "\n</function>"},
+      {"", "\n<function=f>", "\n</function>"},
+      {"", "<tool_call>{", "</tool_call>"},
+      {"", "<tool_call>{\"name\":\"f\",", "</tool_call>"},
+      {"", "<tool_call>{\"name\":\"f\"</tool_call>", ""},
+      {"<tool_call>f\n", "<arg_key>a</arg_key>", "</tool_call>"},
+      {"<tool_call>f\n", "<arg_key>a</arg_key><arg_value>", "</tool_call>"},
+      {"<|python_tag|>[", "f(a=1),", ""},
+      {"<|python_tag|>f(", "a=\"", ""},
+      {"<|python_tag|>f(", "a='x', ", ""}};
+  for (const auto& [first, part, last] : forms) {
+    Message message;
+    message.content = first + repeated(part, 50'000) + last;
+    EXPECT_LT(cpu_seconds_of([&] { recover_text_calls(message, tools); }), 10) << first << part;
   }
 }
 

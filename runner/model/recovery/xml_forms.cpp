@@ -92,9 +92,8 @@ std::optional<ToolCall> parse_call(const XmlForm& form, std::string_view text, c
     if (key_end == kNever) return std::nullopt;
     const auto key = to_valid_utf8(named(text.substr(at + form.value.size(), key_end - at - form.value.size())));
     const std::size_t next = next_tag(text, form.value, key_end, {form.value_close});
-    std::size_t end = text.rfind(form.value_close, next);
-    if (end == kNever || end < key_end) end = std::min(next, text.size());
-    arguments[key] = value_of(*tool, key, without_outer_newlines(text.substr(key_end + 1, end - key_end - 1)));
+    const auto value = text.substr(key_end + 1, std::min(next, text.size()) - key_end - 1);
+    arguments[key] = value_of(*tool, key, without_outer_newlines(value.substr(0, value.rfind(form.value_close))));
     at = next;
   }
   call.arguments = arguments.dump();
