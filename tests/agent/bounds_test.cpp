@@ -20,7 +20,9 @@ TEST(Bounds, RepliesOfMegabytesAreReadInMoments) {
   for (const auto& part :
        {std::string("```python\n"), std::string("```python\n'''\n```\n"), "```python\n\"\"\"" + line + "\n```\n",
         "```\n" + line + "\n", std::string("<think>"), std::string("</think><think>"), std::string("~~~~\n```\n"),
-        "```python\n'" + line + "\n```python\n", std::string("> - 1. ```\n")}) {
+        "```python\n'" + line + "\n```python\n", std::string("> - 1. ```\n"),
+        std::string("```python\nx\n``` That is it\n"), std::string("```a-b-c-d\n"), std::string("[think]"),
+        std::string("[/think]x")}) {
     EXPECT_LT(test::cpu_seconds_of([&] { extract_code(repeated(part, 1 << 20), false); }), 20) << part;
   }
 }
