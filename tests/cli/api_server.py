@@ -2,10 +2,11 @@
 agent: compile, verify, a word; it holds the client to what the api's documentation demands, and keeps what it got."""
 import hashlib
 import hmac
-import http.server
 import json
 import threading
 import urllib.parse
+
+from block_server import BlockServer
 
 THOUGHT = {"type": "thinking", "thinking": "Tiles of 128 rows.", "signature": "EqQBCgIYAhIM"}
 REASONING = {"reasoningContent": {"reasoningText": {"text": "Tiles.", "signature": "EqQB"}}}
@@ -163,49 +164,22 @@ class Trap:
         raise Refused(500, {})
 
 
-class ApiServer:
-    """Serves until the block ends; `port` is where, `requests` holds (path, headers, body) of all that came."""
+class ApiServer(BlockServer):
+    """`requests` holds (path, headers, body) of all that came."""
 
     def __init__(self, kernel):
+        super().__init__()
         makers = (("messages", Messages), ("responses", Responses), ("converse", Converse), ("elsewhere", Elsewhere))
         self.apis = {name: make(kernel) for name, make in (*makers, ("trap", Trap))}
-        self.requests = []
-        outer, lock = self, threading.Lock()
+        self.requests, self.lock = [], threading.Lock()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                headers = {name.lower(): value for name, value in self.headers.items()} | {"body": body}
-                case = self.path.split("/")[1]
-                with lock:
-                    outer.requests.append((self.path, headers, body))
-                    try:
-                        self.reply(200, outer.apis[case].answer(json.loads(body), headers, self.path))
-                    except Refused as refused:
-                        self.reply(refused.status, refused.body, refused.headers)
-
-            def reply(self, status, body, headers={}):
-                data = json.dumps(body).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    def answer(self, request, body):
+        headers = {name.lower(): value for name, value in request.headers.items()} | {"body": body}
+        case = request.path.split("/")[1]
+        with self.lock:
+            self.requests.append((request.path, headers, body))
+            try:
+                said = self.apis[case].answer(json.loads(body), headers, request.path)
+                request.send(json.dumps(said).encode())
+            except Refused as refused:
+                request.send(json.dumps(refused.body).encode(), refused.status, refused.headers)

@@ -1,10 +1,11 @@
 """Plays scripts over real sockets: /ROW/... gets the answers of ROW in order, the last one for ever. What an answer
 does to a connection is part of it: cut short, or reset. Every request is kept."""
-import http.server
 import json
 import socket
 import struct
 import threading
+
+from block_server import BlockServer
 
 
 class Answer:
@@ -18,47 +19,24 @@ class Answer:
         }
 
 
-class FaultServer:
-    """Serves until the block ends. `asked[row]` holds the requests' (headers, body)."""
+class FaultServer(BlockServer):
+    """`asked[row]` holds the requests' (headers, body)."""
 
     def __init__(self, scripts):
+        super().__init__()
+        self.scripts, self.lock = scripts, threading.Lock()
         self.asked = {row: [] for row in scripts}
-        outer, lock = self, threading.Lock()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                row = self.path.split("/")[1]
-                with lock:
-                    outer.asked[row].append((dict(self.headers), body))
-                    script = scripts[row]
-                    answer = script[min(len(outer.asked[row]), len(script)) - 1]
-                self.close_connection = answer.reset or answer.cut is not None
-                if answer.reset:
-                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    return
-                self.send_response_only(answer.status)
-                for name, value in {"Content-Length": str(len(answer.body)), **answer.headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(answer.body[: answer.cut])
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 256
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    def answer(self, request, body):
+        row = request.path.split("/")[1]
+        with self.lock:
+            self.asked[row].append((dict(request.headers), body))
+            script = self.scripts[row]
+            answer = script[min(len(self.asked[row]), len(script)) - 1]
+        request.close_connection = answer.reset or answer.cut is not None
+        if answer.reset:
+            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return
+        request.send(
+            answer.body[: answer.cut], answer.status, {"Content-Length": str(len(answer.body)), **answer.headers}
+        )

@@ -30,6 +30,18 @@ def environment(**more):
     return env
 
 
+def processes_below(pid):
+    """A process and all that came of it and lives."""
+    found = [pid]
+    for parent in found:
+        try:
+            for task in pathlib.Path(f"/proc/{parent}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+        except OSError:
+            pass  # it, or that thread, has ended
+    return found
+
+
 def nkigrid(*args, timeout=280, env=None, prefix=()):
     """Runs the program to its end: returncode, stdout, stderr."""
     return subprocess.run(

@@ -2,9 +2,9 @@
 and says a word; without, it answers in a fence. The kernel is right wherever the oddity lets it be."""
 import copy
 import gzip
-import http.server
 import json
-import threading
+
+from block_server import BlockServer
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 200}
 
@@ -189,40 +189,17 @@ ENCODINGS = {
 }
 
 
-class OddServer:
-    """Serves until the block ends; `port` is where."""
-
+class OddServer(BlockServer):
     def __init__(self, kernel):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        super().__init__()
+        self.kernel = kernel
 
-            def do_POST(self):
-                case = self.path.split("/")[1]
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                try:
-                    status, body = 200, CASES.get(case, plain)(Talk(request, kernel))
-                except Broken as broken:
-                    status, body = broken.status, broken.body
-                encode = ENCODINGS.get(case, lambda whole: (json.dumps(whole).encode(), {}))
-                data, headers = encode(body)
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    def answer(self, request, body):
+        case = request.path.split("/")[1]
+        try:
+            status, said = 200, CASES.get(case, plain)(Talk(json.loads(body), self.kernel))
+        except Broken as broken:
+            status, said = broken.status, broken.body
+        encode = ENCODINGS.get(case, lambda whole: (json.dumps(whole).encode(), {}))
+        data, headers = encode(said)
+        request.send(data, status, headers)

@@ -1,10 +1,10 @@
 """An endpoint gets no more requests at once than the grid says, however many elements of the run are at work."""
-import http.server
 import json
 import subprocess
 import threading
 import unittest
 
+from block_server import BlockServer
 from harness import MPI_ENVIRONMENT, Case, environment, nkigrid, status
 
 LIMIT = 4
@@ -34,34 +34,17 @@ ANSWER = json.dumps(
 ).encode()
 
 
-class Endpoint:
+class Endpoint(BlockServer):
     """Answers nobody before LIMIT requests are in flight, and then holds each a while for one too many to show."""
 
-    def __enter__(self):
+    def __init__(self):
+        super().__init__()
         self.in_flight, self.most, self.answered = 0, 0, 0
         self.changed = threading.Condition()
-        outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                self.rfile.read(int(self.headers["Content-Length"]))
-                outer.hold()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(ANSWER)))
-                self.end_headers()
-                self.wfile.write(ANSWER)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
+    def answer(self, request, _):
+        self.hold()
+        request.send(ANSWER)
 
     def hold(self):
         with self.changed:
@@ -72,10 +55,6 @@ class Endpoint:
             self.changed.wait_for(lambda: self.most > LIMIT, timeout=0.2)
             self.in_flight -= 1  # before the answer: the next request may come at once
             self.answered += 1
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class Concurrency(Case):

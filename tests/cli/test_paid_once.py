@@ -1,14 +1,13 @@
 """What kill -9 makes a run pay for again: at most one request a lane, by the count of a server that keeps them all."""
 import collections
-import http.server
 import json
 import os
-import pathlib
 import signal
 import threading
 import unittest
 
 import harness
+from block_server import BlockServer
 from harness import Case, environment, nkigrid
 
 KERNEL = (harness.SOURCE / "configs/nkigen-bench/kernels/L1/001_add.py").read_text()
@@ -34,42 +33,22 @@ cells:
 """
 
 
-class Counter:
+class Counter(BlockServer):
     """Answers so many requests at once, and the rest when it is told to: those are in flight meanwhile."""
 
     def __init__(self, at_once):
-        self.asked, self.held, self.released = [], 0, threading.Event()
-        outer, lock = self, threading.Lock()
+        super().__init__()
+        self.asked, self.held, self.at_once = [], 0, at_once
+        self.released, self.lock = threading.Event(), threading.Lock()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                with lock:
-                    outer.asked.append(body)
-                    hold = len(outer.asked) > at_once and not outer.released.is_set()
-                    outer.held += hold
-                if hold:
-                    outer.released.wait()
-                data = json.dumps(outer.reply(json.loads(body))).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass  # who asked is gone: killed by the test
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def answer(self, request, body):
+        with self.lock:
+            self.asked.append(body)
+            hold = len(self.asked) > self.at_once and not self.released.is_set()
+            self.held += hold
+        if hold:
+            self.released.wait()
+        request.send(json.dumps(self.reply(json.loads(body))).encode())
 
     @staticmethod
     def reply(request):
@@ -85,24 +64,14 @@ class Counter:
         usage = {"prompt_tokens": 10, "completion_tokens": 5}
         return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
 
-    def close(self):
+    def __exit__(self, *_):
         self.released.set()
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def processes_below(pid):
-    found = [pid]
-    for parent in found:
-        for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
-            found += map(int, task.read_text().split())
-    return found
+        super().__exit__()
 
 
 class PaidOnce(Case):
     def kill_and_resume(self, at_once, ranks):
-        server = Counter(at_once)
-        self.addCleanup(server.close)
+        server = self.enterContext(Counter(at_once))
         run = self.folder / f"run{at_once}_{ranks}"
         path = self.write(f"grid{at_once}_{ranks}.yaml", grid(server.port))
         prefix = harness.mpirun(ranks) if ranks > 1 else ()
@@ -110,7 +79,7 @@ class PaidOnce(Case):
         process = harness.start("run", path, "-o", run, "--lanes", LANES, "--quiet", prefix=prefix, env=env)
         self.addCleanup(process.stderr.close)
         harness.wait_until(lambda: server.held > 0 or process.poll() is not None, what="a request in flight")
-        for pid in reversed(processes_below(process.pid)):
+        for pid in reversed(harness.processes_below(process.pid)):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
