@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <functional>
-#include <latch>
 
 #include "runner/model/client.hpp"
 #include "runner/model/wire/faults.hpp"
