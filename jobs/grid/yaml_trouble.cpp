@@ -67,8 +67,8 @@ Scan scan(std::string_view text) {
       at = std::min(text.find('\n', at), text.size());
     } else if ((c == '"' || c == '\'') && may_begin(text, at)) {
       const auto end = end_of_quoted(text, at);
-      const auto line_end = text.find('\n', at);
-      if (!seen.long_quote && (!end || *end > line_end)) seen.long_quote = at;
+      const auto quoted = text.substr(at, end.value_or(text.size()) - at);
+      if (!seen.long_quote && (!end || quoted.find('\n') != std::string_view::npos)) seen.long_quote = at;
       at = end.value_or(text.size());
     } else if ((c == '[' || c == '{') && (!seen.open.empty() || may_begin(text, at))) {
       seen.open.push_back(at);

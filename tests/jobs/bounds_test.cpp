@@ -32,5 +32,14 @@ TEST(Bounds, AliasesOfAliasesCountForWhatTheyCopy) {
   EXPECT_THAT(to_text(problems.sorted()), testing::HasSubstr("the document is too large"));
 }
 
+TEST(Bounds, OneLineOfMegabytesIsReadOnce) {
+  for (const std::string part : {"{\"a\":", "[", "{a: ", "'a' ", "- ", "\"a\", ", "a: {", "? ", "&a *a "}) {
+    std::string text;
+    while (text.size() < (std::size_t{4} << 20)) text += part;
+    Problems problems("grid.yaml");
+    EXPECT_LT(test::cpu_seconds_of([&] { parse_yaml(text, problems); }), 20) << part;
+  }
+}
+
 }  // namespace
 }  // namespace nkigrid::jobs
