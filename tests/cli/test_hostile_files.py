@@ -166,6 +166,17 @@ class HostileFiles(Case):
         done = nkigrid("plan", large, prefix=("prlimit", "--data=500000000"))
         self.check_refused(done, 3, "larger than 64 MiB")
 
+    def test_a_run_or_a_profile_that_is_a_pipe_is_told(self):
+        for folder in (self.folder / "old", self.folder / "profiles"):
+            folder.mkdir()
+        os.mkfifo(self.folder / "old/grid.yaml")
+        os.mkfifo(self.folder / "profiles/pipe.yaml")
+        for api, words in (("replay, run: old", "no run there"), ("synthetic, profile: pipe", "is a pipe")):
+            text = harness.SMALL.read_text().replace("models:", f"models:\n  odd: {{api: {api}}}", 1)
+            done = nkigrid("check", self.write("grid.yaml", text), timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_a_figure_replaces_a_link(self):
         run, victim = self.folder / "run", self.write("victim", "mine")
         grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')

@@ -51,6 +51,20 @@ class LogTruth(Case):
 
 
 class Births(LogTruth):
+    def test_a_cut_segment_is_not_made_whole_through_a_link(self):
+        """What `seal` makes of a segment that is shorter than it says stands beside it, under a name that is known."""
+        self.seal()
+        victim = self.folder / "victim"
+        victim.write_text("mine")
+        segment = self.log / "made.h5"
+        segment.write_bytes(segment.read_bytes()[:-2000])
+        beside = segment.with_name(segment.name + ".whole-length")
+        beside.symlink_to(victim)
+        done = nkigrid("seal", self.run_folder)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr + str(sorted(self.log.iterdir())))
+        self.assertEqual(victim.read_text(), "mine")
+        self.assertFalse(beside.is_symlink(), "it was there, so this run came by it")
+
     def test_a_journal_cut_before_its_head_is_no_empty_log(self):
         journal = self.log / "made.journal"
         whole = journal.read_bytes()
