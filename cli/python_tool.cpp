@@ -29,6 +29,8 @@ std::string run_python_tool(const std::string& script, const std::vector<std::st
   const auto result = proc::run_command(command, timeout, tool_environment(), std::size_t{1} << 20);
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited != nullptr && exited->status == 0) return result.out;
+  if (exited != nullptr && exited->status == static_cast<int>(ExitCode::damaged))
+    throw Error(ErrorCode::io, result.err.substr(0, result.err.find_last_not_of('\n') + 1));
   const bool absent = result.err.find("No module named 'matplotlib'") != std::string::npos;
   throw Error(ErrorCode::external,
               absent ? "figures are drawn with matplotlib, which is not here; `apt-get install python3-matplotlib`"

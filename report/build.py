@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import timelines
@@ -22,6 +23,7 @@ import timelines
 HERE = pathlib.Path(__file__).resolve().parent / "page"
 SCRIPTS = ("base.js", "tables.js", "episodes.js", "episode.js", "main.js")  # in the order in which they stand
 IN_BLOCK = 100  # episodes
+UNWRITABLE = 3  # exit code, as nkigrid's own
 MOST = 200_000  # characters of a text that are kept: a reader of more wants the log
 EPISODE = ("outcome", "code", "group", "line", "turns", "passed", "strict_passed", "best_passed", "ended_by", "seconds")
 DETAIL = EPISODE + ("attempt", "stage", "max_abs_err", "rel_l2", "estimate_us", "trials", "trials_passed", "tokens_in",
@@ -251,7 +253,11 @@ def main():
         shown = {"tables": tables, "index": page.index(), "in_block": IN_BLOCK, "synthetic": synthetic}
         shown["figures"] = figures(options.nkigrid, options.runs, box / "figures")
         times = timelines.Timelines(options.nkigrid, box) if options.timelines else None
-        write(options.out, tables["run"], packed(shown), page.pack(times))
+        try:
+            write(options.out, tables["run"], packed(shown), page.pack(times))
+        except OSError as error:
+            print(f"cannot write '{options.out}': {error.strerror}", file=sys.stderr)
+            sys.exit(UNWRITABLE)
 
 
 if __name__ == "__main__":

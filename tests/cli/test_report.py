@@ -311,6 +311,12 @@ class Report(unittest.TestCase):
         self.assertEqual(nkigrid("report", self.run_folder, "-o", again, "-q").returncode, 0)
         self.assertEqual(again.read_bytes(), self.page.read_bytes())
 
+    def test_a_page_that_cannot_be_written_is_one_line(self):
+        done = nkigrid("report", self.run_folder, "-o", "/proc/page.html")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot write '/proc/page.html'", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
     def test_a_page_is_not_written_through_a_link(self):
         (self.box / "linked").mkdir()
         (self.box / "victim").write_text("mine")
