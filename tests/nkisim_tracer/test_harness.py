@@ -128,6 +128,12 @@ class Submissions(unittest.TestCase):
         for grid in ("3", "[2, 2]", "(0,)", "(1, 1, 1, 1)", "(True,)", "(70000,)"):
             self.refused(HEAD + f"GRID = {grid}\n" + kernel(), "NO_KERNEL", "GRID is")
 
+    def test_a_kernel_with_a_mode_is_told_so_at_its_line(self):
+        for decorator, mode in (('@nki.jit(mode="baremetal")', "baremetal"), ("@nki.benchmark", "benchmark")):
+            answer = self.refused(HEAD + kernel(decorator=decorator), "NO_KERNEL", f'decorated with mode "{mode}"')
+            self.assertEqual(answer["line"], HEAD.count("\n") + 2)
+            self.assertIn("@nki.jit\n    def kernel(", answer["message"])
+
     def test_arguments_are_counted(self):
         self.refused(
             HEAD + kernel(arguments="x, y"),

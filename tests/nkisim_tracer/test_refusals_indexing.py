@@ -118,6 +118,13 @@ CASES = {
         3,
         ["err-indirect-indices-free-dim"],
     ),
+    "an indirect index by nl.mgrid": (
+        "i = nl.load(n)\np, f = nl.mgrid[0:128, 0:512]\nt = nl.load(x[i[p, 0], f])\n",
+        X + [("n", (128, 1), "int32")],
+        "INDEXING",
+        3,
+        ["repeats its values along axis 1", "i_p = nl.arange(p)[:, None]", "err-indirect-indices-free-dim"],
+    ),
 }
 
 

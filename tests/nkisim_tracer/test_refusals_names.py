@@ -81,6 +81,10 @@ class Names(unittest.TestCase):
             ("nl.sqroot", "nl.sqrt(x)"),
             ("nisa.dma_start", "nisa.dma_copy("),
             ("nl.round", "nl.copy(x, dtype=nl.int32)"),
+            ("nl.std", "nl.sqrt(nl.var(x, axis))"),
+            ("nl.isnan", "nl.not_equal(x, x)"),
+            ("nl.log1p", "nl.log(nl.add(x, 1.0))"),
+            ("nisa.tensor_add", "nisa.tensor_tensor("),
         ):
             with self.subTest(name):
                 message = kernels.compile_body(TILE + f"t = {name}(t)\n" + END)["message"]
@@ -88,6 +92,37 @@ class Names(unittest.TestCase):
                 hint, _, names = message.partition("fix: write ")[2].partition(" | existing names: ")
                 for existing in names.split("; "):  # no noise
                     self.assertIn(existing.partition("(")[0], hint)
+
+    def test_a_name_like_no_other_has_no_neighbours(self):
+        message = kernels.compile_body(TILE + "t = nl.quaternion(t)\n" + END)["message"]
+        self.assertIn("fix: build it of nl's elementwise functions", message)
+        self.assertNotIn("existing names", message)
+
+    def test_attributes_of_other_arrays_are_answered_with_what_does_the_same(self):
+        for use, wanted in (
+            ("t.to(nl.bfloat16)", "fix: tile.astype(dtype)"),
+            ("t.float()", "fix: tile.astype(nl.float32)"),
+            ("t[0, 0].item()", "fix: a kernel is traced without data"),
+            ("t.permute(1, 0)", "fix: an index grid with its axes in another place"),
+        ):
+            with self.subTest(use):
+                self.assertIn(wanted, kernels.compile_body(TILE + f"t = {use}\n" + END)["message"])
+
+    def test_arguments_in_another_order_are_answered_with_the_signature(self):
+        for call in (
+            "nisa.activation(t, nl.exp)",
+            "nisa.tensor_tensor(np.add, t, t)",
+            "nisa.tensor_reduce(t, np.add, 1)",
+            "nisa.tensor_scalar(t, 2.0, np.multiply)",
+        ):
+            with self.subTest(call):
+                told = kernels.compile_body(TILE + f"t = {call}\n" + END)
+                self.assertEqual(told["code"], "BAD_SIGNATURE")
+                self.assertIn("got the function", told["message"])
+                self.assertIn("fix: " + call.partition("(")[0] + "(", told["message"])
+
+    def test_sizes_that_are_no_tuple(self):
+        self.assertIn("nl.zeros((128, 64), dtype=", kernels.compile_body(OUT + "t = nl.zeros(128, 64)\n")["message"])
 
     def test_a_later_name_that_is_like_no_other_ends_with_its_sdk(self):
         message = kernels.compile_body(TILE + "t = nl.gather_flattened(t, t)\n" + END)["message"]

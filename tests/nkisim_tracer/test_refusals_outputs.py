@@ -68,6 +68,26 @@ class Outputs(unittest.TestCase):
         result = kernels.compile_body("out = make()\nreturn out\n", before=helper)
         self.assertEqual(result["code"], "OUTPUT_CONTRACT")
         self.assertIn("inside a helper", result["message"])
+        self.assertIn("pass it to the helper", result["message"])
+
+    def test_programs_of_a_grid_that_write_one_place_are_told(self):
+        """The manual says of unexpected_output_dependencies that it is of the launch grid as of affine_range; the vendor's
+        own tests let programs write equal values."""
+        mine = "i = nl.program_id(0)\nt = nl.load(x[nl.ds(i * 128, 128), :])\n"
+        for store, alone in (
+            ("nl.store(out, value=t)\n", False),
+            ("nl.store(out[0:128, :], value=t, mask=nl.arange(512)[None, :] < 9)\n", False),
+            ("if i == 1:\n    nl.store(out, value=t)\n", True),
+            ("nl.store(out, value=t, mask=(i < 1))\n", True),
+        ):
+            body = OUT + mine + store + "return out\n"
+            told = " ".join(kernels.compile_body(body, before="GRID = (2,)\n")["warnings"])
+            words = "all 2 programs along axis 0 of the grid write the same place"
+            self.assertEqual(words in told, not alone, store + told)
+            strict = kernels.compile_body(body, before="GRID = (2,)\n", strict="2.24")
+            self.assertEqual(strict.get("code"), None if alone else "SCOPE_LOOP_DEP")
+        indexed = OUT.replace("(128, 512)", "(256, 512)") + mine + "nl.store(out[nl.ds(i * 128, 128), :], value=t)\n"
+        self.assertEqual(kernels.compile_body(indexed + "return out\n", before="GRID = (2,)\n")["warnings"], [])
 
     def test_a_returned_tensor_without_a_name_is_told_by_its_line(self):
         body = OUT.replace("shared_hbm", "hbm") + "nl.store(out, value=nl.load(x[0:128, :]))\nreturn out\n"

@@ -144,11 +144,27 @@ def find_entry(tree, kernels_of_file, wanted):
         return kernels[name]
     if name is None and len(kernels) == 1:
         return next(iter(kernels.values()))
+    moded = [n for n in (wanted or "kernel", *found) if n in found and found[n][1] != "auto"]
+    if moded and (wanted or not kernels):
+        raise _has_a_mode(tree, moded[0], found[moded[0]][1], listing)
     if wanted:
         problem = f"no kernel named '{wanted}'"
     else:
         problem = f"{len(kernels)} kernels, none named 'kernel'" if kernels else "no kernel found"
     raise _no_kernel(problem, listing)
+
+
+def _has_a_mode(tree, name, mode, listing):
+    """The one kernel there is says itself where it runs, or is a helper (mode "trace")."""
+    line = next(n.lineno for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
+    return Refusal(
+        "NO_KERNEL",
+        "parse",
+        line,
+        f"'{name}' is decorated with mode \"{mode}\" ({FILE}:{line})\n  found: {listing}\n  rule: who runs the kernel "
+        "chooses the mode: the entry has none (nki.baremetal, nki.benchmark, nki.profile and nki.trace are modes)\n"
+        f"  fix: write\n    @nki.jit\n    def {name}(...):",
+    )
 
 
 def _no_kernel(problem, listing):

@@ -1,7 +1,7 @@
 """The tracer. Imports run down: a file takes from its own layer and from those that stand above it here, never in a
 circle (tests/nkisim_tracer/test_layers.py reads this list).
 
-  values     tables formats dtypes host containers constants limits errors shapes
+  values     tables formats dtypes host containers constants limits errors shapes inventions
   context    context names: the trace in progress, how to fail in it, help for what is not there
   indices    conditions affine refusals: what Python asks of an index or a tensor in vain
   nodes      nodes variables builder capacity: the recording, and sizes that no chip and no reader takes

@@ -1,6 +1,6 @@
 """Rules that several APIs share. Each message names the operands, the rule with its number and one fix."""
 
-from . import context, dtypes
+from . import context, dtypes, names
 from .affine import Aff
 from .conditions import Cond, always_holds
 from .context import fail
@@ -8,6 +8,7 @@ from .limits import MAX_CONDITIONS, PMAX
 from .nodes import Buffer
 from .scope import check_alive, check_atom
 from .shapes import broadcast_shapes
+from .tables import function_name
 
 
 def is_tensor(value):
@@ -26,6 +27,19 @@ def refuse_host_array(value, api, name):
         )
 
 
+def _fail_order(api, name, value):
+    """A function where a tile belongs: arguments in another order."""
+    module, _, public = api.partition(".")
+    known = public in names.REGISTRY.get(module, ())
+    fail(
+        "BAD_SIGNATURE",
+        f"{api}: {name} must be a tensor, got the function {function_name(value)}",
+        rule="arguments follow the documented signature",
+        fix=names.signature_of(module, public) if known else "give operators by name, op=np.add",
+        kind=TypeError,
+    )
+
+
 def require_tensor(value, api, name):
     if not is_tensor(value):
         if hasattr(value, "slots"):
@@ -37,6 +51,8 @@ def require_tensor(value, api, name):
                 fix="make a tile of an index with nisa.iota(expr, dtype=nl.int32)",
             )
         refuse_host_array(value, api, name)
+        if function_name(value) is not None and not isinstance(value, str):
+            _fail_order(api, name, value)
         fail(
             "BAD_SIGNATURE",
             f"{api}: {name} must be a tensor, got {type(value).__name__}",
@@ -128,7 +144,7 @@ def check_partition_first(tensor, api, name):
     if wrong or leading:
         fail(
             "RANK_LAYOUT",
-            f"{api}: Failed to infer tile from tensor '{buffer.name}', its partition axis is not the first one",
+            f"{api}: Failed to infer tile from tensor '{buffer.name or name}', its partition axis is not the first one",
             operands=[(name, tensor)],
             rule="block dimensions are indexed away before a tile is used; axis 0 is the partition axis",
             fix=f"index the leading block dimensions: {buffer.name or 't'}[i] gives a tile of "
@@ -298,6 +314,8 @@ def need_dtype(what, api):
             rule=f"NeuronCore-v2 has {dtypes.SUPPORTED}",
             fix="numpy has no bfloat16 and float8: make the array np.float32 and give dtype= to the call that takes it"
             if getattr(what, "kind", "") == "V"
+            else f"sizes stand in one tuple, the dtype after it: {api}((128, {what}), dtype=nl.float32)"
+            if type(what) is int
             else "use nl.float32 or nl.int32",
         )
     return found

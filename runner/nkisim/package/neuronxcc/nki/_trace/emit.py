@@ -9,7 +9,7 @@ from .capacity import check_partition_bytes
 from .context import fail
 from .nodes import NO_FUNCTION, Access, Buffer, Op
 from .shapes import broadcast_shapes
-from .tables import BITWISE, EXACT_INTEGER, FN, WORK_F32, WORK_I32, WORK_RAW
+from .tables import BITWISE, COMPARISONS, EXACT_INTEGER, FN, LOGICAL, WORK_F32, WORK_I32, WORK_RAW
 from .tensor import Tensor, identity_dims, repeat, repeated_dims
 from .views import alias
 
@@ -97,18 +97,22 @@ def source_of(value, shape, mask, api, dma=False):
 
 _BITWISE = frozenset(FN[n] for n in BITWISE)
 _EXACT = frozenset(FN[n] for n in EXACT_INTEGER)
+_YES_OR_NO = frozenset(FN[n] for n in COMPARISONS + LOGICAL)
 
 
 def _work(dst, values, steps):
-    """float32 unless every operand and the result are integers and every step is exact on them."""
+    """float32 unless every operand and the result are integers and every step is exact on them.
+
+    A result of 8 or 16 bits is computed in float32 and saturates when it is cast: the engines compute in float32, and
+    adds and multiplies of 32-bit integers alone are GpSimd's own (documents of SDK 2.24, nki-aluop)."""
     tensors = [v for v in values if isinstance(v, Tensor)]
     if not steps:
         if len(tensors) == 1 and tensors[0].dtype is dst.dtype:
             return WORK_RAW
-    if not dst.dtype.is_integer:
-        return WORK_I32 if any(s[0] in _BITWISE for s in steps) else WORK_F32
     if any(s[0] in _BITWISE for s in steps):
         return WORK_I32
+    if not dst.dtype.is_integer or dst.dtype.bits < 32 and not (steps and steps[-1][0] in _YES_OR_NO):
+        return WORK_F32
     for v in values:
         integer = v.dtype.is_integer if isinstance(v, Tensor) else isinstance(v, Aff) or float(v).is_integer()
         if not integer:
@@ -147,12 +151,12 @@ def emit_map(
     dma = engine == "dma"
     sources = [source_of(v, shape, items, api, dma) for v in values]
     target = access(dst, shape, items, api, writes=True, dma=dma)
-    scope.check_affine_output(target, own or accumulate is not None, api)
+    scope.check_affine_output(target, own or accumulate is not None, api, items)
     steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     if work is None:
         work = _work(dst, values, steps)
         if accumulate is not None and work == WORK_RAW:
-            work = WORK_I32 if dst.dtype.is_integer else WORK_F32
+            work = WORK_I32 if dst.dtype.is_integer and dst.dtype.bits == 32 else WORK_F32
     emit_op(
         Op.MAP,
         instr,

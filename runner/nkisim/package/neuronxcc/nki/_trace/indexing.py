@@ -414,6 +414,16 @@ def _dynamic(tensor, axis, tile, former):
             fix="load it first: idx = nl.load(index[...])",
             official="unsupported_memory",
         )
+    dense = [k for k, n in enumerate(tile.shape) if k and n > 1 and not any(d.slots[k] for d in tile.dims)]
+    if not tensor.buffer_.on_chip and dense and tile.dyn is None:
+        fail(
+            "INDEXING",
+            f"an index tile of shape {list(tile.shape)} repeats its values along axis {dense[0]}, as nl.mgrid makes it",
+            operands=[("tensor", tensor), ("index", tile)],
+            rule="one index a row: for indirect access nl.mgrid won't work",
+            fix="i_p = nl.arange(p)[:, None]; i_f = nl.arange(f)[None, :]; x[idx[i_p, 0], i_f]",
+            official="indirect_indices_free_dim",
+        )
     if not tensor.buffer_.on_chip and axis == tensor.ndim - 1 and tensor.ndim > 1:
         fail(
             "INDEXING",

@@ -59,6 +59,7 @@ def launch(kernel, args, kwargs):
     bfloat16."""
     options = Options(
         sdk=os.environ.get("NKISIM_SDK", "2.24"),
+        target="trn2" if kernel.options.get("platform_target") == "trn2" else "trn1",
         legacy_outputs=True,
         bf16_as_fp32=os.environ.get("NKISIM_BF16_AS_FP32") == "1",
     )

@@ -6,6 +6,7 @@ import inspect
 import re
 
 from . import context, dtypes, errors
+from .inventions import INVENTED, MATMUL, TILE_ATTRIBUTES
 
 # module ("nl", "nisa", ...) -> {name: function or value}
 REGISTRY = {"nl": {}, "nisa": {}}
@@ -26,60 +27,11 @@ SINCE = {
 }
 TRN2_ONLY = ("range_select", "select_reduce", "sequence_bounds")
 
-_MATMUL = (
-    "nl.matmul(x, y, *, transpose_x=False) or nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
-)
-_JOIN = (
-    "t = nl.ndarray((128, a + b), dtype=x.dtype); t[:, 0:a] = x; t[:, a:a+b] = y (or nl.store each to its slice of the "
-    "output)"
-)
-INVENTED = {
-    "dot": _MATMUL,
-    "einsum": _MATMUL,
-    "mm": _MATMUL,
-    "bmm": _MATMUL,
-    "gemm": _MATMUL,
-    "linear": _MATMUL,
-    "tensordot": _MATMUL,
-    "clip": "nl.minimum(nl.maximum(x, lo), hi)",
-    "clamp": "nl.minimum(nl.maximum(x, lo), hi)",
-    "leaky_relu": "nl.maximum(x, nl.multiply(x, slope)) for 0 < slope < 1",
-    "pow": "nl.power(x, y)",
-    "elu": "nl.where(nl.greater(x, 0), x, nl.subtract(nl.exp(x), 1.0))",
-    "swish": "nl.silu(x)",
-    "hardswish": "nl.multiply(x, nl.minimum(nl.maximum(nl.add(x, 3.0), 0.0), 6.0)) and a multiply by 1/6",
-    "concatenate": _JOIN,
-    "concat": _JOIN,
-    "cat": _JOIN,
-    "stack": "one tensor with a leading block dimension and t[k] = tile",
-    "reshape": "the method tensor.reshape(shape) on a whole HBM tensor",
-    "argmax": "nisa.max8 and nisa.nc_find_index8",
-    "cumsum": "nisa.tensor_tensor_scan(data0=ones, data1=x, initial=0.0, op0=np.multiply, op1=np.add)",
-    "log_softmax": "x - max, then subtract nl.log(nl.sum(nl.exp(x - max), axis=1))",
-    "float64": "nl.float32",
-    "int64": "nl.int32",
-    "sigmoid_dx": "s = nl.sigmoid(x); nl.multiply(s, nl.subtract(1.0, s))",
-    "tile": "tile.broadcast_to(shape) or nl.broadcast_to(x, shape=)",
-    "zeros_tile": "nl.zeros(shape, dtype)",
-    "reduce_max": "nl.max(x, axis)",
-    "reduce_sum": "nl.sum(x, axis)",
-    "amax": "nl.max(x, axis)",
-    "layer_norm": "nl.mean, nl.var and nl.rsqrt",
-    "neg": "nl.negative(x)",
-    "div": "nl.divide(x, y)",
-    "sub": "nl.subtract(x, y)",
-    "mul": "nl.multiply(x, y)",
-    "range": "nl.affine_range(n)",
-    "tanh_apprx": "nl.tanh(x)",
-    "leaky_relu6": "nl.minimum(nl.relu(x), 6.0)",
-    "remainder": "nl.mod(x, y)",
-    "square_root": "nl.sqrt(x)",
-    "sqroot": "nl.sqrt(x)",
-    "dma_start": "nisa.dma_copy(dst=, src=)",
-    "round": "nl.copy(x, dtype=nl.int32): a conversion to integers rounds to the nearest",
-}
 _PLAIN = {name.replace("_", ""): hint for name, hint in INVENTED.items()}  # layernorm, LeakyReLU
-_BASIC = {"nl": ("load", "store", "add"), "nisa": ("tensor_tensor", "activation", "nc_matmul")}
+_NO_NEIGHBOUR = {
+    "nl": "build it of nl's elementwise functions, nl.where, the reductions over axis 1 and nl.matmul",
+    "nisa": "build it of nisa.tensor_tensor, tensor_scalar, activation, tensor_reduce and nc_matmul",
+}
 _MODULES = {"nl": "neuronxcc.nki.language", "nisa": "neuronxcc.nki.isa"}
 
 
@@ -165,12 +117,14 @@ def unknown_name(module, name):
         _remember(error)
         return error
     hint = INVENTED.get(name) or _PLAIN.get(name.lower().replace("_", ""))
-    if hint == _MATMUL and not visible("nl", "matmul"):
+    if hint == MATMUL and not visible("nl", "matmul"):
         hint = "nisa.nc_matmul(stationary, moving), at most K 128, M 128, N 512 a call"
     near = _named_in(hint) if hint else nearest(module, name, cutoff=0.6)
     parts = [f"write {hint}"] if hint else []
-    if near or not parts:
-        parts.append("existing names: " + "; ".join(near[:4] or [signature_of(module, n) for n in _BASIC[module]]))
+    if near:
+        parts.append("existing names: " + "; ".join(near[:4]))
+    elif not parts:
+        parts.append(_NO_NEIGHBOUR[module])
     error = context.build_error(
         "UNKNOWN_API",
         f"module '{_MODULES[module]}' has no attribute '{name}'",
@@ -199,8 +153,8 @@ def unknown_tile_attribute(tensor, name):
         fix = f"call {signature_of('nl', name)}"
     elif name in INVENTED:
         fix = f"write {INVENTED[name]}"
-    elif name == "T":
-        fix = "nl.transpose(tile), or nl.load_transpose2d(hbm_tensor[...])"
+    elif name in TILE_ATTRIBUTES:
+        fix = TILE_ATTRIBUTES[name]
     else:
         fix = "tensors have " + ", ".join(methods)
     error = context.build_error(

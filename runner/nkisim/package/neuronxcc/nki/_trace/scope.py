@@ -58,12 +58,36 @@ def check_atom(atom):
             check_atom(inner)
 
 
-def check_affine_output(access, accumulates, api):
-    """A write to an outer tensor inside affine_range must be indexed by the loop's variable, unless it accumulates."""
+def _check_programs(trace, access, mask, api):
+    """Programs of the grid are parallel as trips of affine_range are: each stores to its own place, or one of them
+    alone stores, by a branch or a mask on its id. Where all write equal values nothing is wrong, so it is advice."""
+    conditions = [e for region in trace.enclosing(None) if region.kind == "branch" for _, e in region.conditions]
+    conditions += [e for _, e in mask]
+    for axis, programs in enumerate(trace.grid):
+        atom = trace.pid_atoms.get(axis)
+        if programs <= 1 or (atom is not None and any(e.mentions(atom) for e in (*access.dims, *conditions))):
+            continue
+        buffer = access.buffer
+        context.beyond_documents(  # a unit test of the vendor's samples launches resize_nearest so: all write the same
+            "SCOPE_LOOP_DEP",
+            f"{api}: Unexpected output dependencies: all {programs} programs along axis {axis} of the grid write the "
+            "same place",
+            "kernel instances in the spmd grid can be executed in parallel: each writes a different memory location",
+            operands=[("destination", f"{list(buffer.shape)} {buffer.dtype} in {buffer.memory}")],
+            fix=f"index the destination by nl.program_id({axis}), e.g. out[nl.ds(nl.program_id({axis}) * 128, 128), :]",
+            official="unexpected_output_dependencies",
+        )
+
+
+def check_affine_output(access, accumulates, api, mask=()):
+    """A write to an outer tensor inside affine_range must be indexed by the loop's variable, unless it accumulates; so
+    must one to a shared tensor by the programs of a grid."""
     if accumulates:
         return
     trace = context.current()
     owner = access.buffer.root.region
+    if trace.grid and access.buffer.memory == "shared_hbm" and access.dyn is None:
+        _check_programs(trace, access, mask, api)
     for region in trace.enclosing(owner):
         if region.kind != "loop" or region.node.sequential or region.node.trips <= 1:
             continue

@@ -9,7 +9,7 @@ from ..names import api
 from ..nodes import Op
 from ..tables import WORK_RAW, function_name
 from ..tensor import Tensor
-from .nisa_common import engine, engine_of
+from .nisa_common import copy_work, engine, engine_of
 from .nl_memory import store_target
 
 _COPIERS = ("vector", "scalar", "gpsimd")
@@ -159,7 +159,7 @@ def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=engine.unknown
     _dynamic(label, "src", src)
     where = engine_of(engine, label, _COPIERS, [("src", src)])
     out = out_tile(src, dtype, label)
-    return emit_map(out, [src], [], "tensor_copy", where, mask, label)
+    return emit_map(out, [src], [], "tensor_copy", where, mask, label, work=copy_work(src, where))
 
 
 @api("nisa")
@@ -169,7 +169,8 @@ def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=engine.un
     checks.check_tile(src, label, "src")
     tiles = [("dst", dst), ("src", src)]
     checks.check_same_shape(label, tiles, "index dst to the shape of src")
-    emit_map(dst, [src], [], "tensor_copy", engine_of(engine, label, _COPIERS, tiles), mask, label)
+    where = engine_of(engine, label, _COPIERS, tiles)
+    emit_map(dst, [src], [], "tensor_copy", where, mask, label, work=copy_work(src, where))
 
 
 @api("nl")
@@ -192,6 +193,15 @@ def atomic_rmw(dst, value, op, *, mask=None):
             operands=[("dst", dst)],
             rule="op is np.add",
             fix="op=np.add",
+        )
+    if dst.dyn is None:
+        fail(
+            "INDEXING",
+            f"{label}: dst is not indexed by a tile",
+            operands=[("dst", dst)],
+            rule='"only supports indirect dynamic indexing currently"',
+            fix="dst[idx[i_p, 0], i_f] with idx an integer tile; at places known when compiling nl.load, nl.add and "
+            "nl.store in nl.sequential_range",
         )
     checks.check_mutable(dst, label)
     checks.check_tile(value, label, "value")

@@ -6,7 +6,7 @@ from .. import checks
 from ..affine import Aff
 from ..context import fail
 from ..emit import partition_aligned
-from ..tables import ARITHMETIC, BITVEC, COMPARISONS, LOGICAL, function_name
+from ..tables import ARITHMETIC, BITVEC, COMPARISONS, LOGICAL, WORK_F32, function_name
 from ..tensor import Tensor
 from .nl_elementwise import is_number
 
@@ -61,6 +61,11 @@ def engine_of(value, label, allowed, tiles):
             official="unsupported_memory",
         )
     return name
+
+
+def copy_work(src, where):
+    """The work of a copy: the scalar engine casts to float32 and back, which 32-bit integers do not survive."""
+    return WORK_F32 if where == "scalar" and src.dtype.is_integer and src.dtype.bits == 32 else None
 
 
 def need_op(op, label, argument, legal, what):

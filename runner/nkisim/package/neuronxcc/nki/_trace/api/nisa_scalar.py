@@ -3,15 +3,14 @@
 from .. import checks, context, dtypes
 from ..affine import Aff
 from ..checks import need_dtype
-from ..conditions import Cond
+from ..conditions import Cond, always_holds
 from ..context import fail
 from ..emit import emit_map, new_tile, out_tile
-from ..limits import MAX_SOURCES
 from ..names import api
 from ..registers import accumulate
 from ..tables import ACTIVATIONS
 from ..tensor import Tensor
-from .nisa_common import need_op, reduce_cmd, vector_operand
+from .nisa_common import copy_work, need_op, reduce_cmd, vector_operand
 from .nisa_vector import check_reduced
 from .nl_elementwise import is_number, warn_of_integers
 
@@ -146,7 +145,8 @@ def activation(
     else:
         _accumulate(label, command, reduce_op, reduce_res, data, values, steps, mask)
     first = "activation" if command in ("idle", "reset") else "part_of_former"
-    return emit_map(out_tile(data, dtype, label), values, steps, first, "scalar", mask, label)
+    work = None if steps else copy_work(data, "scalar")
+    return emit_map(out_tile(data, dtype, label), values, steps, first, "scalar", mask, label, work=work)
 
 
 @api("nisa")
@@ -201,12 +201,24 @@ def iota(expr, dtype, *, mask=None):
 _COMPARISON = {Cond.NOT_NEGATIVE: "greater_equal", Cond.ZERO: "equal", Cond.NOT_ZERO: "not_equal"}
 
 
+def _check_selected(label, name, tile):
+    if tile.dtype.is_integer and tile.dtype.bits == 32:
+        fail(
+            "DTYPE",
+            f"{label}: {name} is {tile.dtype}",
+            operands=[(name, tile)],
+            rule="any float or 8-bit/16-bit integer data types, in and out",
+            fix="nl.copy(tile, dtype=nl.float32) before it, or nl.where(condition_tile, x, y)",
+        )
+
+
 @api("nisa")
 def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     label = "nisa.affine_select"
     checks.check_tile(
         on_true_tile, label, "on_true_tile"
     )  # the compiler copies a PSUM tile for GpSimd, which reads none
+    _check_selected(label, "on_true_tile", on_true_tile)
     if isinstance(pred, Tensor) or not isinstance(pred, Cond):
         if isinstance(pred, bool):
             pred = Cond([(Cond.NOT_NEGATIVE, Aff(0 if pred else -1))], ())
@@ -227,26 +239,19 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
             fix="on_false_value=nl.fp32.min",
         )
     items = checks.check_mask(pred, on_true_tile.shape, label)
-    most = MAX_SOURCES - 3  # beside them: zero, the tile and the other value
-    if len(items) > most:
+    open_items = [(kind, e) for kind, e in items if not always_holds(kind, e)] or list(items[:1])
+    if len(open_items) > 1:
         fail(
-            "CAPACITY",
-            f"{label}: a pred of {len(items)} comparisons",
+            "UNSUPPORTED_OP",
+            f"{label}: a pred of {len(open_items)} comparisons",
             operands=[("on_true_tile", on_true_tile)],
-            rule=f"at most {most} comparisons",
-            fix="select in two calls",
+            rule='one affine comparison: "it can\'t be multiple masks combined using logical operators"',
+            fix="one call a comparison: t = nisa.affine_select(pred=first, ...), then "
+            "nisa.affine_select(pred=second, on_true_tile=t, ...)",
         )
-    if len(items) > 1:
-        context.warn(f"{label}: a pred of several comparisons is one instruction a comparison")
-    values, steps = [e for _, e in items], []
-    n = len(items)
-    values += [0.0, on_true_tile, float(on_false_value)]
-    total = n + 3
-    for k, (kind, _) in enumerate(items):
-        steps.append((_COMPARISON[kind], k, n))
-    last = total
-    for k in range(1, n):
-        steps.append(("logical_and", last, total + k))
-        last = total + len(steps) - 1
-    steps.append(("select", last, n + 1, n + 2))
-    return emit_map(out_tile(on_true_tile, dtype, label), values, steps, "affine_select", "gpsimd", mask, label)
+    ((kind, e),) = open_items
+    values = [e, 0.0, on_true_tile, float(on_false_value)]
+    steps = [(_COMPARISON[kind], 0, 1), ("select", 4, 2, 3)]
+    out = out_tile(on_true_tile, dtype, label)
+    _check_selected(label, "the result", out)
+    return emit_map(out, values, steps, "affine_select", "gpsimd", mask, label)

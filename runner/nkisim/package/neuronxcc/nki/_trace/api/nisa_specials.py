@@ -5,7 +5,7 @@ import math
 from .. import checks, context, dtypes
 from ..affine import Aff
 from ..context import fail
-from ..emit import access, emit_op, new_tile, out_tile, source_of
+from ..emit import access, emit_op, new_tile, out_tile, source_of, whole_2d
 from ..limits import BN_STATS_FMAX
 from ..names import api
 from ..nodes import Op
@@ -73,7 +73,7 @@ def bn_stats(data, *, mask=None, dtype=None):
             fix="call it on tiles of 512 and combine with nisa.bn_aggr",
             official="size_of_dimension_exceed_arch_limit",
         )
-    out = _row_tile(data, 6, dtypes.float32, dtype, label)
+    out = _row_tile(data, 6, data.dtype, dtype, label)
     emit_special(label, "bn_stats", data, [(out, False)], mask=mask)
     return out
 
@@ -90,7 +90,7 @@ def bn_aggr(data, *, mask=None, dtype=None):
             rule="a multiple of 3: (count, mean, variance*count)",
             fix="give it the concatenated results of nisa.bn_stats",
         )
-    out = _row_tile(data, 2, dtypes.float32, dtype, label)
+    out = _row_tile(data, 2, data.dtype, dtype, label)
     emit_special(label, "bn_aggr", data, [(out, False)], mask=mask)
     return out
 
@@ -112,24 +112,34 @@ def max8(*, src, mask=None, dtype=None):
     return out
 
 
-def _eight(label, name, tile, data):
+def _eight(label, name, tile, data, most=3):
+    """The tile as (p, 8). @param most axes that it may have: "up to 3-dimensional", said of vals"""
     checks.check_tile(tile, label, name)
-    if tile.shape != (data.shape[0], 8):
+    if tile.shape[0] != data.shape[0] or _free(tile) != 8 or tile.ndim > most:
         fail(
             "SHAPE_BROADCAST",
             f"{label}: {name} has shape {list(tile.shape)}",
             operands=[("data", data), (name, tile)],
-            rule=f"{name} is ({data.shape[0]}, 8)",
+            rule=f"{name} has {data.shape[0]} partitions and 8 elements in each, in at most {most} axes",
             fix="use the result of nisa.max8",
         )
+    return whole_2d(tile, label) if tile.ndim > 2 else tile
 
 
 @api("nisa")
 def nc_find_index8(*, data, vals, mask=None, dtype=None):
     label = "nisa.nc_find_index8"
     checks.check_tile(data, label, "data")
-    _eight(label, "vals", vals, data)
+    vals = _eight(label, "vals", vals, data)
     out = _row_tile(data, 8, dtypes.uint32, dtype, label)
+    if out.dtype not in (dtypes.uint16, dtypes.uint32):
+        fail(
+            "DTYPE",
+            f"{label}: dtype {out.dtype}",
+            operands=[("data", data), ("vals", vals)],
+            rule="places are uint16 or uint32",
+            fix="leave dtype out (uint32); nl.copy(places, dtype=...) for another type",
+        )
     emit_special(label, "find_index8", data, [(out, False)], [vals], mask=mask)
     return out
 
@@ -138,7 +148,7 @@ def nc_find_index8(*, data, vals, mask=None, dtype=None):
 def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     label = "nisa.nc_match_replace8"
     checks.check_tile(data, label, "data")
-    _eight(label, "vals", vals, data)
+    vals = _eight(label, "vals", vals, data)
     out = out_tile(data, dtype, label)
     outs = [(out, True)]
     if dst_idx is not None and context.current().options.sdk < (2, 25):
@@ -150,7 +160,7 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
             fix="nisa.nc_find_index8(data=data, vals=vals)",
         )
     if dst_idx is not None:
-        _eight(label, "dst_idx", dst_idx, data)
+        _eight(label, "dst_idx", dst_idx, data, most=2)
         outs.append((dst_idx, False))
     emit_special(label, "match_replace8", data, outs, [vals], [imm], mask)
     return out
@@ -169,12 +179,21 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, mask=None, dtype=None):
             rule="32 integers, each 0-31 or 255",
             fix="shuffle_mask=[0] * 32",
         )
-    checks.check_same_shape(label, [("src", src), ("dst", dst)], "src and dst have one shape")
+    tiles = [("src", src), ("dst", dst)]
+    checks.check_same_shape(label, tiles, "src and dst have one shape")
+    if src.dtype is not dst.dtype:
+        fail(
+            "DTYPE",
+            f"{label}: src is {src.dtype}, dst is {dst.dtype}",
+            operands=tiles,
+            rule="dst has the data type of src",
+            fix=f"dst = nl.ndarray({tuple(src.shape)}, dtype=src.dtype); cast with nl.copy before or after",
+        )
     if src.shape[0] % 32:
         fail(
             "PARTITION_LIMIT",
             f"{label}: {src.shape[0]} partitions",
-            operands=[("src", src), ("dst", dst)],
+            operands=tiles,
             rule="the mask moves rows within quadrants of 32 partitions: 32, 64, 96 or 128",
             fix="use tiles of 32, 64, 96 or 128 partitions",
         )

@@ -173,7 +173,9 @@ def _create_hbm(trace, api_name, shape, dtype, memory, name, fill):
             f"{api_name}: a shared_hbm tensor is created inside {where}",
             operands=[("tensor", f"{list(shape)} {dtype} in {memory.name}")],
             rule="shared_hbm tensors are created at the top level of the kernel",
-            fix="move the nl.ndarray call before the loops",
+            fix="create it in the kernel itself and pass it to the helper"
+            if where == "a helper"
+            else f"move the nl.ndarray call before the {'loops' if trace.region.kind == 'loop' else 'branches'}",
             official="shared_hbm_must_in_kernel_level",
         )
     check_tensor_bytes(api_name, shape, dtype, memory.name, on_chip=False)

@@ -131,7 +131,8 @@ def _mean(label, x, axis, mask, keepdims):
 @api("nl")
 def mean(x, axis, *, dtype=None, mask=None, keepdims=False):
     value = _mean("nl.mean", x, axis, mask, keepdims)
-    target = dtype_or(x.dtype, dtype, "nl.mean")
+    # "float32 intermediate and return values are used for integer inputs"
+    target = dtype_or(x.dtype if x.dtype.is_float else dtypes.float32, dtype, "nl.mean")
     if target is dtypes.float32:
         return value
     out = new_tile(value.shape, target, api="nl.mean")
