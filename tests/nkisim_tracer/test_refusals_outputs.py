@@ -71,8 +71,8 @@ class Outputs(unittest.TestCase):
         self.assertIn("pass it to the helper", result["message"])
 
     def test_programs_of_a_grid_that_write_one_place_are_told(self):
-        """The manual says of unexpected_output_dependencies that it is of the launch grid as of affine_range; the vendor's
-        own tests let programs write equal values."""
+        """The manual says unexpected_output_dependencies of the launch grid, too; the vendor's own tests let programs
+        write equal values."""
         mine = "i = nl.program_id(0)\nt = nl.load(x[nl.ds(i * 128, 128), :])\n"
         for store, alone in (
             ("nl.store(out, value=t)\n", False),
