@@ -25,6 +25,55 @@ class Seeded(unittest.TestCase):
         return int(self.rng.integers(lo, hi + 1))
 
 
+class Operands(Seeded):
+    """tile[condition] as an operand: the documents' operand masking."""
+
+    def test_each_operand_is_trimmed_by_its_own_condition(self):
+        @nki.jit
+        def kernel(a, b):
+            plain = nl.ndarray((50, 200), dtype=nl.float32, buffer=nl.shared_hbm)
+            turned = nl.ndarray((50, 200), dtype=nl.float32, buffer=nl.shared_hbm)
+            p, m, n = nl.arange(128)[:, None], nl.arange(64)[None, :], nl.arange(256)[None, :]
+            left, right = nl.load(a), nl.load(b)
+            rows = nl.arange(64)[:, None]
+            mine = nisa.nc_matmul(left[(p < 90) & (m < 50)], right[n < 200])
+            nl.store(plain[rows, n], value=nl.copy(mine), mask=(rows < 50) & (n < 200))
+            lanes = nl.arange(128)[None, :]
+            theirs = nl.matmul(nl.copy(nl.transpose(left))[lanes < 90], right[(p < 90) & (n < 200)])
+            nl.store(turned[rows, n], value=nl.copy(theirs), mask=(rows < 50) & (n < 200))
+            return plain, turned
+
+        a, b = self.draw(128, 64), self.draw(128, 256)
+        want = a[:90, :50].T @ b[:90, :200]
+        plain, turned = kernel(a, b)
+        np.testing.assert_array_equal(plain, want)
+        np.testing.assert_array_equal(turned, want)
+
+    def test_what_is_left_out_is_not_written(self):
+        @nki.jit
+        def kernel(a, b):
+            out = nl.ndarray((64, 256), dtype=nl.float32, buffer=nl.shared_hbm)
+            acc = nl.zeros((64, 256), dtype=nl.float32, buffer=nl.psum)
+            m, n = nl.arange(64)[None, :], nl.arange(256)[None, :]
+            acc += nl.matmul(nl.load(a)[m < 32], nl.load(b)[n >= 128], transpose_x=True)
+            nl.store(out, value=acc)
+            return out
+
+        a, b = self.draw(128, 64), self.draw(128, 256)
+        want = np.zeros((64, 256), F)
+        want[:32, 128:] = a[:, :32].T @ b[:, 128:]
+        np.testing.assert_array_equal(kernel(a, b), want)
+
+    def test_nothing_else_takes_one(self):
+        head = "t = nl.load(x[0:128, :])\nf = nl.arange(512)[None, :]\n"
+        for use in ("nl.exp(t[f < 9])", "nl.load(t[f < 9])", "t[f < 9].shape", "nl.add(t, t[f < 9])"):
+            told = kernels.compile_body(head + f"u = {use}\n")
+            self.assertEqual(told["code"], "INDEXING", use)
+            self.assertIn("operands of matmuls alone are masked so", told["message"])
+        both = kernels.compile_body(head + "p = nl.arange(128)[:, None]\nu = nisa.nc_matmul(t[:, 0:128], t[p < f])\n")
+        self.assertIn("not over one of its axes", both["message"])
+
+
 class Semantics(Seeded):
     def one(self, k, m, n, conditions, a, b, base=None):
         """One accumulation under conditions(i_k, i_m, i_n) onto a tile that holds `base`."""

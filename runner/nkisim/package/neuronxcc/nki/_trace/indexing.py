@@ -43,10 +43,39 @@ class Grid:
         return self._parts[k]
 
 
+class OperandMask:
+    """tile[i_f < n]: an operand of a matmul of which the condition leaves a part out ("operand masking", nki-mask).
+    Matmuls alone take it; whatever else is asked of it says so."""
+
+    __slots__ = ("masked_tile", "condition")
+
+    def __init__(self, masked_tile, condition):
+        self.masked_tile, self.condition = masked_tile, condition
+
+    def __getattr__(self, _):
+        _refuse_condition(self.masked_tile, self.condition)
+
+
+def _refuse_condition(tensor, condition):
+    fail(
+        "INDEXING",
+        f"{condition} is used as an index",
+        operands=[("tensor", tensor)],
+        kind=TypeError,
+        rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that reads or "
+        "writes; operands of matmuls alone are masked so",
+        fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask=(i_p < n)); "
+        "nisa.nc_matmul takes mask= too",
+    )
+
+
 @method
 def __getitem__(tensor, key):
     if tensor.ndim < 2:
         check_axes(tensor)
+    if isinstance(key, Cond) and tensor.ndim == 2 and tensor.buffer_.on_chip:
+        if not all(always_holds(*item) for item in key.items):
+            return OperandMask(tensor, key)
     key = key if isinstance(key, tuple) else (key,)
     key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
     if any(type(k) is GridPart for k in key):
@@ -108,17 +137,7 @@ def _expand(tensor, key):
                 return (
                     slice(None),
                 ) * tensor.ndim  # a mask that leaves nothing out, as vendor's samples subscript with
-            fail(
-                "INDEXING",
-                f"{k} is used as an index",
-                operands=[("tensor", tensor)],
-                kind=TypeError,
-                rule="an index says where, a mask says whether: conditions on indices go to mask= of the call that "
-                "reads or writes",
-                fix="index with the grid itself and give the condition to the call: nl.load(x[i_p, i_f], mask="
-                "(i_p < n)); "
-                "nisa.nc_matmul takes mask= too",
-            )
+            _refuse_condition(tensor, k)
     count = sum(1 for k in key if k is not Ellipsis)
     if count > tensor.ndim:
         fail(

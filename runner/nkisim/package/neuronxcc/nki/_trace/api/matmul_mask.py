@@ -5,6 +5,7 @@ from .. import checks, scope
 from ..affine import Aff
 from ..conditions import Cond
 from ..context import fail
+from ..indexing import OperandMask
 
 K, M, N = range(3)
 NAMES = ("K (contraction)", "M (free axis of stationary)", "N (free axis of moving)")
@@ -13,6 +14,36 @@ NAMES = ("K (contraction)", "M (free axis of stationary)", "N (free axis of movi
 READINGS = ((K, M), (N, M))
 #: The same for nl.matmul(x, y): x is (M, K), y is (K, N).
 PLAIN_READINGS = ((M, K), (N, K))
+
+
+def unmasked(operand, axes, label):
+    """(tile, [(kind, index, axis of (K, M, N))]) of an operand: those of tile[condition].
+
+    axes: the axes of (K, M, N) that the tile's two axes are. @raises INDEXING on a condition over both"""
+    if not isinstance(operand, OperandMask):
+        return operand, ()
+    tile, out = operand.masked_tile, []
+    for kind, e in operand.condition.items:
+        for atom in e.terms:
+            scope.check_atom(atom)
+        moving = [k for k, d in enumerate(e.slots) if d]
+        place = moving[0] - len(e.slots) + 2 if moving else 0
+        if len(moving) > 1 or place < 0 or (moving and e.shape[moving[0]] != tile.shape[place]):
+            fail(
+                "INDEXING",
+                f"{label}: the condition of an operand is not over one of its axes: {e}",
+                operands=[("operand", tile)],
+                rule="tile[condition] leaves places of one axis of the tile out, over all of the axis",
+                fix="one comparison an axis: tile[(i_p < k) & (i_f < m)] with i_p = nl.arange(p)[:, None], i_f = "
+                "nl.arange(f)[None, :]",
+            )
+        out.append((kind, e, axes[place] if moving else None))
+    return tile, tuple(out)
+
+
+def placed(conditions, sizes):
+    """The conditions of unmasked() over the space (K, M, N)."""
+    return tuple(_placed(kind, e, axis, max(e.slots, key=abs, default=0), sizes) for kind, e, axis in conditions)
 
 
 def over_kmn(mask, sizes, sides, readings, label):

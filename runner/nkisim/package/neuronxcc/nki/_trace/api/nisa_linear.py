@@ -10,6 +10,7 @@ from ..shapes import broadcast_shapes
 from ..tables import function_name
 from ..tensor import Tensor
 from .nisa_common import dge_mode, engine, engine_name, nc_version, oob_mode
+from .matmul_mask import K, M, N, unmasked
 from .nl_linear import emit_matmul, emit_transpose, on_sbuf
 
 
@@ -65,6 +66,9 @@ def nc_matmul(
     mask=None,
 ):
     label = "nisa.nc_matmul"
+    stationary, masked_stationary = unmasked(stationary, (K, M), label)
+    moving, masked_moving = unmasked(moving, (K, N), label)
+    masks = masked_stationary + masked_moving
     tiles = []
     for name, tile in (("stationary", stationary), ("moving", moving)):
         checks.require_tensor(tile, label, name)
@@ -79,10 +83,10 @@ def nc_matmul(
     if tile_position:
         _check_tile(label, tile_position, tile_size, tiles)
     if is_transpose:  # one operand is an identity: the values pass unchanged and keep their type
-        out = emit_matmul(label, tiles[0], tiles[1], mask, dtype=tiles[1].dtype)
+        out = emit_matmul(label, tiles[0], tiles[1], mask, dtype=tiles[1].dtype, operand_masks=masks)
         out.buffer_.from_transpose = True
         return out
-    return emit_matmul(label, tiles[0], tiles[1], mask)
+    return emit_matmul(label, tiles[0], tiles[1], mask, operand_masks=masks)
 
 
 @api("nisa")

@@ -9,7 +9,7 @@ from ..limits import MOVING_FMAX, PMAX, STATIONARY_FMAX
 from ..names import api
 from ..nodes import Op
 from ..tensor import Tensor
-from .matmul_mask import K, M, N, PLAIN_READINGS, READINGS, of_result, over_kmn
+from .matmul_mask import K, M, N, PLAIN_READINGS, READINGS, of_result, over_kmn, placed, unmasked
 from .nl_memory import swap, swap_mask
 
 
@@ -79,10 +79,11 @@ def _check_sizes(label, stationary, moving):
             )
 
 
-def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32, x=None):
+def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32, x=None, operand_masks=()):
     """stationary^T @ moving in a new PSUM tile. Free axes count as one; the result keeps those of moving.
 
-    x: the (M, K) operand of nl.matmul that `stationary` is the transpose of; masks index it."""
+    x: the (M, K) operand of nl.matmul that `stationary` is the transpose of; masks index it. operand_masks: as
+    matmul_mask.unmasked() gives them."""
     free = moving.shape[1:]
     sides = (
         ("stationary", stationary, (K, M)) if x is None else ("x", x, (M, K)),
@@ -94,6 +95,7 @@ def emit_matmul(label, stationary, moving, mask=None, dtype=dtypes.float32, x=No
     (k, m), n = stationary.shape, moving.shape[1]
     shape = (k, m, n)
     items = over_kmn(mask, shape, sides, READINGS if x is None else PLAIN_READINGS, label)
+    items += placed(operand_masks, shape)
     out = new_tile((m, n), dtype, "psum", api=label)
     place = lambda tile, slots: Tensor(
         tile.buffer_,
@@ -187,10 +189,13 @@ def transpose(x, *, dtype=None, mask=None):
 @api("nl")
 def matmul(x, y, *, transpose_x=False, mask=None):
     label = "nl.matmul"
+    x, masked_x = unmasked(x, (K, M) if transpose_x else (M, K), label)
+    y, masked_y = unmasked(y, (K, N), label)
+    masks = masked_x + masked_y
     x = on_sbuf(x, label, "x")
     y = on_sbuf(y, label, "y")
     if transpose_x:
-        return emit_matmul(label, x, y, mask)
+        return emit_matmul(label, x, y, mask, operand_masks=masks)
     operands = [("x", x), ("y", y)]
     if x.ndim == 2 and x.shape[1] > 128:
         fail(
@@ -218,4 +223,4 @@ def matmul(x, y, *, transpose_x=False, mask=None):
         )
     _check_types(label, operands)
     turned = emit_transpose(label, x, "tensor")
-    return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask, x=x)
+    return emit_matmul(label, on_sbuf(turned, label, "x"), y, mask, x=x, operand_masks=masks)
