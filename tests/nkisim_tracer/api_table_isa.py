@@ -11,7 +11,7 @@ scalar_tensor_tensor tensor_reduce tensor_partition_reduce tensor_tensor_scan te
 tensor_copy_dynamic_dst tensor_copy_predicated reciprocal memset dropout iota affine_select range_select select_reduce
 sequence_bounds bn_stats bn_aggr max8 nc_find_index8 nc_match_replace8 nc_stream_shuffle local_gather dma_copy
 dma_transpose get_nc_version reduce_cmd oob_mode dge_mode nc_version engine tensor_engine vector_engine scalar_engine
-gpsimd_engine sync_engine unknown_engine
+gpsimd_engine sync_engine unknown_engine fp32 dma_engine
 """.split()
 
 _COLUMN = draw(32, 1)
@@ -275,9 +275,10 @@ row(
     tol=None,
 )
 row(
-    "nisa.get_nc_version nisa.nc_version nisa.engine nisa.sync_engine",
+    "nisa.get_nc_version nisa.nc_version nisa.engine nisa.sync_engine nisa.fp32 nisa.dma_engine",
     {},
     "assert nisa.get_nc_version() == nisa.nc_version.gen2 and nisa.engine.sync == nisa.sync_engine\n"
+    "assert nisa.fp32.min == nl.fp32.min and nisa.dma_engine is not None\n"
     "nl.store(out, value=nisa.memset((1, 1), 2.0, nl.float32))",
     np.full((1, 1), 2),
     tol=None,

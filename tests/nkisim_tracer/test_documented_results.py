@@ -9,6 +9,7 @@ import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 
 from against_numpy import AgainstNumpy, RNG, draw
+from kernels import compile_body
 
 
 def _integers(low, high, dtype, *shape):
@@ -85,6 +86,62 @@ class Integers(AgainstNumpy):
 
         x = _integers(0, 100, np.int32, 128, 30)
         self.close(kernel(x), x.mean(axis=1, keepdims=True, dtype=np.float64).astype(np.float32), 1e-6)
+
+
+class BitPatterns(AgainstNumpy):
+    """Bitwise functions treat elements as bit patterns of their type; the right shift is the logical one."""
+
+    def test_right_shifts_of_narrow_signed_types_move_zeros_in(self):
+        @nki.jit
+        def kernel(x, y):
+            small = nl.ndarray(x.shape, dtype=nl.int8, buffer=nl.shared_hbm)
+            wide = nl.ndarray(y.shape, dtype=nl.int16, buffer=nl.shared_hbm)
+            a, b = nl.load(x), nl.load(y)
+            nl.store(small, nl.right_shift(a, np.int8(1)))
+            nl.store(wide, nisa.tensor_scalar(b, nl.right_shift, 3, op1=nl.bitwise_or, operand1=1))
+            return small, wide
+
+        x, y = _integers(-128, 128, np.int8, 128, 8), _integers(-3000, 3000, np.int16, 128, 8)
+        small, wide = kernel(x, y)
+        np.testing.assert_array_equal(small, (x.view(np.uint8) >> 1).view(np.int8))
+        np.testing.assert_array_equal(wide, ((y.view(np.uint16) >> 3) | 1).view(np.int16))
+
+    def test_unsigned_words_and_numbers_stay_words(self):
+        """A xorshift: by the promotion of uint32 with a Python number, int32, it would be float32, which has no bits."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.uint32, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            t = nl.bitwise_xor(t, nl.left_shift(t, 13))
+            t = t ^ (t >> 17)
+            nl.store(out, nl.bitwise_xor(t, nl.left_shift(t, 5)))
+            return out
+
+        x = _integers(0, 2**32, np.uint32, 128, 8)
+        want = x ^ (x << np.uint32(13))
+        want ^= want >> np.uint32(17)
+        np.testing.assert_array_equal(kernel(x), want ^ (want << np.uint32(5)))
+
+
+class Signatures(AgainstNumpy):
+    def test_names_and_places_of_arguments(self):
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+            t = nl.load(x).assert_shape((128, 8))
+            t = nl.mod(t, 3.0, nl.float32)
+            assert nl.fmod(t, 2.0, nl.bfloat16).dtype == nl.bfloat16
+            nl.store(out, nl.maximum(nl.static_cast(arr=t, dtype=nl.float32), nisa.fp32.min))
+            return out
+
+        x = draw(128, 8)
+        self.close(kernel(x), np.mod(x, np.float32(3)))
+
+    def test_a_wrong_assertion_of_a_shape(self):
+        told = compile_body("t = nl.load(x[0:128, :]).assert_shape((128, 8))\n")
+        self.assertEqual(told["code"], "RANK_LAYOUT")
+        self.assertIn("assert_shape says [128, 8], the tensor has [128, 512]", told["message"])
 
 
 class Defaults(AgainstNumpy):

@@ -122,6 +122,23 @@ def _work(dst, values, steps):
     return WORK_F32
 
 
+_SHIFT_RIGHT, _AND = FN["shift_right"], FN["bitwise_and"]
+
+
+def _as_patterns(dst, values, steps):
+    """(values, steps) where a right shift of int8 or int16 moves zeros in: integers are worked on in 32 bits, and the
+    bits that their sign fills are none of the pattern (documents: logical shift right, elements are bit patterns)."""
+    first = steps[0] if steps else ()
+    source = values[first[1]] if first and first[0] == _SHIFT_RIGHT and first[1] < len(values) else None
+    dtype = source.dtype if isinstance(source, Tensor) else None
+    if dtype is None or dtype.kind != "i" or dtype.bits == 32 or dst.dtype.bits > dtype.bits:
+        return values, steps
+    count = len(values)
+    moved = [(f, *(k + 2 if k >= count else k for k in operands)) for f, *operands in steps]
+    moved[0] = (_SHIFT_RIGHT, count + 1, first[2])
+    return [*values, float((1 << dtype.bits) - 1)], [(_AND, first[1], count), *moved]
+
+
 def _checked_mask(mask, shape, api):
     """A mask of the API's, or one already over this space."""
     if isinstance(mask, tuple):
@@ -149,10 +166,11 @@ def emit_map(
     shape = tuple(shape or dst.shape)
     items = _checked_mask(mask, shape, api)
     dma = engine == "dma"
+    steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
+    values, steps = _as_patterns(dst, values, steps)
     sources = [source_of(v, shape, items, api, dma) for v in values]
     target = access(dst, shape, items, api, writes=True, dma=dma)
     scope.check_affine_output(target, own or accumulate is not None, api, items)
-    steps = [(FN[name],) + tuple(operands) for name, *operands in steps]
     if work is None:
         work = _work(dst, values, steps)
         if accumulate is not None and work == WORK_RAW:

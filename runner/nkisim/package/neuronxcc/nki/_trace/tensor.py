@@ -86,6 +86,19 @@ class Tensor(TensorRefusals):
     def itemsize(self):
         return self.dtype.size
 
+    def assert_shape(self, shape):
+        """The tensor itself. @raises annotation_shape_mismatch"""
+        if tuple(shape) != tuple(self.shape):
+            fail(
+                "RANK_LAYOUT",
+                f"assert_shape says {list(shape)}, the tensor has {list(self.shape)}",
+                operands=[("tensor", self)],
+                rule="the shape that is asserted is the tensor's",
+                fix="correct the shape or the indices",
+                official="annotation_shape_mismatch",
+            )
+        return self
+
     @property
     def is_whole(self):
         whole = identity_dims(self.buffer_.shape)

@@ -1,7 +1,7 @@
 """neuronxcc.nki.isa: single instructions of NeuronCore-v2."""
 
 from .._trace import names as _names
-from .._trace.api import gather as _gather, random as _random  # noqa: F401
+from .._trace.api import gather as _gather, nl_constants as _constants, random as _random  # noqa: F401
 from .._trace.api import (
     nisa_common as _common,
     nisa_linear as _linear,
@@ -13,6 +13,8 @@ from .._trace.api import (
 _TABLE = _names.REGISTRY["nisa"]
 for _name in ("engine", "reduce_cmd", "oob_mode", "dge_mode", "nc_version"):
     _TABLE.setdefault(_name, getattr(_common, _name))
+_TABLE.setdefault("fp32", _constants.fp32)
+_TABLE.setdefault("dma_engine", _common.dma_engine)
 for _name in ("tensor", "vector", "scalar", "gpsimd", "sync", "unknown"):
     _TABLE.setdefault(f"{_name}_engine", _common.engine[_name])
 _LATER = {name for (module, name) in _names.SINCE if module == "nisa"}

@@ -1,7 +1,5 @@
 """neuronxcc.nki.language: tensors, elementwise functions, reductions, loops and grids."""
 
-import types as _types
-
 # What these files register is all that stands in _TABLE; their order is the order of names in advice.
 from .._trace import checks as _checks, dtypes as _dtypes, names as _names
 from .._trace.api import nl_elementwise as _elementwise, nl_create as _create  # noqa: F401
@@ -12,7 +10,6 @@ from .._trace.api import operators as _operators  # noqa: F401
 from . import constants  # noqa: F401
 
 _TABLE = _names.REGISTRY["nl"]
-fp32 = _types.SimpleNamespace(min=-3.4028234663852886e38)
 _VALUES = dict(
     sbuf=_create.sbuf,
     psum=_create.psum,
@@ -22,7 +19,7 @@ _VALUES = dict(
     par_dim=_create.par_dim,
     mgrid=_index.mgrid,
     tile_size=_index.tile_size,
-    fp32=fp32,
+    fp32=_constants.fp32,
 )
 for (
     _name

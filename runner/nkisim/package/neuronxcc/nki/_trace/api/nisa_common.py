@@ -15,6 +15,9 @@ class engine(enum.Enum):
     tensor, vector, scalar, gpsimd, sync, unknown = 1, 5, 2, 3, 6, 0
 
 
+dma_engine = "dma"  # documented as a value; no instruction takes it
+
+
 class reduce_cmd(enum.Enum):
     idle, reset, reduce, reset_reduce = 0, 1, 2, 3
 

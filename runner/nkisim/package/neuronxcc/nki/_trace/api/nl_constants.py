@@ -1,5 +1,7 @@
 """nl: compile-time constants, whose bytes are part of the program."""
 
+import types
+
 from .. import context, dtypes, host
 from ..affine import Aff, as_int
 from ..checks import need_dtype
@@ -8,6 +10,8 @@ from ..context import fail
 from ..names import api
 from ..nodes import Buffer
 from ..tensor import Tensor
+
+fp32 = types.SimpleNamespace(min=-3.4028234663852886e38)  # nl.fp32 and nisa.fp32
 
 
 def _constant(array_bytes, shape, dtype, name):

@@ -64,6 +64,8 @@ def binary_call(name, x, y, dtype=None, mask=None, partition_broadcast=True, lab
         target = dtypes.promote(operand_dtype(x), operand_dtype(y))
         if name == "divide" and target.is_integer:
             target = dtypes.float32  # as numpy's: nl.floor(i / 38) of an int32 tile is 0 at 37
+        if name in BITVEC and target.is_float:
+            target = dtypes.uint32  # of uint32 with int32 (or a Python number): bit patterns have no float type
     checks.check_partition_count(
         label,
         shape[0],
@@ -131,6 +133,11 @@ def unary_call(name, x, dtype=None, mask=None, label=None):
 def _make_binary(public, name):
     def function(x, y, *, dtype=None, mask=None):
         return binary_call(name, x, y, dtype, mask, True, f"nl.{public}")
+
+    def by_position(x, y, dtype=None, mask=None):
+        return binary_call(name, x, y, dtype, mask, True, f"nl.{public}")
+
+    function = by_position if public in ("mod", "fmod") else function  # so the documents write these two
 
     function.__name__ = function.__qualname__ = public
     return api("nl", public)(function)

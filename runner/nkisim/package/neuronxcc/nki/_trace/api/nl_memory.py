@@ -204,19 +204,19 @@ def copy(src, *, mask=None, dtype=None):
 
 
 @api("nl", host=True)
-def static_cast(value, dtype):
+def static_cast(arr, dtype):
     """Numbers and numpy arrays are cast on the host, as C casts them; tiles by a copy; an index stays an index."""
     name = "nl.static_cast"
     target = need_dtype(dtype, name)
-    if isinstance(value, Tensor):
-        return cast(value, target, None, name)
-    if isinstance(value, (Aff, Cond)):
-        return value
-    if not hasattr(value, "astype"):
-        return target(value)
+    if isinstance(arr, Tensor):
+        return cast(arr, target, None, name)
+    if isinstance(arr, (Aff, Cond)):
+        return arr
+    if not hasattr(arr, "astype"):
+        return target(arr)
     if target.name in FORMATS and target.dtype.kind == "V":
-        return host.cast(value, target)
-    return value.astype(target.dtype)
+        return host.cast(arr, target)
+    return arr.astype(target.dtype)
 
 
 @api("nl")
