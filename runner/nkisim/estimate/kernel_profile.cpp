@@ -88,21 +88,16 @@ ordered_json to_json(const KernelProfile& profile) {
     lanes[std::string(kLaneNames[lane])] = {{"busy_us", sums.busy_us[lane]},
                                             {"played_share", played_share(profile, lane)}};
   }
-  const Traffic& moved = sums.traffic;
-  return {{"estimate_us", sums.us},
-          {"bound", kLaneNames[bound_of(profile)]},
-          {"roofline_us", sums.roofline_us},
-          {"flops", sums.flops},
-          {"engines", lanes},
-          {"hbm_read_bytes", moved.hbm_read},
-          {"hbm_write_bytes", moved.hbm_written},
-          {"sbuf_read_bytes", moved.sbuf_read},
-          {"sbuf_write_bytes", moved.sbuf_written},
-          {"psum_read_bytes", moved.psum_read},
-          {"psum_write_bytes", moved.psum_written},
-          {"spill_bytes", sums.spilled_bytes},
-          {"timeline_us", profile.timeline.us},
-          {"timeline_whole", profile.timeline.whole}};
+  ordered_json out = {{"estimate_us", sums.us},
+                      {"bound", kLaneNames[bound_of(profile)]},
+                      {"roofline_us", sums.roofline_us},
+                      {"flops", sums.flops},
+                      {"engines", lanes}};
+  for (const Counter& counter : kCounters) out[std::string(counter.name)] = sums.traffic.*counter.bytes;
+  out["spill_bytes"] = sums.spilled_bytes;
+  out["timeline_us"] = profile.timeline.us;
+  out["timeline_whole"] = profile.timeline.whole;
+  return out;
 }
 
 std::string profile_text(const KernelProfile& profile) {
