@@ -11,7 +11,7 @@
 namespace nkigrid::nkisim {
 namespace {
 
-constexpr std::size_t kFusionReach = 8;  ///< nodes from a loop to the one that joins it
+constexpr std::size_t kFusionReach = 8;  ///< nodes from a loop back to the one that it joins
 
 /// A part of a tensor that a trip has to itself: `coefficient * loop + constant` in one dimension.
 struct Part {
@@ -96,72 +96,92 @@ Meeting meeting_of(const Uses& one, const Uses& other) {
   return meeting;
 }
 
+bool equal_trips(const Node& one, const Node& other) {
+  const Loop *a = std::get_if<Loop>(&one.what), *b = std::get_if<Loop>(&other.what);
+  return a != nullptr && b != nullptr && a->trips == b->trips && a->start == b->start && a->step == b->step;
+}
+
+/// Goes over each block once and looks back a few nodes from each loop: a program costs its size, however it is made.
 class Fuser {
  public:
-  explicit Fuser(Program& program) : program_(program) {}
+  explicit Fuser(const Program& program) : program_(program) {}
 
   void block(Block& nodes) {
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      if (!std::holds_alternative<Loop>(nodes[k].what)) continue;
-      Uses uses = UseSurvey(program_, nodes[k]).uses();
-      while (join_next(nodes, k, uses)) {
-      }
-    }
+    Block done;
+    std::vector<std::optional<Uses>> uses;  // of the nodes in `done`, as far as somebody asked
     for (Node& node : nodes) {
-      if (Loop* loop = std::get_if<Loop>(&node.what)) block(loop->body);
-      if (If* branch = std::get_if<If>(&node.what)) {
-        block(branch->then_body);
-        block(branch->else_body);
+      std::optional<Uses> mine;
+      for (std::size_t back = 1; back <= std::min(kFusionReach, done.size()); ++back) {
+        const std::size_t at = done.size() - back;
+        if (!equal_trips(done[at], node)) continue;
+        if (!mine) mine = UseSurvey(program_, node).uses();
+        if (meeting_of(known(done, uses, at), *mine) != Meeting::by_trip || !may_sink(done, uses, at)) continue;
+        sink(done, uses, at);
+        join(done.back(), *uses.back(), node, *mine);
+        break;
       }
+      if (const Loop* loop = std::get_if<Loop>(&node.what); loop != nullptr && joined_.contains(loop->id)) continue;
+      done.push_back(std::move(node));
+      uses.push_back(std::move(mine));
     }
+    nodes = std::move(done);
+    for (Node& node : nodes) inside(node);
   }
+  /// Loop ids: joined -> the one that it is part of.
+  const std::map<std::uint32_t, std::uint32_t>& joined() const { return joined_; }
 
  private:
-  /// @param at the loop, and its uses: both follow it
-  bool join_next(Block& nodes, std::size_t& at, Uses& uses) {
-    for (std::size_t k = at + 1; k < std::min(nodes.size(), at + 1 + kFusionReach); ++k) {
-      const Uses others = UseSurvey(program_, nodes[k]).uses();
-      const Meeting meeting = meeting_of(uses, others);
-      const Loop* other = std::get_if<Loop>(&nodes[k].what);
-      if (other != nullptr && meeting == Meeting::by_trip && equal_trips(std::get<Loop>(nodes[at].what), *other)) {
-        for (const auto& [buffer, use] : others) {
-          const auto [found, fresh] = uses.try_emplace(buffer, use);
-          if (!fresh) found->second = met(found->second, use);
-        }
-        join(nodes, at, k);
-        return true;
-      }
-      if (meeting != Meeting::none) return false;
+  void inside(Node& node) {
+    if (Loop* loop = std::get_if<Loop>(&node.what)) block(loop->body);
+    if (If* branch = std::get_if<If>(&node.what)) {
+      block(branch->then_body);
+      block(branch->else_body);
     }
-    return false;
   }
-  static bool equal_trips(const Loop& one, const Loop& other) {
-    return one.trips == other.trips && one.start == other.start && one.step == other.step;
+  const Uses& known(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) const {
+    if (!uses[at]) uses[at] = UseSurvey(program_, done[at]).uses();
+    return *uses[at];
+  }
+  /// May a loop follow all that follows it?
+  bool may_sink(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) const {
+    for (std::size_t k = at + 1; k < done.size(); ++k) {
+      if (meeting_of(known(done, uses, at), known(done, uses, k)) != Meeting::none) return false;
+    }
+    return true;
+  }
+  static void sink(Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) {
+    const auto to_end = [at](auto& list) {
+      const auto first = list.begin() + static_cast<std::ptrdiff_t>(at);
+      std::rotate(first, first + 1, list.end());
+    };
+    to_end(done);
+    to_end(uses);
+  }
+  void join(Node& one, Uses& uses, Node& other, const Uses& others) {
+    Loop &loop = std::get<Loop>(one.what), &second = std::get<Loop>(other.what);
+    joined_[second.id] = loop.id;
+    for (Node& node : second.body) loop.body.push_back(std::move(node));
+    for (const auto& [buffer, use] : others) {
+      const auto [found, fresh] = uses.try_emplace(buffer, use);
+      if (!fresh) found->second = met(found->second, use);
+    }
   }
 
-  void join(Block& nodes, std::size_t& at, std::size_t k) {
-    Loop other = std::move(std::get<Loop>(nodes[k].what));
-    nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(k));
-    const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(at);
-    std::rotate(first, first + 1, nodes.begin() + static_cast<std::ptrdiff_t>(k));
-    at = k - 1;
-    Loop& loop = std::get<Loop>(nodes[at].what);
-    for (Atom& atom : program_.atoms) {
-      if (atom.kind == Atom::Kind::loop && atom.id == other.id) atom.id = loop.id;
-    }
-    for (Node& node : other.body) loop.body.push_back(std::move(node));
-  }
-
-  Program& program_;
+  const Program& program_;
+  std::map<std::uint32_t, std::uint32_t> joined_;
 };
 
-/// A loop has one atom, so that who compares indices as they are written finds those of joined loops equal.
-void unify_atoms(Program& program) {
+/// Joined loops' atoms are the joint loop's: one atom, so that who compares indices as they are written finds them
+/// equal.
+void unify_atoms(Program& program, const std::map<std::uint32_t, std::uint32_t>& joined) {
   std::map<std::uint32_t, std::uint32_t> first;  // by loop id
   std::vector<std::uint32_t> unified(program.atoms.size());
   for (std::uint32_t a = 0; a < program.atoms.size(); ++a) {
-    const Atom& atom = program.atoms[a];
-    unified[a] = atom.kind == Atom::Kind::loop ? first.try_emplace(atom.id, a).first->second : a;
+    Atom& atom = program.atoms[a];
+    unified[a] = a;
+    if (atom.kind != Atom::Kind::loop) continue;
+    if (const auto found = joined.find(atom.id); found != joined.end()) atom.id = found->second;
+    unified[a] = first.try_emplace(atom.id, a).first->second;
   }
   rewrite_accesses(program, [&](Access& access) {
     for (Index& dim : access.dims) {
@@ -173,8 +193,9 @@ void unify_atoms(Program& program) {
 }  // namespace
 
 void fuse_loops(Program& program) {
-  Fuser(program).block(program.body);
-  unify_atoms(program);
+  Fuser fuser(program);
+  fuser.block(program.body);
+  if (!fuser.joined().empty()) unify_atoms(program, fuser.joined());
 }
 
 }  // namespace nkigrid::nkisim

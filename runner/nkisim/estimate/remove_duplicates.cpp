@@ -9,7 +9,7 @@
 namespace nkigrid::nkisim {
 namespace {
 
-constexpr std::size_t kDuplicateReach = 8;  ///< nodes from a loop to its duplicate
+constexpr std::size_t kDuplicateReach = 8;  ///< nodes from a loop back to what it repeats
 
 /// Which tensor and which loop of the second part stand for which of the first.
 struct Pairing {
@@ -121,15 +121,18 @@ class Remover {
   }
 
   void block(Block& nodes) {
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      if (Loop* loop = std::get_if<Loop>(&nodes[k].what)) {
-        for (std::size_t other = k + 1; other < std::min(nodes.size(), k + 1 + kDuplicateReach);)
-          other += remove(nodes, k, other) ? 0 : 1;
+    Block done;
+    for (Node& node : nodes) {
+      if (Loop* loop = std::get_if<Loop>(&node.what)) {
+        if (is_made(done, node)) continue;
         block(loop->body);
       }
+      done.push_back(std::move(node));
     }
+    nodes = std::move(done);
   }
   void finish() {
+    if (removed_.buffers.empty()) return;
     rewrite_accesses(program_, [&](Access& access) {
       const auto found = removed_.buffers.find(access.buffer);
       if (found != removed_.buffers.end()) access.buffer = found->second;
@@ -141,14 +144,16 @@ class Remover {
   }
 
  private:
-  bool remove(Block& nodes, std::size_t k, std::size_t other) {
-    Comparer comparer(program_, writers_);
-    if (!comparer.same(nodes[k], nodes[other]) || !comparer.pairing().computes) return false;
-    const Pairing& pairing = comparer.pairing();
-    removed_.buffers.insert(pairing.buffers.begin(), pairing.buffers.end());
-    removed_.loops.insert(pairing.loops.begin(), pairing.loops.end());
-    nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(other));
-    return true;
+  /// By one of the last nodes?
+  bool is_made(const Block& done, const Node& node) {
+    for (std::size_t back = 1; back <= std::min(kDuplicateReach, done.size()); ++back) {
+      Comparer comparer(program_, writers_);
+      if (!comparer.same(done[done.size() - back], node) || !comparer.pairing().computes) continue;
+      removed_.buffers.insert(comparer.pairing().buffers.begin(), comparer.pairing().buffers.end());
+      removed_.loops.insert(comparer.pairing().loops.begin(), comparer.pairing().loops.end());
+      return true;
+    }
+    return false;
   }
 
   Program& program_;
