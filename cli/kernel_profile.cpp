@@ -33,6 +33,7 @@ void print_profile(const nkisim::KernelProfile& profile) {
       bytes_text(sums.spilled_bytes));
   say("  sbuf  read {:>10}  written {:>10}\n", bytes_text(moved.sbuf_read), bytes_text(moved.sbuf_written));
   say("  psum  read {:>10}  written {:>10}\n", bytes_text(moved.psum_read), bytes_text(moved.psum_written));
+  say("  as the vendor's profiler counts: all bytes of transfers, one partition's of instructions\n");
   say("  timeline: {} operations in {:.1f} us{}\n", profile.timeline.events.size(), profile.timeline.us,
       profile.timeline.whole ? "" : ", the first of the program");
   say("  the timeline waits for operands and leaves out spills and invariant loads; the estimate is of the busy "

@@ -1,8 +1,10 @@
 #include "runner/nkisim/capi.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -144,7 +146,10 @@ double nkisim_estimate_us(const void* program, size_t size) {
   return figure_of(program, size, [](const Profile& profile) { return profile.us; });
 }
 
-double nkisim_hbm_bytes(const void* program, size_t size) {
-  return figure_of(program, size,
-                   [](const Profile& profile) { return profile.traffic.hbm_read + profile.traffic.hbm_written; });
+double nkisim_counter(const void* program, size_t size, const char* name) {
+  return figure_of(program, size, [&](const Profile& profile) {
+    const auto found = std::find_if(kCounters.begin(), kCounters.end(),
+                                    [&](const Counter& counter) { return counter.name == std::string_view(name); });
+    return found == kCounters.end() ? -1 : profile.traffic.*found->bytes;
+  });
 }

@@ -33,8 +33,9 @@ int nkisim_diagnose(const void* program, size_t size, const void* const* inputs,
 
 /// Latency estimate [us]; negative for no valid program.
 double nkisim_estimate_us(const void* program, size_t size);
-/// Bytes to and from HBM that go with it, spills included; negative for no valid program.
-double nkisim_hbm_bytes(const void* program, size_t size);
+/// Bytes that go with it, spills included, under the name of a counter of the vendor's profiler ("hbm_read_bytes", ...:
+/// estimate/traffic.hpp); negative for no valid program, or no such counter.
+double nkisim_counter(const void* program, size_t size, const char* name);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,16 @@ class Profile(unittest.TestCase):
         self.assertGreater(profile["hbm_write_bytes"], 0)
         self.assertLessEqual(profile["roofline_us"], profile["estimate_us"])
 
+    def test_the_estimate_is_made_of_the_busy_times(self):
+        """docs/decisions/estimate.md: M + 0.3 (S - M) + 2 us; GpSimd takes turns with the vector engine."""
+        done, _ = self.profile("--json")
+        profile = json.loads(done.stdout)["profile"]
+        busy = {name: lane["busy_us"] for name, lane in profile["engines"].items()}
+        busy["vector"] += busy.pop("gpsimd")
+        most = max(busy.values())
+        self.assertAlmostEqual(profile["estimate_us"], most + 0.3 * (sum(busy.values()) - most) + 2, places=6)
+        self.assertEqual(profile["bound"], max(busy, key=busy.get))
+
     def test_the_trace_is_complete_events_on_named_lanes(self):
         _, trace = self.profile("-q")
         self.assertIn("not measured", trace["otherData"]["note"])
@@ -50,6 +60,11 @@ class Profile(unittest.TestCase):
             self.assertIn(event["tid"], names)
             self.assertGreater(event["args"]["line"], 0)
         self.assertLessEqual({"load", "store"}, {e["name"] for e in work})
+        for lane in names:
+            ends = [0, *(e["ts"] + e["dur"] for e in work if e["tid"] == lane)]
+            begins = [e["ts"] for e in work if e["tid"] == lane]
+            for end, begin in zip(sorted(ends), sorted(begins)):
+                self.assertLess(end, begin + 1e-6, "a viewer would nest what overlaps")
 
     def test_other_backends_are_refused(self):
         done, trace = self.profile("--backend", "neuron")

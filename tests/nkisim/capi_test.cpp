@@ -20,14 +20,14 @@ struct Library {
   decltype(&nkisim_run) run = nullptr;
   decltype(&nkisim_diagnose) diagnose = nullptr;
   decltype(&nkisim_estimate_us) estimate_us = nullptr;
-  decltype(&nkisim_hbm_bytes) hbm_bytes = nullptr;
+  decltype(&nkisim_counter) counter = nullptr;
   Library() {
     if (handle == nullptr) return;
     validate = reinterpret_cast<decltype(validate)>(dlsym(handle, "nkisim_validate"));
     run = reinterpret_cast<decltype(run)>(dlsym(handle, "nkisim_run"));
     diagnose = reinterpret_cast<decltype(diagnose)>(dlsym(handle, "nkisim_diagnose"));
     estimate_us = reinterpret_cast<decltype(estimate_us)>(dlsym(handle, "nkisim_estimate_us"));
-    hbm_bytes = reinterpret_cast<decltype(hbm_bytes)>(dlsym(handle, "nkisim_hbm_bytes"));
+    counter = reinterpret_cast<decltype(counter)>(dlsym(handle, "nkisim_counter"));
   }
 };
 
@@ -52,7 +52,9 @@ TEST_F(CApi, RunsAProgramAndReportsInJson) {
   EXPECT_EQ(out, std::vector<float>(512, 3.5f));
   EXPECT_STREQ(report, R"({"code":"","line":0,"message":"","hints":[],"unwritten":[0]})");
   EXPECT_GT(library->estimate_us(bytes.data(), bytes.size()), 2.0);
-  EXPECT_EQ(library->hbm_bytes(bytes.data(), bytes.size()), 3 * 2048);
+  EXPECT_EQ(library->counter(bytes.data(), bytes.size(), "hbm_read_bytes"), 2 * 2048);
+  EXPECT_EQ(library->counter(bytes.data(), bytes.size(), "hbm_write_bytes"), 2048);
+  EXPECT_LT(library->counter(bytes.data(), bytes.size(), "hbm_bytes"), 0);
 }
 
 TEST_F(CApi, SaysWhyAProgramIsRefused) {
@@ -64,7 +66,7 @@ TEST_F(CApi, SaysWhyAProgramIsRefused) {
   EXPECT_STREQ(tiny, "program");
   EXPECT_EQ(library->validate(nullptr, 0, nullptr, 0), NKISIM_CORRUPT);
   EXPECT_LT(library->estimate_us("x", 1), 0);
-  EXPECT_LT(library->hbm_bytes("x", 1), 0);
+  EXPECT_LT(library->counter("x", 1, "hbm_read_bytes"), 0);
 }
 
 TEST_F(CApi, WrongSizesAreMisuse) {

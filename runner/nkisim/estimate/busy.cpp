@@ -21,24 +21,22 @@ void Busy::add(const Cost& cost, double times) {
   }
   flops_ += times * cost.flops;
   tensor_us_ += times * cost.tensor_us;
-  traffic_.hbm_read += times * cost.traffic.hbm_read;
-  traffic_.hbm_written += times * cost.traffic.hbm_written;
-  traffic_.sbuf_read += times * cost.traffic.sbuf_read;
-  traffic_.sbuf_written += times * cost.traffic.sbuf_written;
-  traffic_.psum_read += times * cost.traffic.psum_read;
-  traffic_.psum_written += times * cost.traffic.psum_written;
+  traffic_ += times * cost.traffic;
 }
 
-void Busy::spill(double bytes, double times) {
-  us_[index_of(Lane::dma)] += times * 2 * bytes / kDmaBytesPerUs;
-  traffic_.hbm_read += times * bytes;
-  traffic_.hbm_written += times * bytes;
-  spilled_ += times * 2 * bytes;
+void Busy::spill(double saved, double restored, double times) {
+  us_[index_of(Lane::dma)] += times * (saved + restored) / kDmaBytesPerUs;
+  traffic_.hbm_written += times * saved;
+  traffic_.sbuf_read += times * saved;
+  traffic_.hbm_read += times * restored;
+  traffic_.sbuf_written += times * restored;
+  spilled_ += times * (saved + restored);
 }
 
 void Busy::reload(double bytes, double times) {
   us_[index_of(Lane::dma)] += times * bytes / kDmaBytesPerUs;
   traffic_.hbm_read += times * bytes;
+  traffic_.sbuf_written += times * bytes;
 }
 
 std::array<double, kLaneCount> Busy::us_by_lane() const {

@@ -11,8 +11,8 @@ namespace nkigrid::nkisim {
 class Busy {
  public:
   void add(const Cost& cost, double times);
-  /// Bytes that go out to HBM and come back.
-  void spill(double bytes, double times);
+  /// Bytes that go out to HBM, and bytes of them that come back.
+  void spill(double saved, double restored, double times);
   /// Bytes that are loaded once more.
   void reload(double bytes, double times);
 

@@ -145,36 +145,6 @@ void transfer(Cost& cost, const Program& program, const Head& head, const Access
   cost.dma_us += std::max(moved / kDmaBytesPerUs, kDmaStartUs);
 }
 
-/// Each element that an access touches, once: an axis that it does not walk repeats them.
-double bytes_of(const Program& program, const Access& access, const std::vector<std::int64_t>& shape) {
-  double bytes = static_cast<double>(size_of(program.buffers[access.buffer].dtype));
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const bool walks = std::any_of(access.dims.begin(), access.dims.end(),
-                                   [&](const Index& dim) { return axis < dim.slots.size() && dim.slots[axis] != 0; });
-    if (walks) bytes *= static_cast<double>(shape[axis]);
-  }
-  return bytes;
-}
-
-template <class Op>
-Traffic traffic_of(const Program& program, const Op& op) {
-  Traffic sum;
-  for_each_access(op, [&](const Access& access, bool written) {
-    const double bytes = bytes_of(program, access, op.head.shape);
-    switch (program.buffers[access.buffer].kind) {
-      case BufferKind::sbuf:
-        (written ? sum.sbuf_written : sum.sbuf_read) += bytes;
-        break;
-      case BufferKind::psum:
-        (written ? sum.psum_written : sum.psum_read) += bytes;
-        break;
-      default:
-        (written ? sum.hbm_written : sum.hbm_read) += bytes;
-    }
-  });
-  return sum;
-}
-
 }  // namespace
 
 Cost CostModel::of(const Map& map) const {
@@ -221,6 +191,15 @@ Cost CostModel::of(const Matmul& matmul) const {
   cost.flops = 2 * k * m * n;
   cost.tensor_us = k / 128 * m / 128 * n * passes / (kPeGhz * 1e3);  // all of the 128 x 128 array at work
   cost.traffic = traffic_of(program_, matmul);
+  return cost;
+}
+
+Cost CostModel::of_repeating(const Head& head, const Access& operand) const {
+  Cost cost;
+  cost.traffic = traffic_of_repeating(program_, head, operand);
+  const double n = cost.traffic.sbuf_written / static_cast<double>(size_of(program_.buffers[operand.buffer].dtype));
+  put_on(cost, Lane::vector, at_least(n));  // the copy out of PSUM; what PE takes hides behind it
+  cost.us_on_scalar = (at_least(n) + kActOverhead) / (kActGhz * 1e3);
   return cost;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runner/nkisim/estimate/traffic.hpp"
 #include "runner/nkisim/program/program.hpp"
 #include "runner/nkisim/program/ranges.hpp"
 
@@ -16,11 +17,6 @@ enum class Lane : std::uint8_t { dma, tensor, scalar, vector, gpsimd };
 inline constexpr std::size_t kLaneCount = 5;
 
 constexpr std::size_t index_of(Lane lane) { return static_cast<std::size_t>(lane); }
-
-/// Bytes that operations read and write, by memory.
-struct Traffic {
-  double hbm_read = 0, hbm_written = 0, sbuf_read = 0, sbuf_written = 0, psum_read = 0, psum_written = 0;
-};
 
 inline constexpr double kDmaBytesPerUs = 272e3, kDmaLatencyUs = 2.0;
 
@@ -43,6 +39,8 @@ class CostModel {
   Cost of(const Scan& scan) const;
   Cost of(const SpecialOp& special) const;
   Cost of(const Matmul& matmul) const;
+  /// Of bringing an operand of one partition to those that an instruction reads it in.
+  Cost of_repeating(const Head& head, const Access& operand) const;
   /// How often a branch is taken: conditions as if independent, their values as if spread evenly over their range.
   double share_of(const std::vector<Condition>& conditions) const;
 

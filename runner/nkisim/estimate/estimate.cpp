@@ -1,6 +1,11 @@
 #include "runner/nkisim/estimate/estimate.hpp"
+
+#include <algorithm>
+#include <map>
+
 #include "runner/nkisim/estimate/busy.hpp"
 #include "runner/nkisim/estimate/residence.hpp"
+#include "runner/nkisim/estimate/restructure.hpp"
 
 // Goes over the program once, not over its trips: each node counts as often as the loops, the grid and the branches
 // around it say, so an estimate costs the same for a million trips as for one.
@@ -9,7 +14,8 @@ namespace {
 
 class Estimator {
  public:
-  explicit Estimator(const Program& program) : program_(program), costs_(program), residence_(program) {}
+  explicit Estimator(const Program& program)
+      : program_(restructured(program)), costs_(program_), residence_(program_) {}
 
   Busy run() {
     double instances = 1;
@@ -21,7 +27,7 @@ class Estimator {
  private:
   void region(const Block& body, const Loop* loop, double times) {
     const Overflow overflow = residence_.overflow_of(loop);
-    busy_.spill(overflow.spilled, times);
+    busy_.spill(overflow.saved, overflow.restored, times);
     busy_.reload(overflow.reloaded, times);
     if (loop != nullptr) loops_.push_back(loop);
     block(body, times);
@@ -44,6 +50,18 @@ class Estimator {
   void operation(const Map& map, double times) {
     const bool is_load = map.head.instr == Instr::load && map.sources[0].kind == Source::Kind::access;
     busy_.add(costs_.of(map), is_load ? times / residence_.trips_saved(map, loops_) : times);
+    for (const Source& source : map.sources) {
+      if (source.kind != Source::Kind::access || !is_repeated(program_, map, source.access)) continue;
+      busy_.add(costs_.of_repeating(map.head, source.access), times / trips_of_a_tile(source.access.buffer));
+    }
+  }
+  /// Of the loops in which a tile stays the same.
+  double trips_of_a_tile(std::uint32_t buffer) const {
+    const auto depth = depths_.find(root_of(program_, buffer));
+    double trips = 1;
+    for (std::size_t k = depth == depths_.end() ? 0 : depth->second; k < loops_.size(); ++k)
+      trips *= std::max(1.0, static_cast<double>(loops_[k]->trips));
+    return trips;
   }
   template <class Op>
   void operation(const Op& op, double times) {
@@ -51,12 +69,13 @@ class Estimator {
   }
   void operation(const Loop&, double) {}
   void operation(const If&, double) {}
-  void operation(const Alloc&, double) {}
+  void operation(const Alloc& alloc, double) { depths_[alloc.buffer] = loops_.size(); }
 
-  const Program& program_;
+  const Program program_;  ///< its copy: residence and the open loops point into it
   CostModel costs_;
   Residence residence_;
-  std::vector<const Loop*> loops_;  ///< open ones
+  std::vector<const Loop*> loops_;               ///< open ones
+  std::map<std::uint32_t, std::size_t> depths_;  ///< of a tensor's alloc: loops around it
   Busy busy_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -22,6 +23,10 @@ constexpr std::size_t kMostLines = 16, kMostShown = 32;  ///< of a text: under 1
 
 /// To three decimals, which a nanosecond is: what a model reads, not what is computed with.
 double rounded(double us) { return std::round(us * 1e3) / 1e3; }
+
+/// Viewers count in whole nanoseconds: an end that is rounded as the next begin is never comes to lie behind it.
+std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+std::int64_t in_ns(double us) { return std::llround(us * 1e3); }
 
 /// What each line of the kernel takes on each lane, the longest first.
 ordered_json longest_lines(const Timeline& timeline) {
@@ -88,21 +93,16 @@ ordered_json to_json(const KernelProfile& profile) {
     lanes[std::string(kLaneNames[lane])] = {{"busy_us", sums.busy_us[lane]},
                                             {"played_share", played_share(profile, lane)}};
   }
-  const Traffic& moved = sums.traffic;
-  return {{"estimate_us", sums.us},
-          {"bound", kLaneNames[bound_of(profile)]},
-          {"roofline_us", sums.roofline_us},
-          {"flops", sums.flops},
-          {"engines", lanes},
-          {"hbm_read_bytes", moved.hbm_read},
-          {"hbm_write_bytes", moved.hbm_written},
-          {"sbuf_read_bytes", moved.sbuf_read},
-          {"sbuf_write_bytes", moved.sbuf_written},
-          {"psum_read_bytes", moved.psum_read},
-          {"psum_write_bytes", moved.psum_written},
-          {"spill_bytes", sums.spilled_bytes},
-          {"timeline_us", profile.timeline.us},
-          {"timeline_whole", profile.timeline.whole}};
+  ordered_json out = {{"estimate_us", sums.us},
+                      {"bound", kLaneNames[bound_of(profile)]},
+                      {"roofline_us", sums.roofline_us},
+                      {"flops", sums.flops},
+                      {"engines", lanes}};
+  for (const Counter& counter : kCounters) out[std::string(counter.name)] = sums.traffic.*counter.bytes;
+  out["spill_bytes"] = sums.spilled_bytes;
+  out["timeline_us"] = profile.timeline.us;
+  out["timeline_whole"] = profile.timeline.whole;
+  return out;
 }
 
 std::string profile_text(const KernelProfile& profile) {
@@ -121,9 +121,9 @@ std::string trace_events(const KernelProfile& profile) {
     out += ",\n";
   }
   for (const auto& event : profile.timeline.events) {
-    out += fmt::format(R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{:.4f},"dur":{:.4f},"args":{{"line":{}}}}})",
-                       to_string(event.instr), index_of(event.lane), event.begin_us, event.end_us - event.begin_us,
-                       event.line);
+    const std::int64_t begin = in_ns(event.begin_us), end = in_ns(event.end_us);
+    out += fmt::format(R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{},"dur":{},"args":{{"line":{}}}}})",
+                       to_string(event.instr), index_of(event.lane), in_us(begin), in_us(end - begin), event.line);
     out += ",\n";
   }
   out += R"({"name":"process_name","ph":"M","pid":0,"args":{"name":"NeuronCore, estimated"}})";

@@ -67,6 +67,7 @@ template <class Op>
 void Residence::uses(const Op& op) {
   for_each_access(op, [&](const Access& access, bool written) {
     use(access, written, op.head.instr == Instr::load);
+    if (written && accumulates(op)) use(access, false, false);
     if (access.dynamic) use(*access.dynamic, false, false);
   });
 }
@@ -82,16 +83,24 @@ void Residence::use(const Access& access, bool written, bool by_load) {
   }
   if (!tenant.first) tenant.first = path_[depth];
   tenant.last = path_[depth];
-  double sweeps = 1;
-  for (std::size_t k = depth; k < loops_.size() && !moves(access, *loops_[k]); ++k)
-    sweeps *= static_cast<double>(loops_[k]->trips);
-  tenant.most_sweeps = std::max(tenant.most_sweeps, sweeps);
+  const double sweeps = sweeps_of(access, depth);
+  double& most = written ? tenant.write_sweeps : tenant.read_sweeps;
+  most = std::max(most, sweeps);
   if (written) {
     ++tenant.writers;
     tenant.loads += by_load ? 1 : 0;
     return;
   }
   tenant.more_sweeps += sweeps - 1;
+}
+
+/// How often the open loops from `depth` inwards go over what they touch of a tensor: the trips of those that do not
+/// move it.
+double Residence::sweeps_of(const Access& access, std::size_t depth) const {
+  double sweeps = 1;
+  for (std::size_t k = depth; k < loops_.size() && !moves(access, *loops_[k]); ++k)
+    sweeps *= static_cast<double>(loops_[k]->trips);
+  return sweeps;
 }
 
 bool Residence::moves(const Access& access, const Loop& loop) const {
@@ -112,6 +121,7 @@ double Residence::peak_of(const Block& body, const Loop* region) {
     demand[*tenants_[id].last + 1] -= tenants_[id].bytes;
   }
   for (std::size_t k = 1; k < demand.size(); ++k) demand[k] += demand[k - 1];
+  surround(body, 0, true, demand);
   within(body, 0, true, demand);
   const auto most = std::max_element(demand.begin(), demand.end());
   const auto at = static_cast<std::size_t>(most - demand.begin());
@@ -126,18 +136,23 @@ double Residence::peak_of(const Block& body, const Loop* region) {
                    [&](std::uint32_t a, std::uint32_t b) { return tenants_[a].bytes > tenants_[b].bytes; });
   for (const std::uint32_t id : movable) {
     if (excess <= 0) break;
-    const Tenant& tenant = tenants_[id];
-    if (tenant.writers == 1 && tenant.loads == 1) {
-      overflows_[region].reloaded += tenant.bytes * tenant.more_sweeps;
-      excess -= tenant.bytes;
-    } else {
-      overflows_[region].spilled += std::min(excess, tenant.bytes) * tenant.most_sweeps;
-      excess -= std::min(excess, tenant.bytes);
-    }
+    excess -= evict(tenants_[id], excess, overflows_[region]);
   }
   const double peak = std::min(*most, kSbufLiveBytes);
   peaks_[region] = peak;
   return peak;
+}
+
+/// A tensor that would fit alone goes as a whole; of a larger one, what is too much. @returns the bytes that it leaves
+double Residence::evict(const Tenant& tenant, double excess, Overflow& overflow) const {
+  if (tenant.writers == 1 && tenant.loads == 1) {
+    overflow.reloaded += tenant.bytes * tenant.more_sweeps;
+    return tenant.bytes;
+  }
+  const double gone = tenant.bytes <= kSbufLiveBytes ? tenant.bytes : std::min(excess, tenant.bytes);
+  if (tenant.read_sweeps > 0) overflow.saved += gone * tenant.write_sweeps;  // else nobody wants it back
+  overflow.restored += gone * tenant.read_sweeps;
+  return gone;
 }
 
 /// Adds what the loops among the nodes want. @param at the node of the region's body that a branch's nodes stand in
@@ -157,6 +172,19 @@ void Residence::within(const Block& nodes, std::size_t at, bool is_body, std::ve
   if (!is_body) demand[at] += most;
 }
 
+/// @param standing bytes of the region's own tensors, by node of its body
+void Residence::surround(const Block& nodes, std::size_t at, bool is_body, const std::vector<double>& standing) {
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (is_body) at = k;
+    if (const Loop* loop = std::get_if<Loop>(&nodes[k].what)) {
+      around_[loop] = standing[at];
+    } else if (const If* branch = std::get_if<If>(&nodes[k].what)) {
+      surround(branch->then_body, at, false, standing);
+      surround(branch->else_body, at, false, standing);
+    }
+  }
+}
+
 double Residence::trips_saved(const Map& load, const std::vector<const Loop*>& loops) {
   const Access& from = load.sources[0].access;
   const BufferKind kind = program_.buffers[from.buffer].kind;
@@ -172,11 +200,13 @@ double Residence::trips_saved(const Map& load, const std::vector<const Loop*>& l
   double saved = 1;
   for (std::size_t k = loops.size(); k-- > 0;) {
     const Loop& loop = *loops[k];
+    double around = 0;
+    for (std::size_t j = 0; j <= k; ++j) around += around_[loops[j]];
     const auto trips = static_cast<double>(loop.trips);
     if (moves(from, loop)) {
       bytes *= trips;
     } else if (loop.trips > 1) {
-      if (bytes + resident_[&loop] + peaks_[&loop] > kSbufLiveBytes) break;
+      if (bytes + resident_[&loop] + std::min(kSbufLiveBytes, peaks_[&loop] + around) > kSbufLiveBytes) break;
       resident_[&loop] += bytes;
       saved *= trips;
     }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <type_traits>
+#include <variant>
+
 #include "runner/nkisim/program/program.hpp"
 
 /// Goes over the nodes of a program and the accesses of an operation, so that whoever looks at all of them need not
@@ -18,6 +21,19 @@ void for_each_node(const Block& block, F&& f) {
       for_each_node(branch->else_body, f);
     }
   }
+}
+
+/// Calls f(operation) if a node is one: no loop, branch or alloc.
+template <class F>
+void on_operation(const Node& node, F&& f) {
+  std::visit(
+      [&](const auto& what) {
+        using What = std::decay_t<decltype(what)>;
+        constexpr bool is_structure =
+            std::is_same_v<What, Loop> || std::is_same_v<What, If> || std::is_same_v<What, Alloc>;
+        if constexpr (!is_structure) f(what);
+      },
+      node.what);
 }
 
 /// Calls f(access, is written) for the accesses of an operation, destinations first. The index tile of a dynamic access
@@ -55,6 +71,17 @@ void for_each_access(const SpecialOp& special, F&& f) {
   for (const Source& source : special.sources) {
     if (source.kind == Source::Kind::access) f(source.access, false);
   }
+}
+
+/// Calls f(access) with every access of a program's operations, to be changed; index tiles are not among them.
+template <class F>
+void rewrite_accesses(Program& program, F&& f) {
+  for_each_node(program.body, [&](const Node& node) {
+    on_operation(node, [&](const auto& op) {
+      // The program may be changed, and with it all that is in it; the walk above only does not need to.
+      for_each_access(op, [&](const Access& access, bool) { f(const_cast<Access&>(access)); });
+    });
+  });
 }
 
 /// Does an operation add to (or otherwise combine with) what its destination holds?

@@ -33,8 +33,8 @@ def library():
         lib.nkisim_validate.argtypes = data + text
         lib.nkisim_run.argtypes = data + arrays + arrays + poison + text
         lib.nkisim_diagnose.argtypes = data + arrays + poison + text
-        for figure in (lib.nkisim_estimate_us, lib.nkisim_hbm_bytes):
-            figure.argtypes, figure.restype = data, ctypes.c_double
+        lib.nkisim_estimate_us.argtypes, lib.nkisim_estimate_us.restype = data, ctypes.c_double
+        lib.nkisim_counter.argtypes, lib.nkisim_counter.restype = data + [ctypes.c_char_p], ctypes.c_double
         _library = lib
     return _library
 
@@ -53,9 +53,9 @@ def estimate_us(data):
     return library().nkisim_estimate_us(data, len(data))
 
 
-def hbm_bytes(data):
-    """To and from HBM by the estimate, spills included."""
-    return library().nkisim_hbm_bytes(data, len(data))
+def counter(data, name):
+    """Bytes that the estimate goes with, spills included, by a name of the vendor's profiler: "hbm_read_bytes", ..."""
+    return library().nkisim_counter(data, len(data), name.encode())
 
 
 def _array_for(shape, name):
