@@ -26,28 +26,21 @@ bool RankPermits::acquire(const std::string& model, std::stop_token stop) {
   if (take_beside_office(model)) return true;
   std::unique_lock lock(mutex_);
   auto& line = lines_[model];
-  if (++line.waiting > line.free + line.asked) {
+  if (line.waiting.size() == line.asked) {
     ++line.asked;
     outgoing_.wanted.push_back(model);
-    lock.unlock();
     wake_();
-    lock.lock();
   }
-  const bool got = line.granted.wait(lock, stop, [&] { return line.free > 0; });
-  --line.waiting;
-  if (got) --line.free;
-  return got;
+  return line.waiting.wait(lock, stop);
 }
 
 /// @returns false when the permit is to go back; then the rank holds it no more
 bool RankPermits::pass_on(const std::string& model) {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto& line = lines_[model];
   const auto own = own_.find(model);
-  const bool passes = own != own_.end() && line.held <= own->second && line.waiting > line.free;
-  passes ? ++line.free : --line.held;
-  lock.unlock();
-  if (passes) line.granted.notify_one();
+  const bool passes = own != own_.end() && line.held <= own->second && line.waiting.pass();
+  line.held -= passes ? 0 : 1;
   return passes;
 }
 
@@ -71,16 +64,13 @@ RankPermits::Outgoing RankPermits::take_outgoing() {
 }
 
 void RankPermits::grant(const std::string& model) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto& line = lines_[model];
   --line.asked;
-  if (line.waiting <= line.free) {
-    outgoing_.returned.push_back(model);  // the lane stopped waiting: the permit goes straight back
-    return;
-  }
-  ++line.free;
-  ++line.held;
-  line.granted.notify_one();
+  if (line.waiting.pass())
+    ++line.held;
+  else
+    outgoing_.returned.push_back(model);  // the lanes that waited stopped, or have others: it goes straight back
 }
 
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "jobs/endpoints.hpp"
+#include "runner/model/hand_over.hpp"
 #include "runner/model/model.hpp"
 
 namespace nkigrid::runner {
@@ -84,13 +84,11 @@ class RankPermits final : public model::Permits {
   void grant(const std::string& model);
 
  private:
-  /// The lanes that wait for one model. Never do more of them wait than there are permits `free` or `asked` for.
+  /// The lanes that wait for one model: never more than permits are asked for.
   struct Line {
-    std::condition_variable_any granted;
-    std::uint32_t free = 0;  ///< permits granted, not yet taken by a lane
-    std::uint32_t waiting = 0;
+    model::HandOver waiting;
     std::uint32_t asked = 0;  ///< of rank 0, which has not granted them yet
-    std::uint32_t held = 0;   ///< permits of this rank: the free ones and those of lanes
+    std::uint32_t held = 0;   ///< by this rank's lanes
   };
   bool take_beside_office(const std::string& model);
   bool pass_on(const std::string& model);
