@@ -23,17 +23,16 @@ namespace {
 /// How long an element waits for an earlier owner of its shard to end: Slurm kills it after KillWait.
 constexpr Seconds kPredecessor{60};
 
-/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
-jobs::EndpointPart endpoint_part(const RunOptions& options) {
-  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
-}
-
 /// While rank 0 works: attempts without an end are nobody's.
 log::Ledger ledger_of(const jobs::Run& run) {
   return log::fold_log(run.plan, run.grid.infra_retries, log::log_of(run), {});
 }
 
 }  // namespace
+
+jobs::EndpointPart endpoint_part(const RunOptions& options) {
+  return {options.shard ? options.shard->value : 0, std::max(1U, options.elements_at_once)};
+}
 
 Leader Leader::make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options) {
   ShardLock lock(run.folder, options.shard, run.plan.shards, options.ends_at ? kPredecessor : Seconds(0));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/endpoints.hpp"
 #include "jobs/run_directory.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/end_watch.hpp"
@@ -15,6 +16,9 @@
 #include "runner/stop.hpp"
 
 namespace nkigrid::runner {
+
+/// Elements that work at once share the endpoints' concurrency; whoever runs by hand has all of it.
+jobs::EndpointPart endpoint_part(const RunOptions& options);
 
 /// Why a session that nothing stopped left episodes of `order`: they are parked, or nodes failed them that nothing has
 /// vouched for since (docs/decisions/nodes.md).

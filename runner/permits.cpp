@@ -4,22 +4,48 @@
 
 namespace nkigrid::runner {
 
+OwnPermits own_permits(const jobs::Grid& grid, const jobs::EndpointPart& element, int rank, int ranks) {
+  const jobs::EndpointPart part{static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks)};
+  OwnPermits own;
+  for (const auto& endpoint : jobs::limited_endpoints(grid)) {
+    const auto limit = element.of(endpoint.concurrency);
+    if (endpoint.models.size() == 1 && limit >= part.at_once)
+      own[grid.models[endpoint.models.front()].name] = part.of(limit);
+  }
+  return own;
+}
+
+bool RankPermits::take_beside_office(const std::string& model) {
+  if (office_ == nullptr || !office_->take(model)) return false;
+  const std::lock_guard lock(mutex_);
+  ++lines_[model].held;
+  return true;
+}
+
 bool RankPermits::acquire(const std::string& model, std::stop_token stop) {
-  if (office_ != nullptr && office_->take(model)) return true;
+  if (take_beside_office(model)) return true;
   std::unique_lock lock(mutex_);
   auto& line = lines_[model];
-  outgoing_.wanted.push_back(model);
-  ++line.waiting;
-  lock.unlock();
-  wake_();
-  lock.lock();
-  const bool got = line.granted.wait(lock, stop, [&] { return line.free > 0; });
-  --line.waiting;
-  if (got) --line.free;
-  return got;
+  if (line.waiting.size() == line.asked) {
+    ++line.asked;
+    outgoing_.wanted.push_back(model);
+    wake_();
+  }
+  return line.waiting.wait(lock, stop);
+}
+
+/// @returns false when the permit is to go back; then the rank holds it no more
+bool RankPermits::pass_on(const std::string& model) {
+  const std::lock_guard lock(mutex_);
+  auto& line = lines_[model];
+  const auto own = own_.find(model);
+  const bool passes = own != own_.end() && line.held <= own->second && line.waiting.pass();
+  line.held -= passes ? 0 : 1;
+  return passes;
 }
 
 void RankPermits::release(const std::string& model) {
+  if (pass_on(model)) return;
   const auto next = office_ != nullptr ? office_->give_back(model) : std::nullopt;
   if (office_ != nullptr && !next) return;
   {
@@ -38,14 +64,13 @@ RankPermits::Outgoing RankPermits::take_outgoing() {
 }
 
 void RankPermits::grant(const std::string& model) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto& line = lines_[model];
-  if (line.waiting <= line.free) {
-    outgoing_.returned.push_back(model);  // the lane stopped waiting: the permit goes straight back
-    return;
-  }
-  ++line.free;
-  line.granted.notify_one();
+  --line.asked;
+  if (line.waiting.pass())
+    ++line.held;
+  else
+    outgoing_.returned.push_back(model);  // the lanes that waited stopped, or have others: it goes straight back
 }
 
 PermitOffice::PermitOffice(const jobs::Grid& grid, const jobs::EndpointPart& part) {

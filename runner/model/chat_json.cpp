@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/json_writer.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -26,18 +26,31 @@ Enum word(const std::array<std::string_view, N>& words, const std::string& text,
   throw Error(ErrorCode::corrupt, fmt::format("unknown {} '{}' in a transcript", what, text));
 }
 
-Json message_json(const Message& message) {
-  Json json = {{"role", std::string(kRoles[static_cast<std::size_t>(message.role)])},
-               {"content", to_valid_utf8(message.content)}};
-  for (const ToolCall& call : message.tool_calls) {
-    json["tool_calls"].push_back({{"id", to_valid_utf8(call.id)},
-                                  {"name", to_valid_utf8(call.name)},
-                                  {"arguments", to_valid_utf8(call.arguments)}});
+/// Keys stand in the alphabet's order, which logs have always had.
+void append_message(std::string& out, const Message& message) {
+  JsonObject json(out);
+  json.text("content", message.content);
+  if (message.is_error) json.raw("is_error", "true");
+  if (!message.opaque.empty()) json.text("opaque", message.opaque);
+  json.text("role", kRoles[static_cast<std::size_t>(message.role)]);
+  if (!message.tool_call_id.empty()) json.text("tool_call_id", message.tool_call_id);
+  if (!message.tool_calls.empty()) {
+    json.begin("tool_calls");
+    for (const ToolCall& call : message.tool_calls) {
+      out += &call == &message.tool_calls.front() ? '[' : ',';
+      JsonObject(out).text("arguments", call.arguments).text("id", call.id).text("name", call.name).end();
+    }
+    out += ']';
   }
-  if (!message.tool_call_id.empty()) json["tool_call_id"] = to_valid_utf8(message.tool_call_id);
-  if (message.is_error) json["is_error"] = true;
-  if (!message.opaque.empty()) json["opaque"] = to_valid_utf8(message.opaque);
-  return json;
+  json.end();
+}
+
+void append_usage(std::string& out, const Usage& usage) {
+  JsonObject json(out);
+  if (usage.cache_written != 0) json.number("cache_written", usage.cache_written);
+  json.number("cached", usage.cached);
+  if (usage.estimated) json.raw("estimated", "true");
+  json.number("input", usage.input).number("output", usage.output).end();
 }
 
 Message message_of(const Json& json) {
@@ -66,24 +79,35 @@ auto parse_with(std::string_view text, std::string_view what, Read read) {
 
 }  // namespace
 
-std::string to_json(const Message& message) { return message_json(message).dump(); }
+std::string to_json(const Message& message) {
+  std::string text;
+  append_message(text, message);
+  return text;
+}
 
 std::string to_json(const ChatReply& reply) {
-  Json json = {
-      {"message", message_json(reply.message)},
-      {"finish", std::string(kFinishes[static_cast<std::size_t>(reply.finish)])},
-      {"usage", {{"input", reply.usage.input}, {"output", reply.usage.output}, {"cached", reply.usage.cached}}}};
-  if (!reply.reasoning.empty()) json["reasoning"] = to_valid_utf8(reply.reasoning);
-  if (!reply.system_fingerprint.empty()) json["system_fingerprint"] = to_valid_utf8(reply.system_fingerprint);
-  if (reply.mended != 0) json["mended"] = reply.mended;
-  if (reply.usage.cache_written != 0) json["usage"]["cache_written"] = reply.usage.cache_written;
-  if (reply.usage.estimated) json["usage"]["estimated"] = true;
-  if (!reply.left_out.empty()) json["left_out"] = reply.left_out;
-  if (reply.trimmed != 0) json["trimmed"] = reply.trimmed;
-  if (reply.sent)
-    json["sent"] = {
-        {"front", reply.sent->front}, {"back", reply.sent->back}, {"text", to_valid_utf8(reply.sent->text)}};
-  return json.dump();
+  std::string text;
+  JsonObject json(text);
+  json.text("finish", kFinishes[static_cast<std::size_t>(reply.finish)]);
+  if (!reply.left_out.empty()) json.text("left_out", reply.left_out);
+  if (reply.mended != 0) json.number("mended", reply.mended);
+  json.begin("message");
+  append_message(text, reply.message);
+  if (!reply.reasoning.empty()) json.text("reasoning", reply.reasoning);
+  if (reply.sent) {
+    json.begin("sent");
+    JsonObject(text)
+        .number("back", reply.sent->back)
+        .number("front", reply.sent->front)
+        .text("text", reply.sent->text)
+        .end();
+  }
+  if (!reply.system_fingerprint.empty()) json.text("system_fingerprint", reply.system_fingerprint);
+  if (reply.trimmed != 0) json.number("trimmed", reply.trimmed);
+  json.begin("usage");
+  append_usage(text, reply.usage);
+  json.end();
+  return text;
 }
 
 Message parse_message(std::string_view text) { return parse_with(text, "message", message_of); }

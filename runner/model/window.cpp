@@ -4,18 +4,26 @@
 
 namespace nkigrid::model {
 
+bool Window::has_room() const noexcept {
+  return (most_ == 0 || in_flight_ < most_) && (limit_ == 0 || in_flight_ < static_cast<std::uint32_t>(limit_));
+}
+
+/// As many of those that wait as there are places. Each goes in here and now, so that nobody comes before it.
+void Window::admit() {
+  while (has_room() && line_.pass()) ++in_flight_;
+}
+
 Window::Place Window::enter(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const auto has_room = [this] {
-    return (most_ == 0 || in_flight_ < most_) && (limit_ == 0 || in_flight_ < static_cast<std::uint32_t>(limit_));
-  };
-  if (!freed_.wait(lock, stop, has_room)) return {};
-  ++in_flight_;
+  if (has_room())
+    ++in_flight_;
+  else if (!line_.wait(lock, stop))
+    return {};
   return {true, round_};
 }
 
 std::uint32_t Window::leave(const Place& place, Heard heard) {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::uint32_t lowered = 0;
   if (heard == Heard::too_many && place.round == round_) {
     limit_ = std::max(1.0, in_flight_ / 2.0);
@@ -25,11 +33,7 @@ std::uint32_t Window::leave(const Place& place, Heard heard) {
     limit_ += 1 / limit_;
   }
   --in_flight_;
-  const bool one_more = heard == Heard::reply && limit_ > 0;  // that the reply may have added
-  lock.unlock();
-  // As many lanes as there are places, and not while they could not go on: of a thousand that wait the others sleep on.
-  freed_.notify_one();
-  if (one_more) freed_.notify_one();
+  admit();
   return lowered;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <stop_token>
+
+#include "runner/model/hand_over.hpp"
 
 namespace nkigrid::model {
 
@@ -23,7 +24,7 @@ class Window {
     bool given = false;
     std::uint64_t round = 0;
   };
-  /// Waits for a place; none was given when `stop` fired.
+  /// Waits for a place, first come first served; none was given when `stop` fired.
   Place enter(const std::stop_token& stop);
 
   enum class Heard { reply, too_many, nothing };
@@ -32,9 +33,12 @@ class Window {
   std::uint32_t leave(const Place& place, Heard heard);
 
  private:
+  bool has_room() const noexcept;
+  void admit();
+
   std::uint32_t most_;
   std::mutex mutex_;
-  std::condition_variable_any freed_;
+  HandOver line_;
   double limit_ = 0;  ///< 0: none
   std::uint32_t in_flight_ = 0;
   std::uint64_t round_ = 0;

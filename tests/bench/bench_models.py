@@ -6,13 +6,12 @@ import os
 import pathlib
 import resource
 import subprocess
-import sys
 import tempfile
 import time
 
 from harness import BUILD, ROOT, figure
 
-SERVER = pathlib.Path(__file__).with_name("slow_server.py")
+SERVER = BUILD / "tests/model/nkigrid_bench_slow_server"
 ENV = dict(
     os.environ,
     NKIGRID_CONFIGS=str(ROOT / "configs"),
@@ -39,9 +38,7 @@ cells:
 @contextlib.contextmanager
 def endpoint(delay):
     """A server, and what it saw once the block ends."""
-    server = subprocess.Popen(
-        [sys.executable, "-B", SERVER, str(delay)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    server = subprocess.Popen([SERVER, str(delay)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     seen = {"port": int(server.stdout.readline())}
     try:
         yield seen

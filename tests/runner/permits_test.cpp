@@ -112,5 +112,49 @@ TEST(RankPermits, BesideTheOfficeALaneWaitsInLineWhereNothingIsLeft) {
   permits.grant("m");
 }
 
+TEST(OwnPermits, AreAnEqualPartOfTheElementsAndNoneWhereModelsShare) {
+  EXPECT_EQ(own_permits(grid_with(7), {}, 0, 2), (OwnPermits{{"m", 4}}));
+  EXPECT_EQ(own_permits(grid_with(7), {}, 1, 2), (OwnPermits{{"m", 3}}));
+  EXPECT_EQ(own_permits(grid_with(7), {.shard = 1, .at_once = 2}, 0, 3), (OwnPermits{{"m", 1}}));
+  EXPECT_TRUE(own_permits(grid_with(2), {}, 0, 3).empty()) << "one rank would have none";
+  EXPECT_EQ(own_permits(grid_of_neighbours(), {}, 0, 1), (OwnPermits{{"c", 1}}));
+}
+
+/// Until so many wants were sent.
+void await_wants(RankPermits& permits, std::size_t count) {
+  for (std::size_t seen = 0; seen < count; std::this_thread::yield()) seen += permits.take_outgoing().wanted.size();
+}
+
+TEST(RankPermits, WithinItsPartARankPassesOnWithoutAWord) {
+  RankPermits permits([] {}, nullptr, {{"m", 1}});
+  std::jthread first([&] { EXPECT_TRUE(permits.acquire("m", {})); });
+  await_wants(permits, 1);
+  permits.grant("m");
+  first.join();
+  std::jthread second([&] { EXPECT_TRUE(permits.acquire("m", {})); });
+  await_wants(permits, 1);
+  permits.release("m");
+  second.join();
+  EXPECT_TRUE(permits.take_outgoing().returned.empty());
+  permits.grant("m");  // what the second lane asked for, which nobody needs now
+  EXPECT_EQ(permits.take_outgoing().returned, std::vector<std::string>{"m"});
+}
+
+TEST(RankPermits, WhatIsAboveItsPartGoesBackAlthoughALaneWaits) {
+  RankPermits permits([] {}, nullptr, {{"m", 1}});
+  std::vector<std::jthread> lanes;
+  for (int i = 0; i < 2; ++i) lanes.emplace_back([&] { EXPECT_TRUE(permits.acquire("m", {})); });
+  await_wants(permits, 2);
+  for (int i = 0; i < 2; ++i) permits.grant("m");
+  lanes.clear();
+  std::jthread third([&] { EXPECT_TRUE(permits.acquire("m", {})); });
+  await_wants(permits, 1);
+  permits.release("m");
+  EXPECT_EQ(permits.take_outgoing().returned, std::vector<std::string>{"m"});
+  permits.release("m");  // the last within its part
+  third.join();
+  EXPECT_TRUE(permits.take_outgoing().returned.empty());
+}
+
 }  // namespace
 }  // namespace nkigrid::runner

@@ -4,6 +4,7 @@
 
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/json_writer.hpp"
 #include "runner/model/wire/faults.hpp"
 #include "runner/model/wire/openai_reply.hpp"
 #include "runner/model/wire/openai_responses.hpp"
@@ -52,16 +53,29 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
   return body;
 }
 
+/// All messages. Those of words alone, nearly all of a request's bytes, are written straight.
+std::string messages_text(const ChatRequest& request, const Dialect& dialect) {
+  std::string text = "[";
+  CallIds ids;
+  for (const Message& message : request.messages) {
+    if (text.size() > 1) text += ',';
+    if (message.tool_calls.empty() && message.role != Role::tool)
+      JsonObject(text).text("content", message.content).text("role", role_name(message.role)).end();
+    else
+      text += message_body(message, dialect, ids).dump();
+  }
+  return text + ']';
+}
+
 Json tool_body(const ToolSpec& tool) {
   return {{"type", "function"},
           {"function",
            {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}};
 }
 
+/// All but the messages.
 Json chat_body(const ChatRequest& request, const jobs::ModelSpec& model, const Dialect& dialect) {
-  Json body = {{"model", remote_of(model.api)->model}, {"messages", Json::array()}};
-  CallIds ids;
-  for (const Message& message : request.messages) body["messages"].push_back(message_body(message, dialect, ids));
+  Json body = {{"model", remote_of(model.api)->model}};
   for (const ToolSpec& tool : request.tools) body["tools"].push_back(tool_body(tool));
   if (request.seed && !dialect.no_seed) body["seed"] = *request.seed;
   if (model.temperature && !dialect.no_temperature) body["temperature"] = *model.temperature;
@@ -72,7 +86,8 @@ Json chat_body(const ChatRequest& request, const jobs::ModelSpec& model, const D
 }
 
 HttpRequest openai_request(const ChatRequest& chat, const jobs::ModelSpec& model, const Dialect& dialect) {
-  return post_json(*remote_of(model.api), "/chat/completions", chat_body(chat, model, dialect));
+  return post_json(*remote_of(model.api), "/chat/completions", chat_body(chat, model, dialect),
+                   {"messages", messages_text(chat, dialect)});
 }
 
 WireVerdict openai_verdict(const HttpAnswer& answer) {

@@ -4,15 +4,38 @@
 
 #include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/json_writer.hpp"
 #include "runner/model/wire/wire.hpp"
 
 namespace nkigrid::model {
 
 using Json = nlohmann::json;
 
-HttpRequest post_json(const jobs::Remote& remote, std::string_view path, Json body) {
+namespace {
+
+/// The body with the key that is written already, where the grid says no other value for it.
+std::string with_written(const Json& body, const WrittenKey& written) {
+  if (written.key.empty() || body.contains(written.key)) return body.dump();
+  std::string text;
+  JsonObject json(text);
+  bool placed = false;
+  for (const auto& [key, value] : body.items()) {
+    if (!placed && key > written.key) {
+      json.raw(written.key, written.json);
+      placed = true;
+    }
+    json.raw(key, value.dump());
+  }
+  if (!placed) json.raw(written.key, written.json);
+  json.end();
+  return text;
+}
+
+}  // namespace
+
+HttpRequest post_json(const jobs::Remote& remote, std::string_view path, Json body, const WrittenKey& written) {
   if (!remote.body.empty()) body.update(Json::parse(remote.body));
-  HttpRequest request{.url = url_below(remote.endpoint, path), .headers = {}, .body = body.dump()};
+  HttpRequest request{.url = url_below(remote.endpoint, path), .headers = {}, .body = with_written(body, written)};
   request.headers = {{"content-type", "application/json"}, {"accept", "application/json"}};
   for (const auto& header : remote.headers) {
     if (header.secret.kind == jobs::KeySource::Kind::none) request.headers.push_back({header.name, header.text});

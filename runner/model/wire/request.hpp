@@ -17,8 +17,15 @@
 /// What the requests of all wires have in common.
 namespace nkigrid::model {
 
+/// One key of a body whose value is JSON already.
+struct WrittenKey {
+  std::string key = {};  ///< "": none
+  std::string json = {};
+};
+
 /// A POST of JSON below the endpoint, with what the grid adds to every request (`body`, `headers`).
-HttpRequest post_json(const jobs::Remote& remote, std::string_view path, nlohmann::json body);
+HttpRequest post_json(const jobs::Remote& remote, std::string_view path, nlohmann::json body,
+                      const WrittenKey& written = {});
 
 /// Arguments of an earlier call as an object: mended, or `{"_invalid": "<text>"}` where they are none. Some servers
 /// parse the history and would answer 400 for ever.
