@@ -30,7 +30,7 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-/// HMAC-SHA256. @source RFC 2104
+/// HMAC-SHA256 (OpenSSL). @source RFC 2104
 std::array<std::uint8_t, 32> hmac_sha256(std::string_view key, std::string_view bytes);
 
 std::string to_hex(const std::array<std::uint8_t, 32>& digest);  ///< 64 lower-case hex digits
