@@ -34,6 +34,11 @@ BEYOND = {
         "u = nl.ndarray((128, 1), dtype=nl.float32)\nnisa.dma_copy(dst=u, src=x.reshape((131072,))[0:128])",
         "SHAPE_BROADCAST",
     ),
+    "a trip count of an outer loop": (
+        "for i in nl.affine_range(4):\n    for j in nl.affine_range(i):\n"
+        "        t[:, nl.ds(i * 128 + j * 32, 32)] = nl.exp(t[:, nl.ds(j * 32, 32)])",
+        "CONTROL_FLOW",
+    ),
     "a size that was divided": ("t = t.reshape((128, 512 / 8, 8)).reshape((128, 512))", "RANK_LAYOUT"),
 }
 
@@ -56,6 +61,34 @@ class BeyondDocuments(AgainstNumpy):
         )
         self.assertIn("nl.hbm", compile_body(body)["warnings"][0])
         self.assertEqual(compile_body(body, strict="2.24")["code"], "OUTPUT_CONTRACT")
+
+    def test_loops_whose_trips_an_outer_loop_counts(self):
+        @nki.jit
+        def kernel(x):
+            low = nl.ndarray((5, 128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            high = nl.ndarray((5, 128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+            for i in nl.affine_range(5):
+                total = nl.zeros((128, 8), dtype=nl.float32)
+                for j in nl.affine_range(i + 1):
+                    total += nl.load(x[j])
+                nl.store(low[i], value=total)
+                rest = nl.zeros((128, 8), dtype=nl.float32)
+                for j in nl.sequential_range(i, 5, 2):
+                    rest += nl.load(x[j])
+                nl.store(high[i], value=rest)
+            return low, high
+
+        x = draw(5, 128, 8)
+        low, high = kernel(x)
+        self.close(low, np.cumsum(x, axis=0))
+        self.close(high, np.stack([x[i::2].sum(axis=0) for i in range(5)]))
+
+    def test_such_loops_are_told_what_others_are(self):
+        inner = "for i in nl.affine_range(4):\n    for j in nl.affine_range(i):\n        "
+        told = compile_body(OUT + inner + "t[:, nl.ds(i * 128, 128)] = nl.exp(t[:, nl.ds(j * 128, 128)])\n" + END)
+        self.assertEqual(told["code"], "SCOPE_LOOP_DEP", told)
+        unrolled = inner.replace("nl.affine_range(i)", "nl.static_range(i)") + "t[:, 0:1] = 0.0\n"
+        self.assertEqual(compile_body(OUT + unrolled + END)["code"], "CONTROL_FLOW")
 
     def test_numbers(self):
         @nki.jit

@@ -107,7 +107,7 @@ class BitPatterns(AgainstNumpy):
         np.testing.assert_array_equal(wide, ((y.view(np.uint16) >> 3) | 1).view(np.int16))
 
     def test_unsigned_words_and_numbers_stay_words(self):
-        """A xorshift: by the promotion of uint32 with a Python number, int32, it would be float32, which has no bits."""
+        """A xorshift. By promotion uint32 with a Python number, int32, would be float32, which has no bits."""
 
         @nki.jit
         def kernel(x):

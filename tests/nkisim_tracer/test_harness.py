@@ -134,6 +134,14 @@ class Submissions(unittest.TestCase):
             self.assertEqual(answer["line"], HEAD.count("\n") + 2)
             self.assertIn("@nki.jit\n    def kernel(", answer["message"])
 
+    def test_a_kernel_may_come_from_a_builder(self):
+        built = "def build(tile):\n    @nki.jit\n    def inner(x):" + BODY.replace("\n", "\n    ").replace(
+            "128", "tile"
+        )
+        answer = compile_file(HEAD + built + "\n    return inner\n\n\nkernel = build(128)\n")
+        self.assertTrue(answer["ok"], answer.get("message"))
+        self.assertEqual(answer["outputs"], [((128, 512), "float32")])
+
     def test_arguments_are_counted(self):
         self.refused(
             HEAD + kernel(arguments="x, y"),

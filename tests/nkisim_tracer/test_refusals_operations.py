@@ -153,6 +153,41 @@ CASES = {
         3,
         ["at least the stationary tile's size", "tile_size=(64, 128)"],
     ),
+    "a bitwise scan": (
+        TILE + "i = nl.copy(t, dtype=nl.int32)\ni = nisa.tensor_tensor_scan(i, i, 0, np.bitwise_and, np.add)\n",
+        X,
+        "UNSUPPORTED_OP",
+        4,
+        ["op0=bitwise_and is not supported", "binary arithmetic operator"],
+    ),
+    "a negated bitwise reduction": (
+        TILE + "r = nisa.tensor_reduce(np.bitwise_or, nl.copy(t, dtype=nl.int32), axis=1, negate=True)\n",
+        X,
+        "UNSUPPORTED_OP",
+        3,
+        ["negate with bitwise_or", "leave negate out"],
+    ),
+    "a second operand without its operator": (
+        TILE + "t = nisa.tensor_scalar(t, np.add, 1.0, operand1=2.0)\n",
+        X,
+        "BAD_SIGNATURE",
+        3,
+        ["operand1 without op1"],
+    ),
+    "integers dropped into floats": (
+        TILE + "r = nisa.dropout(nl.copy(t, dtype=nl.int32), 0.5, dtype=nl.float32)\n",
+        X,
+        "DTYPE",
+        3,
+        ["int32 data and a result of float32"],
+    ),
+    "a transpose by DMA of five axes": (
+        "t = nisa.dma_transpose(x)\n",
+        [("x", (2, 2, 2, 2, 2), "bfloat16")],
+        "RANK_LAYOUT",
+        1,
+        ["rank 5", "4-D [3,1,2,0]"],
+    ),
     "a bitwise function of floats": (TILE + "m = nl.bitwise_and(t, t)\n", X, "DTYPE", 3, ["float32", "integer"]),
 }
 

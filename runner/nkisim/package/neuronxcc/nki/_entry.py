@@ -134,6 +134,7 @@ def find_entry(tree, kernels_of_file, wanted):
     @param kernels_of_file {name: (kernel, nki.jit mode)} of the file's names that are decorated kernels
     @returns the kernel. @raises Refusal that lists what was found"""
     functions = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
+    functions += ["kernel"] * ("kernel" in kernels_of_file and "kernel" not in functions)  # kernel = build(tile=128)
     found = {name: kernels_of_file[name] for name in functions if name in kernels_of_file}
     kernels = {name: kernel for name, (kernel, mode) in found.items() if mode == "auto"}
     others = [f'{name} (nki.jit mode "{mode}")' for name, (_, mode) in found.items() if mode != "auto"]
@@ -156,7 +157,7 @@ def find_entry(tree, kernels_of_file, wanted):
 
 def _has_a_mode(tree, name, mode, listing):
     """The one kernel there is says itself where it runs, or is a helper (mode "trace")."""
-    line = next(n.lineno for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
+    line = next((n.lineno for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), 0)
     return Refusal(
         "NO_KERNEL",
         "parse",

@@ -70,6 +70,12 @@ def _refuse_condition(tensor, condition):
 
 
 @method
+def as_tile(tensor):
+    """The view itself: a public kernel that ran on Trn1 says so of index tiles; no document has it."""
+    return tensor
+
+
+@method
 def __getitem__(tensor, key):
     if tensor.ndim < 2:
         check_axes(tensor)
@@ -77,12 +83,16 @@ def __getitem__(tensor, key):
         if not all(always_holds(*item) for item in key.items):
             return OperandMask(tensor, key)
     key = key if isinstance(key, tuple) else (key,)
-    key = _expand(tensor, tuple(part for k in key for part in (k if type(k) is Grid else (k,))))
+    key = tuple(part for k in key for part in (k if type(k) is Grid else (k,)))
+    given = tensor.ndim if Ellipsis in [k for k in key if k is Ellipsis] else len(key)
+    key = _expand(tensor, key)
     if any(type(k) is GridPart for k in key):
         tensor, key = _joined(tensor, key)
     advanced = [k for k in key if isinstance(k, Tensor) or (isinstance(k, Aff) and k.shape)]
     if not advanced:
         return _basic(tensor, key)
+    if given < tensor.ndim:  # x[0, rows] of (2, n, 1), as a public kernel that ran on Trn1 has it: one place is left
+        key = key[:given] + tuple(0 if n == 1 else k for k, n in zip(key[given:], tensor.shape[given:]))
     if any(isinstance(k, (slice, DynSlice)) for k in key):
         mixed = next(k for k in key if isinstance(k, (slice, DynSlice)))
         fail(

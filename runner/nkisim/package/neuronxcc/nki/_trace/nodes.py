@@ -159,13 +159,14 @@ class Op:
 class Region:
     """A stretch of the program being recorded: the kernel body, a loop body or one side of a branch."""
 
-    __slots__ = ("kind", "block", "node", "parent", "open", "conditions", "facts", "counters")
+    __slots__ = ("kind", "block", "node", "parent", "open", "conditions", "facts", "counters", "counts_trips")
 
     def __init__(self, kind, block, node, parent, conditions=(), facts=()):
         """conditions: what chooses this side; facts: what holds on it (nothing known when a conjunction failed)."""
         self.kind, self.block, self.node, self.parent, self.open = kind, block, node, parent, True
         self.conditions, self.facts = conditions, list(facts)
         self.counters = ()  # of a loop: Python numbers that its body reads and then changes
+        self.counts_trips = False  # of a branch: it ends a loop whose trips an outer loop counts
 
 
 def operations(block):

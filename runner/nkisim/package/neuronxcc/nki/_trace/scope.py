@@ -127,5 +127,8 @@ def _fail_counted(access, region, api):
 def _pinned(trace, atom, region):
     """A branch on the loop's variable chooses the trips that write."""
     return any(
-        e.mentions(atom) for inner in trace.enclosing(region) if inner.kind == "branch" for _, e in inner.conditions
+        e.mentions(atom)
+        for inner in trace.enclosing(region)
+        if inner.kind == "branch" and not inner.counts_trips
+        for _, e in inner.conditions
     )

@@ -244,10 +244,10 @@ def dma_transpose(src, *, axes=None, dtype=None, mask=None, dge_mode=dge_mode.un
         )
     legal = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
     order = tuple(axes) if axes is not None else legal.get(src.ndim)
-    if legal.get(src.ndim) != order:
+    if order is None or legal.get(src.ndim) != order:
         fail(
             "RANK_LAYOUT",
-            f"{label}: rank {src.ndim} with axes {order}",
+            f"{label}: rank {src.ndim}" + ("" if order is None else f" with axes {order}"),
             operands=[("src", src)],
             rule="2-D [1,0], 3-D [2,1,0], 4-D [3,1,2,0]",
             fix="index the tensor to two axes",

@@ -109,6 +109,14 @@ def _two_steps(label, data, op0, operand0, reverse0, op1, operand1, reverse1):
     first = _need_alu(label, "op0", op0, operand0)
     values = [data, operand0]
     steps = [(first, 0) if _is_one_operand(op0, operand0) else (first, 1, 0) if reverse0 else (first, 0, 1)]
+    if op1 is None and operand1 is not None:
+        fail(
+            "BAD_SIGNATURE",
+            f"{label}: operand1 without op1",
+            operands=[("data", data), ("operand1", operand1)],
+            rule="op1 and operand1 are both given or both None",
+            fix="op1=np.multiply, or leave operand1 out",
+        )
     if op1 is not None:
         second = _need_alu(label, "op1", op1, operand1)
         if is_bitvec(first) != is_bitvec(second):
@@ -260,6 +268,14 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
         )
     if is_bitvec(name):
         check_integer(label, [("data", data)])
+        if negate:
+            fail(
+                "UNSUPPORTED_OP",
+                f"{label}: negate with {name}",
+                operands=[("data", data)],
+                rule="negate is only applicable when op is an arithmetic operator",
+                fix="leave negate out",
+            )
     out = out_tile(data, dtype, label, reduced_shape(data.shape, axes, keepdims))
     values, steps, name = _folded_by(name, data, [data], [], axes)
     return emit_fold(out, values, steps, name, axes, "tensor_reduce", "vector", mask, label, negate, shape=data.shape)
@@ -320,8 +336,9 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
         checks.check_tile(tile, label, name)
     checks.check_same_shape(label, pairs, "both have the same partitions and elements")
     check_psum_pair(label, pairs)
-    first = need_op(op0, label, "op0", ALU, "op0 is a two-operand function")
-    second = need_op(op1, label, "op1", ALU, "op1 is a two-operand function")
+    legal = ARITHMETIC + COMPARISONS + LOGICAL
+    first = need_op(op0, label, "op0", legal, "op0 is a binary arithmetic operator")
+    second = need_op(op1, label, "op1", legal, "op1 is a binary arithmetic operator")
     plain = _without_reverse(first, second, reverse0, reverse1)
     if plain is None:
         fail(

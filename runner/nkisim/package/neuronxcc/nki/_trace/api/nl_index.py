@@ -28,7 +28,7 @@ def _three(values):
     return plain[:3]
 
 
-@api("nl")
+@api("nl", host=True)  # a public builder of kernels makes its grids before it decorates them, and ran on Trainium
 def arange(*args):
     values = _integers("nl.arange", args)
     start, stop, step = _three(values)
@@ -77,7 +77,7 @@ class Mgrid:
 mgrid = Mgrid()
 
 
-@api("nl")
+@api("nl", host=True)
 def ds(start, size):
     return DynSlice(start, size)
 

@@ -189,6 +189,14 @@ def nisa_dropout(data, prob, *, mask=None, dtype=None):
             rule="prob of integer data is float32",
             fix="cast prob to nl.float32",
         )
+    if data.dtype.is_integer and checks.dtype_or(data.dtype, dtype, label) is not data.dtype:
+        fail(
+            "DTYPE",
+            f"{label}: {data.dtype} data and a result of {checks.need_dtype(dtype, label)}",
+            operands=[("data", data)],
+            rule="the output data type must match the input data type if that is any of the integer types",
+            fix="leave dtype out and cast the result, or cast data to nl.float32 first",
+        )
     return _drop(label, data, vector_operand(prob, data, label, "prob"), dtype, mask)
 
 
