@@ -142,6 +142,23 @@ TEST(Estimate, ALoadIsTakenOutOfALoopOnlyWhereItFitsBesideWhatStandsAroundIt) {
   EXPECT_EQ(loaded(40960), 8 * once);  // 20 MiB
 }
 
+/// bmm_softmax's operands are loaded once a batch, though its scores of 64 MiB do not fit.
+TEST(Estimate, WhatLeavesIsNoObstacleToALoad) {
+  Program p = invariant_load(128, false);
+  Buffer scores;
+  scores.shape = {64, 128, 2048};  // 64 MiB
+  scores.partition_dim = 1;
+  p.buffers.push_back(scores);
+  const auto id = static_cast<std::uint32_t>(p.buffers.size() - 1);
+  p.body.insert(p.body.begin(), {1, Alloc{id, {}}});
+  const Access all = access(id, {at({1, 0, 0}), at({0, 1, 0}), at({0, 0, 1})});
+  p.body.insert(p.body.begin() + 1, {1, map(Instr::memset, {64, 128, 2048}, all, {value(0)})});
+  p.body.push_back({9, map(Instr::tensor_copy, {64, 128, 2048}, all, {from(all)}, {}, Work::raw)});
+  const Profile profile = profile_of(p);
+  EXPECT_GT(profile.spilled_bytes, 2 * 42.0 * (1 << 20));
+  EXPECT_EQ(profile.traffic.hbm_read - profile.spilled_bytes / 2, 128.0 * 8192 * 4);
+}
+
 TEST(Estimate, ALoadThatALoopDoesNotMoveIsMadeOnce) {
   const double once = 128.0 * 8192 * 4;
   EXPECT_EQ(profile_of(invariant_load(128, false)).traffic.hbm_read, once);

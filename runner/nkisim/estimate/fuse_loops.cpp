@@ -11,7 +11,8 @@
 namespace nkigrid::nkisim {
 namespace {
 
-constexpr std::size_t kFusionReach = 8;  ///< nodes from a loop back to the one that it joins
+constexpr std::size_t kFusionReach = 8;           ///< nodes from a loop back to the one that it joins
+constexpr std::size_t kMostSurveyed = 1'000'000;  ///< accesses; a program of 64 levels is looked at at each
 
 /// A part of a tensor that a trip has to itself: `coefficient * loop + constant` in one dimension.
 struct Part {
@@ -53,6 +54,7 @@ class UseSurvey {
     }
   }
   const Uses& uses() const { return uses_; }
+  std::size_t accesses() const { return accesses_; }
 
  private:
   void block(const Block& nodes) {
@@ -67,6 +69,7 @@ class UseSurvey {
     });
   }
   void add(const Access& access, bool written) {
+    ++accesses_;
     TensorUse use{written, {}};
     const bool plain = loop_ != nullptr && !program_.buffers[access.buffer].alias_of;
     for (std::size_t dim = 0; plain && dim < access.dims.size(); ++dim)
@@ -78,6 +81,7 @@ class UseSurvey {
   const Program& program_;
   const Loop* loop_;
   Uses uses_;
+  std::size_t accesses_ = 0;
 };
 
 enum class Meeting : std::uint8_t { none, by_trip, otherwise };
@@ -111,16 +115,7 @@ class Fuser {
     std::vector<std::optional<Uses>> uses;  // of the nodes in `done`, as far as somebody asked
     for (Node& node : nodes) {
       std::optional<Uses> mine;
-      for (std::size_t back = 1; back <= std::min(kFusionReach, done.size()); ++back) {
-        const std::size_t at = done.size() - back;
-        if (!equal_trips(done[at], node)) continue;
-        if (!mine) mine = UseSurvey(program_, node).uses();
-        if (meeting_of(known(done, uses, at), *mine) != Meeting::by_trip || !may_sink(done, uses, at)) continue;
-        sink(done, uses, at);
-        join(done.back(), *uses.back(), node, *mine);
-        break;
-      }
-      if (const Loop* loop = std::get_if<Loop>(&node.what); loop != nullptr && joined_.contains(loop->id)) continue;
+      if (joins(done, uses, node, mine)) continue;
       done.push_back(std::move(node));
       uses.push_back(std::move(mine));
     }
@@ -131,6 +126,19 @@ class Fuser {
   const std::map<std::uint32_t, std::uint32_t>& joined() const { return joined_; }
 
  private:
+  /// One of the last nodes? @param mine the node's uses, if they were asked for
+  bool joins(Block& done, std::vector<std::optional<Uses>>& uses, Node& node, std::optional<Uses>& mine) {
+    for (std::size_t back = 1; back <= std::min(kFusionReach, done.size()); ++back) {
+      const std::size_t at = done.size() - back;
+      if (!equal_trips(done[at], node) || surveyed_ > kMostSurveyed) continue;
+      if (!mine) mine = surveyed(node);
+      if (meeting_of(known(done, uses, at), *mine) != Meeting::by_trip || !may_sink(done, uses, at)) continue;
+      sink(done, uses, at);
+      join(done.back(), *uses.back(), node, *mine);
+      return true;
+    }
+    return false;
+  }
   void inside(Node& node) {
     if (Loop* loop = std::get_if<Loop>(&node.what)) block(loop->body);
     if (If* branch = std::get_if<If>(&node.what)) {
@@ -138,12 +146,17 @@ class Fuser {
       block(branch->else_body);
     }
   }
-  const Uses& known(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) const {
-    if (!uses[at]) uses[at] = UseSurvey(program_, done[at]).uses();
+  Uses surveyed(const Node& node) {
+    const UseSurvey survey(program_, node);
+    surveyed_ += survey.accesses();
+    return survey.uses();
+  }
+  const Uses& known(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) {
+    if (!uses[at]) uses[at] = surveyed(done[at]);
     return *uses[at];
   }
   /// May a loop follow all that follows it?
-  bool may_sink(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) const {
+  bool may_sink(const Block& done, std::vector<std::optional<Uses>>& uses, std::size_t at) {
     for (std::size_t k = at + 1; k < done.size(); ++k) {
       if (meeting_of(known(done, uses, at), known(done, uses, k)) != Meeting::none) return false;
     }
@@ -169,6 +182,7 @@ class Fuser {
 
   const Program& program_;
   std::map<std::uint32_t, std::uint32_t> joined_;
+  std::size_t surveyed_ = 0;
 };
 
 /// Joined loops' atoms are the joint loop's: one atom, so that who compares indices as they are written finds them

@@ -121,7 +121,7 @@ double Residence::peak_of(const Block& body, const Loop* region) {
     demand[*tenants_[id].last + 1] -= tenants_[id].bytes;
   }
   for (std::size_t k = 1; k < demand.size(); ++k) demand[k] += demand[k - 1];
-  surround(body, 0, true, demand);
+  std::vector<double> standing = demand;
   within(body, 0, true, demand);
   const auto most = std::max_element(demand.begin(), demand.end());
   const auto at = static_cast<std::size_t>(most - demand.begin());
@@ -137,7 +137,9 @@ double Residence::peak_of(const Block& body, const Loop* region) {
   for (const std::uint32_t id : movable) {
     if (excess <= 0) break;
     excess -= evict(tenants_[id], excess, overflows_[region]);
+    for (std::size_t k = *tenants_[id].first; k <= *tenants_[id].last; ++k) standing[k] -= tenants_[id].bytes;
   }
+  surround(body, 0, true, standing);
   const double peak = std::min(*most, kSbufLiveBytes);
   peaks_[region] = peak;
   return peak;
@@ -172,7 +174,7 @@ void Residence::within(const Block& nodes, std::size_t at, bool is_body, std::ve
   if (!is_body) demand[at] += most;
 }
 
-/// @param standing bytes of the region's own tensors, by node of its body
+/// @param standing bytes of the region's own tensors that stay, by node of its body
 void Residence::surround(const Block& nodes, std::size_t at, bool is_body, const std::vector<double>& standing) {
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (is_body) at = k;
