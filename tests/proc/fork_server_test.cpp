@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -45,15 +47,16 @@ class Server {
       ::_exit(serve_forks(pair.theirs.get(), work));
     }
     control_ = std::move(pair.ours);
+    order(kOrder);
   }
   ~Server() { stop(); }
 
+  /// As ForkServer does it: the oldest one ordered, and one more.
   Job start() {
-    auto work = make_socket_pair(SocketKind::stream);
-    auto status = make_socket_pair(SocketKind::packets);
-    const std::array<int, 2> descriptors = {status.theirs.get(), work.theirs.get()};
-    EXPECT_TRUE(send_packet(control_.get(), "J", descriptors));
-    return Job(std::move(work.ours), std::move(status.ours));
+    order(kTaken);
+    auto job = std::move(ahead_.front());
+    ahead_.pop_front();
+    return job;
   }
   /// @returns the exit status of the server
   int stop() {
@@ -66,8 +69,17 @@ class Server {
   }
 
  private:
+  void order(std::string_view packet) {
+    auto work = make_socket_pair(SocketKind::stream);
+    auto status = make_socket_pair(SocketKind::packets);
+    const std::array<int, 2> descriptors = {status.theirs.get(), work.theirs.get()};
+    EXPECT_TRUE(send_packet(control_.get(), packet, descriptors));
+    ahead_.emplace_back(std::move(work.ours), std::move(status.ours));
+  }
+
   pid_t pid_ = -1;
   Fd control_;
+  std::deque<Job> ahead_;
 };
 
 std::optional<JobEnd> send_and_wait(Job& job, const std::string& word) {
