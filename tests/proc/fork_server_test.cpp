@@ -58,6 +58,7 @@ class Server {
     ahead_.pop_front();
     return job;
   }
+  pid_t pid() const { return pid_; }
   /// @returns the exit status of the server
   int stop() {
     if (pid_ < 0) return -1;
@@ -168,6 +169,18 @@ TEST(ForkServer, AChildIsReadyBeforeItsJobAndServesOne) {
   EXPECT_NE(first, second);
   auto next = server.start();
   EXPECT_EQ(std::get<Exited>(send_and_wait(next, "exit")->end).status, 7);
+}
+
+TEST(ForkServer, AChildThatIsReadyNeedsNoServerToBegin) {
+  Ready ready;
+  Server server(ready.work());
+  ready.next();
+  ::kill(server.pid(), SIGSTOP);
+  auto job = server.start();
+  ASSERT_TRUE(write_frame(job.work(), "echo", "body", {}, deadline_after(20)));
+  EXPECT_EQ(read_frame(job.work(), deadline_after(20)).frame.body, "body");
+  ::kill(server.pid(), SIGCONT);
+  EXPECT_TRUE(is_success(job.wait(deadline_after(20))->end));
 }
 
 TEST(ForkServer, AChildThatDiesWaitingCostsNoJob) {
