@@ -160,6 +160,7 @@ def rehearse(compile_source, touch):
 
 def child_main(work, note, sandbox, readable, cpu_seconds, compile_source, prepare):
     """Everything a child does: sandbox, one request, one reply. @param work the stream to nkigrid, a descriptor"""
+    work = os.dup2(work, CONTROL, inheritable=False)  # in place of the server's own
     try:
         sandbox.enter([work], ADDRESS_SPACE_BYTES, cpu_seconds)
     except OSError as error:
