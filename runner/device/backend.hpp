@@ -68,11 +68,16 @@ struct Explanation {
 /// One artifact, ready to run as often as asked. @threads one caller
 class Session {
  public:
-  static constexpr std::size_t kSlots = 2;  ///< room for two sets of outputs: the first trial's stay while others run
+  /// Sets of outputs that there is room for: the first trial's stay, one is looked at, one is run into.
+  static constexpr std::size_t kSlots = 3;
 
   virtual ~Session() = default;
   /// Executes once into a slot, which starts poisoned. After anything but `ran` the session is over. Never throws.
   virtual RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout) = 0;
+  /// Says what run() will be asked after all that was said so before, so that a backend can begin with it while its
+  /// caller still looks at other outputs. @pre run() is asked for the same, in this order; nobody looks at `slot` until
+  /// then. Never throws.
+  virtual void expect(const TensorFile& /*arguments*/, std::size_t /*slot*/, const Poison& /*poison*/) {}
   /// Bytes of one output, of the size the task gives it. @pre the last run into this slot `ran` with code none
   virtual std::span<const std::byte> output(std::size_t slot, std::size_t output) const = 0;
 

@@ -57,6 +57,11 @@ ForkServer::ForkServer(Spec spec) : spec_(std::move(spec)) {
     throw Error(ErrorCode::external, fmt::format("cannot start the {}: {}", spec_.name, error.what()));
   }
   control_ = std::move(pair.ours);
+  try {
+    for (std::size_t child = 0; child < spec_.ahead; ++child) order(kOrder);
+  } catch (const Error&) {
+    // One that is gone already says why where it is waited for.
+  }
 }
 
 ForkServer::~ForkServer() {
@@ -109,14 +114,24 @@ std::string ForkServer::wait_ready(Seconds timeout) {
   return std::move(packet->head);
 }
 
-Job ForkServer::start() {
+void ForkServer::order(std::string_view packet) {
   auto work = make_socket_pair(SocketKind::stream);
   auto status = make_socket_pair(SocketKind::packets);
   const std::array<int, 2> descriptors = {status.theirs.get(), work.theirs.get()};
-  if (!send_packet(control_.get(), "J", descriptors)) {
+  if (!send_packet(control_.get(), packet, descriptors)) {
     throw Error(ErrorCode::external, fmt::format("the {} is gone: {}", spec_.name, last_words()));
   }
-  return Job(std::move(work.ours), std::move(status.ours));
+  ahead_.emplace_back(std::move(work.ours), std::move(status.ours));
+}
+
+Job ForkServer::start() {
+  // Children that died while they waited are passed over, once: what kills each of them is for its job to tell.
+  for (auto left = ahead_.size();; --left) {
+    order(kTaken);
+    auto job = std::move(ahead_.front());
+    ahead_.pop_front();
+    if (left <= 1 || !job.is_over()) return job;
+  }
 }
 
 }  // namespace nkigrid::proc

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/proc/child.hpp"
@@ -10,6 +13,9 @@
 #include "runner/proc/spawn.hpp"
 
 namespace nkigrid::proc {
+
+/// What a server is told, on its control socket, with the two descriptors of one more child to make.
+inline constexpr std::string_view kOrder = "O", kTaken = "T";  // kTaken: and the oldest child is in use now
 
 /// How a single-use child ended, told by its server.
 struct JobEnd {
@@ -46,6 +52,7 @@ class ForkServer {
     std::string name;  ///< for messages: "tracer server"
     std::vector<std::string> argv;
     std::vector<std::string> environment;
+    std::size_t ahead = 1;  ///< children that wait for a job
   };
   /// Starts the server, with its end of the control socket as descriptor 3. @throws Error{external} naming it.
   explicit ForkServer(Spec spec);
@@ -57,7 +64,8 @@ class ForkServer {
   /// holds what it said on its way out.
   std::string wait_ready(Seconds timeout);
 
-  /// Hands a job to a child. @throws Error{external} when the server is gone. @threads safe
+  /// The next child, which waits already where the server had the time to make it. No word passes through the server:
+  /// it hears that one was taken, and makes another. @throws Error{external} when the server is gone
   Job start();
 
   /// Ends it at once, with its children: for a server that gives no answers. The next start() finds it gone.
@@ -71,7 +79,9 @@ class ForkServer {
   Fd control_;
   Fd errors_;  // read end of the server's stderr
   Process process_;
+  std::deque<Job> ahead_;  ///< ordered and not taken, the oldest first
 
+  void order(std::string_view packet);
   std::string last_words();
   std::string how_it_ended();
 };

@@ -19,10 +19,10 @@ using Ancillary = std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)>;
 
 bool wait_for(int fd, short events, Deadline deadline) {
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    // Rounded up, so that it is not asked in vain just before; a deadline that has passed is a look, and no wait.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     pollfd watched{fd, events, 0};
-    const int ready = ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000)));
+    const int ready = ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000)));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) throw_errno(errno, "wait for a child's socket");
     if (std::chrono::steady_clock::now() >= deadline) return false;

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <optional>
+#include <deque>
+#include <iterator>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,11 +20,18 @@
 namespace nkigrid::proc {
 namespace {
 
+/// What a child is made for.
+struct Order {
+  Fd status;  ///< hears how it ended
+  Fd work;    ///< its stream to the one who asked
+};
+
 struct Child {
   Process process;
-  Fd channel;  ///< what its job comes by
-  Fd status;   ///< of its job
+  Fd status;
+  bool taken = false;  ///< its asker has begun with it
   bool cancelled = false;
+  bool ended = false;  ///< and told of, before it was taken
 };
 
 void report(const Child& child, const ChildEnd& end) {
@@ -41,17 +49,16 @@ class Server {
   int serve() {
     for (;;) {
       // Not beside a child at work: each of its first writes to a page would wait for the fork.
-      const bool idle = std::all_of(children_.begin(), children_.end(), [](const Child& c) { return c.cancelled; });
-      const bool ahead = !spare_ && idle && forks_ahead_;
+      const bool ahead = !orders_.empty() && std::ranges::none_of(children_, is_at_work);
       const auto next = watch(ahead ? 0 : -1);
       if (next == Next::leave) return 0;
       if (next == Next::broken) return 1;
-      if (next == Next::nothing) spare_ = fork_child();
+      if (next == Next::nothing) fork_child();
     }
   }
   ~Server() {
-    if (spare_) children_.push_back(std::move(*spare_));
     for (auto& child : children_) {
+      if (child.ended) continue;
       ::kill(child.process.pid, SIGKILL);
       reap(child.process);
     }
@@ -60,93 +67,92 @@ class Server {
  private:
   enum class Next { more, nothing, leave, broken };
 
+  static bool is_at_work(const Child& child) { return child.taken && !child.cancelled; }
+
   /// Handles what is ready, or becomes it within the time [ms, -1: any].
   Next watch(int timeout) {
-    std::vector<pollfd> watched = {{control_, POLLIN, 0}, {spare_ ? spare_->process.pidfd.get() : -1, POLLIN, 0}};
+    std::vector<pollfd> watched = {{control_, POLLIN, 0}};
     for (const auto& child : children_) {
       // Once cancelled, the status socket would report the hang-up again and again.
-      watched.push_back({child.cancelled ? -1 : child.status.get(), POLLIN, 0});
-      watched.push_back({child.process.pidfd.get(), POLLIN, 0});
+      watched.push_back({child.cancelled || child.ended ? -1 : child.status.get(), POLLIN, 0});
+      watched.push_back({child.ended ? -1 : child.process.pidfd.get(), POLLIN, 0});
     }
     const int ready = ::poll(watched.data(), watched.size(), timeout);
     if (ready < 0) return errno == EINTR ? Next::more : Next::broken;
     if (ready == 0) return Next::nothing;
-    attend(watched);
+    for (std::size_t i = 0; i < children_.size(); ++i) attend(children_[i], watched[1 + 2 * i], watched[2 + 2 * i]);
+    // One that was not taken keeps its place: whatever killed it is not fed before somebody asks for it.
+    std::erase_if(children_, [](const Child& child) { return child.ended && child.taken; });
     return watched[0].revents == 0 || take_request() ? Next::more : Next::leave;
   }
 
-  void attend(const std::vector<pollfd>& watched) {
-    if (watched[1].revents != 0) {
-      reap(spare_->process);
-      spare_.reset();
-      forks_ahead_ = false;  // whatever kills it must not be fed
-    }
-    std::vector<Child> still;
-    for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (!attend(children_[i], watched[2 + 2 * i], watched[3 + 2 * i])) still.push_back(std::move(children_[i]));
-    }
-    children_ = std::move(still);
-  }
-  /// @returns true when it is done with
-  static bool attend(Child& child, const pollfd& status, const pollfd& ended) {
+  static void attend(Child& child, const pollfd& status, const pollfd& ended) {
     if (ended.revents != 0) {
       report(child, reap(child.process));
-      return true;
-    }
-    if (status.revents != 0) {
+      child.status = Fd();
+      child.ended = true;
+    } else if (status.revents != 0) {
       child.cancelled = true;
       ::kill(child.process.pid, SIGKILL);
     }
-    return false;
   }
 
   /// @returns false when nobody asks any more
   bool take_request() {
     auto request = receive_packet(control_);
     if (!request) return false;
-    if (request->descriptors.size() != 2) return true;
-    auto child = spare_ ? std::exchange(spare_, std::nullopt) : fork_child();
-    if (!child) return true;  // the status socket closes, which says it
-    const std::array<int, 1> work = {request->descriptors[1].get()};
-    child->status = std::move(request->descriptors[0]);
-    send_packet(child->channel.get(), "W", work);  // one that died has its end reported
-    child->channel = Fd();
-    children_.push_back(std::move(*child));
-    forks_ahead_ = true;
+    auto& brought = request->descriptors;
+    if (brought.size() == 2) orders_.push_back({std::move(brought[0]), std::move(brought[1])});
+    if (request->head == kTaken) give_the_oldest();
     return true;
   }
 
-  std::optional<Child> fork_child() {
-    SocketPair channel = make_socket_pair(SocketKind::packets);
+  void give_the_oldest() {
+    const auto is_waiting = [](const Child& child) { return !child.taken; };
+    auto oldest = std::ranges::find_if(children_, is_waiting);
+    if (oldest == children_.end()) {
+      if (orders_.empty()) return;
+      fork_child();
+      oldest = std::prev(children_.end());
+    }
+    oldest->taken = true;
+    if (oldest->ended) children_.erase(oldest);
+  }
+
+  /// Makes the child of the oldest order. Where there can be none its status socket closes, which says it, and its
+  /// place stays.
+  void fork_child() {
+    auto order = std::move(orders_.front());
+    orders_.pop_front();
     const pid_t server = ::getpid();
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       // A parent outside of the child's process namespace has number 0.
       if (const pid_t parent = ::getppid(); parent != server && parent != 0) ::_exit(1);
-      channel.ours = Fd();
-      ::_exit(be_child(std::move(channel.theirs)));
+      order.status = Fd();
+      ::_exit(be_child(std::move(order.work)));
     }
-    if (pid < 0) return std::nullopt;
     Child child;
-    child.process = {pid, open_pidfd(pid)};
-    child.channel = std::move(channel.ours);
-    return child;
+    if (pid < 0) {
+      child.ended = true;
+    } else {
+      child.process = {pid, open_pidfd(pid)};
+      child.status = std::move(order.status);
+    }
+    children_.push_back(std::move(child));
   }
-  int be_child(Fd channel) {
+  int be_child(Fd work) {
     for (auto& other : children_) other.status = Fd();  // what others are told is none of its business
-    work_.prepare(channel.get());
-    auto job = receive_packet(channel.get());
-    if (!job || job->descriptors.empty()) return 0;
-    channel = Fd();
-    return work_.serve(std::move(job->descriptors[0]));
+    orders_.clear();
+    work_.prepare(work.get());
+    return work_.serve(std::move(work));
   }
 
   int control_;
   const ChildWork& work_;
-  std::vector<Child> children_;
-  std::optional<Child> spare_;
-  bool forks_ahead_ = true;
+  std::deque<Order> orders_;     ///< of children that are still to be made
+  std::vector<Child> children_;  ///< the oldest first
 };
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
 
 #include "runner/device/backend.hpp"
 #include "runner/device/check/checked_device.hpp"
@@ -24,6 +27,10 @@ class ToySession final : public Session {
 
   RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds) override {
     ++runs_;
+    if (!expected_.empty()) {
+      EXPECT_EQ(expected_.front(), std::pair(&arguments, slot)) << "another run than was expected";
+      expected_.pop_front();
+    }
     if (manner_ == "late") return {RunOutcome::Kind::late, {}, {}};
     auto& out = outputs_[slot] = arguments.tensors.size() == 3 ? matmul_add(arguments) : twice_and_add(arguments);
     if (manner_ == "zeros") out.assign(out.size(), 0.0F);
@@ -34,7 +41,12 @@ class ToySession final : public Session {
     return outcome;
   }
 
+  void expect(const TensorFile& arguments, std::size_t slot, const Poison&) override {
+    expected_.emplace_back(&arguments, slot);
+  }
+
   std::span<const std::byte> output(std::size_t slot, std::size_t) const override {
+    for (const auto& run : expected_) EXPECT_NE(run.second, slot) << "it may be written to by now";
     return std::as_bytes(std::span(outputs_[slot]));
   }
 
@@ -60,6 +72,7 @@ class ToySession final : public Session {
 
   std::string manner_;
   int runs_ = 0;
+  std::deque<std::pair<const TensorFile*, std::size_t>> expected_;
   std::vector<float> outputs_[kSlots];
 };
 

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -45,16 +47,18 @@ class Server {
       ::_exit(serve_forks(pair.theirs.get(), work));
     }
     control_ = std::move(pair.ours);
+    order(kOrder);
   }
   ~Server() { stop(); }
 
+  /// As ForkServer does it: the oldest one ordered, and one more.
   Job start() {
-    auto work = make_socket_pair(SocketKind::stream);
-    auto status = make_socket_pair(SocketKind::packets);
-    const std::array<int, 2> descriptors = {status.theirs.get(), work.theirs.get()};
-    EXPECT_TRUE(send_packet(control_.get(), "J", descriptors));
-    return Job(std::move(work.ours), std::move(status.ours));
+    order(kTaken);
+    auto job = std::move(ahead_.front());
+    ahead_.pop_front();
+    return job;
   }
+  pid_t pid() const { return pid_; }
   /// @returns the exit status of the server
   int stop() {
     if (pid_ < 0) return -1;
@@ -66,8 +70,17 @@ class Server {
   }
 
  private:
+  void order(std::string_view packet) {
+    auto work = make_socket_pair(SocketKind::stream);
+    auto status = make_socket_pair(SocketKind::packets);
+    const std::array<int, 2> descriptors = {status.theirs.get(), work.theirs.get()};
+    EXPECT_TRUE(send_packet(control_.get(), packet, descriptors));
+    ahead_.emplace_back(std::move(work.ours), std::move(status.ours));
+  }
+
   pid_t pid_ = -1;
   Fd control_;
+  std::deque<Job> ahead_;
 };
 
 std::optional<JobEnd> send_and_wait(Job& job, const std::string& word) {
@@ -156,6 +169,18 @@ TEST(ForkServer, AChildIsReadyBeforeItsJobAndServesOne) {
   EXPECT_NE(first, second);
   auto next = server.start();
   EXPECT_EQ(std::get<Exited>(send_and_wait(next, "exit")->end).status, 7);
+}
+
+TEST(ForkServer, AChildThatIsReadyNeedsNoServerToBegin) {
+  Ready ready;
+  Server server(ready.work());
+  ready.next();
+  ::kill(server.pid(), SIGSTOP);
+  auto job = server.start();
+  ASSERT_TRUE(write_frame(job.work(), "echo", "body", {}, deadline_after(20)));
+  EXPECT_EQ(read_frame(job.work(), deadline_after(20)).frame.body, "body");
+  ::kill(server.pid(), SIGCONT);
+  EXPECT_TRUE(is_success(job.wait(deadline_after(20))->end));
 }
 
 TEST(ForkServer, AChildThatDiesWaitingCostsNoJob) {

@@ -1,6 +1,7 @@
 #include "runner/proc/frame.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,6 +40,18 @@ TEST(Frame, LargerThanTheSocketBufferGoesThrough) {
 TEST(Frame, WriterWhoseReaderDoesNotReadIsLate) {
   auto pair = make_socket_pair(SocketKind::stream);
   EXPECT_FALSE(write_frame(pair.ours.get(), "h", std::string(5'000'000, 'x'), {}, deadline_after(0.05)));
+}
+
+TEST(Frame, ADeadlineThatHasPassedIsALookAndNoWait) {
+  const auto pair = make_socket_pair(SocketKind::stream);
+  const auto waits = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    return used.ru_nvcsw;
+  };
+  const auto before = waits();
+  for (int look = 0; look < 50; ++look) EXPECT_FALSE(wait_readable(pair.ours.get(), deadline_after(0)));
+  EXPECT_LT(waits() - before, 25) << "each look gave the processor away";
 }
 
 TEST(Frame, EndsAreToldApart) {

@@ -52,6 +52,9 @@ std::string evidence_against(const Artifact& artifact, bool reproduced, bool dep
       artifact.constant_bytes, kMostConstantBytes);
 }
 
+/// Where a trial's outputs go. Trial 0 keeps its slot: the others and the repeat are compared with it.
+std::size_t slot_of(std::size_t trial) { return trial == 0 ? 0 : 1 + trial % 2; }
+
 }  // namespace
 
 VerifyResult failed_verify(Code code, Stage stage, std::string message, std::uint32_t line) {
@@ -76,9 +79,11 @@ RunOutcome Pass::execute(const Artifact& artifact, CheckKind kind) {
   result_.trials = static_cast<std::uint32_t>(trials_.size());
   strict_ = kind == CheckKind::final_;
   bool depends = trials_.size() < 2;  // one trial proves nothing
+  if (!trials_.empty()) session.expect(trials_[0]->arguments, slot_of(0), kPoison);
   for (std::size_t t = 0; t < trials_.size(); ++t) {
-    // Trial 0 keeps slot 0: the others and the repeat are compared with it.
-    const std::size_t slot = t == 0 ? 0 : 1;
+    // The next one runs while this one is looked at.
+    if (t + 1 < trials_.size()) session.expect(trials_[t + 1]->arguments, slot_of(t + 1), kPoison);
+    const auto slot = slot_of(t);
     auto outcome = session.run(trials_[t]->arguments, slot, kPoison, check_.run_timeout);
     if (outcome.kind != RunOutcome::Kind::ran) return outcome;
     if (outcome.report.code != Code::none) {
@@ -86,7 +91,7 @@ RunOutcome Pass::execute(const Artifact& artifact, CheckKind kind) {
       return outcome;
     }
     add_trial(session, slot, t, outcome.report);
-    if (t > 0 && !same_bytes(session)) depends = true;
+    if (t > 0 && !same_bytes(session, slot)) depends = true;
   }
   if (failed_) add_causes(session.explain(trials_[*failed_]->arguments, check_.run_timeout));
   if (kind == CheckKind::tool || failed_) return run_reported({});  // evidence of cheating needs a pass
@@ -108,9 +113,9 @@ std::vector<TensorView> Pass::want(std::size_t trial) const {
   return views;
 }
 
-bool Pass::same_bytes(const Session& session) const {
+bool Pass::same_bytes(const Session& session, std::size_t slot) const {
   for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
-    const auto a = session.output(0, i), b = session.output(1, i);
+    const auto a = session.output(slot_of(0), i), b = session.output(slot, i);
     if (std::memcmp(a.data(), b.data(), a.size()) != 0) return false;
   }
   return true;
@@ -175,15 +180,16 @@ void Pass::add_causes(Explanation found) {
 /// The repeat under the other poison, and what only the final check asks.
 RunOutcome Pass::finish(Session& session, const Artifact& artifact, bool depends) {
   result_.paper_ok = true;
-  auto outcome = session.run(trials_[0]->arguments, 1, kOtherPoison, check_.run_timeout);
+  const auto slot = slot_of(1);
+  auto outcome = session.run(trials_[0]->arguments, slot, kOtherPoison, check_.run_timeout);
   if (outcome.kind != RunOutcome::Kind::ran) return outcome;
-  const bool repeats = outcome.report.code == Code::none && same_bytes(session);
+  const bool repeats = outcome.report.code == Code::none && same_bytes(session, slot);
   bool noisy = false;
   if (!repeats) {
     // A device that never gives the same bytes twice proves nothing about poison: once more under the first one.
-    outcome = session.run(trials_[0]->arguments, 1, kPoison, check_.run_timeout);
+    outcome = session.run(trials_[0]->arguments, slot, kPoison, check_.run_timeout);
     if (outcome.kind != RunOutcome::Kind::ran) return outcome;
-    noisy = outcome.report.code == Code::none && !same_bytes(session);
+    noisy = outcome.report.code == Code::none && !same_bytes(session, slot);
   }
   const auto evidence = evidence_against(artifact, repeats || noisy, depends);
   result_.strict_ok = strict_ && repeats && evidence.empty();

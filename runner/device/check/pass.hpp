@@ -44,7 +44,7 @@ class Pass {
  private:
   std::vector<TensorView> got(const Session& session, std::size_t slot) const;
   std::vector<TensorView> want(std::size_t trial) const;
-  bool same_bytes(const Session& session) const;
+  bool same_bytes(const Session& session, std::size_t slot) const;  // as the first trial's
   bool reference_depends() const;
   void fail_at_run(const RunReport& report);
   void add_trial(const Session& session, std::size_t slot, std::size_t trial, const RunReport& report);

@@ -44,8 +44,9 @@ proc::ForkServer::Spec tracer_spec(const DevicePaths& paths, const jobs::CheckSp
   const auto cpu_seconds = std::to_string(static_cast<std::uint64_t>(std::ceil(check.compile_timeout.count())) + 5);
   return {"tracer server",
           {NKIGRID_PYTHON, "-s", "-B", paths.libexec / "tracer_server.py", paths.nkisim,
-           paths.libexec / "libnkigrid_sandbox.so", level_word(check), std::to_string(pool_size(lanes)), cpu_seconds},
-          environment()};
+           paths.libexec / "libnkigrid_sandbox.so", level_word(check), cpu_seconds},
+          environment(),
+          pool_size(lanes)};
 }
 
 proc::ForkServer::Spec run_spec(const DevicePaths& paths, const jobs::CheckSpec& check) {

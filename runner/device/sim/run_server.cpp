@@ -148,9 +148,9 @@ void touch_heap() {
 }
 
 /// What a child does before it has a job. @returns why it may not have one, "" when it may
-std::string prepare_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limits, int channel) {
+std::string prepare_child(const proc::Sandbox& sandbox, const proc::SandboxLimits& limits, int work) {
   try {
-    sandbox.enter(limits, {&channel, 1});
+    sandbox.enter(limits, {&work, 1});
     touch_heap();
     return "";
   } catch (const std::exception& error) {
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
     if (!proc::send_packet(kControl, "ready", {})) return static_cast<int>(ExitCode::external);
     std::string fault;  // of the child that is being made, in the child
     return proc::serve_forks(
-        kControl, {[&](int channel) { fault = prepare_child(sandbox, limits, channel); },
+        kControl, {[&](int work) { fault = prepare_child(sandbox, limits, work); },
                    [&](Fd work) { return check_in_child(fault, limits.address_space_bytes, std::move(work)); }});
   } catch (const std::exception& error) {
     const std::string text = std::string(error.what()) + "\n";

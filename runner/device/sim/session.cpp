@@ -59,12 +59,30 @@ RunOutcome SimSession::ended() {
   return run_ended(denied ? RunOutcome::Kind::denied : RunOutcome::Kind::crashed, proc::describe(end->end));
 }
 
+void SimSession::send(const RunQuestion& question, const TensorFile& arguments, const Poison& poison,
+                      proc::Deadline deadline) {
+  const std::array<int, 1> descriptors = {arguments.fd.get()};
+  // A child that is gone shows where its answer is read.
+  static_cast<void>(proc::write_frame(job_.work(), run_head(question, arguments, poison), {}, descriptors, deadline));
+}
+
+void SimSession::expect(const TensorFile& arguments, std::size_t slot, const Poison& poison) {
+  try {
+    send(IntoSlot{slot}, arguments, poison, proc::deadline_after(kSendSeconds));
+    ++expected_;
+  } catch (const std::exception&) {
+    // Then run() says it, and fails as this did.
+  }
+}
+
 RunOutcome SimSession::ask(const RunQuestion& question, const TensorFile& arguments, const Poison& poison,
                            Seconds timeout) {
-  const std::array<int, 1> descriptors = {arguments.fd.get()};
   try {
     const auto deadline = proc::deadline_after(timeout.count());
-    static_cast<void>(proc::write_frame(job_.work(), run_head(question, arguments, poison), {}, descriptors, deadline));
+    if (expected_ > 0)
+      --expected_;
+    else
+      send(question, arguments, poison, deadline);
     auto read = proc::read_frame(job_.work(), deadline);
     if (read.end == proc::ReadEnd::late) {
       job_.cancel();

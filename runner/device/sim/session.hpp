@@ -22,6 +22,7 @@ class SimSession final : public Session {
   SimSession& operator=(const SimSession&) = delete;
 
   RunOutcome run(const TensorFile& arguments, std::size_t slot, const Poison& poison, Seconds timeout) override;
+  void expect(const TensorFile& arguments, std::size_t slot, const Poison& poison) override;
   std::span<const std::byte> output(std::size_t slot, std::size_t output) const override {
     return memory_.output(slot, output);
   }
@@ -30,7 +31,9 @@ class SimSession final : public Session {
                                                          Seconds timeout) override;
 
  private:
-  /// One request and its answer. @returns kind `ran` with the answer's JSON in `words`, or how the session ended
+  void send(const RunQuestion& question, const TensorFile& arguments, const Poison& poison, proc::Deadline deadline);
+  /// One request, unless it was sent already, and its answer. @returns kind `ran` with the answer's JSON in `words`, or
+  /// how the session ended
   RunOutcome ask(const RunQuestion& question, const TensorFile& arguments, const Poison& poison, Seconds timeout);
   RunOutcome ended();
 
@@ -38,7 +41,8 @@ class SimSession final : public Session {
   pid_t server_pid_;
   OutputMemory memory_;  // before the job: it is given back when the child has ended
   proc::Job job_;
-  bool over_ = false;  // the child has ended
+  std::size_t expected_ = 0;  // runs that the child was told of and that nobody has asked for yet
+  bool over_ = false;         // the child has ended
 };
 
 }  // namespace nkigrid::device

@@ -4,11 +4,14 @@ Started by nkigrid with the control socket as descriptor 3; docs/formats/child_p
 server imports the tracer once and forks; a child enters the sandbox before it sees a byte of kernel source, takes one
 request, answers it and is gone. The server never holds a source, an input or a seed.
 
-usage: tracer_server.py NKISIM_FOLDER SANDBOX_LIBRARY strict|relaxed POOL CPU_SECONDS
+usage: tracer_server.py NKISIM_FOLDER SANDBOX_LIBRARY strict|relaxed CPU_SECONDS
 """
 
 import array
+import collections
+import functools
 import gc
+import json
 import mmap
 import os
 import re
@@ -27,6 +30,20 @@ NOTE_BYTES = 512
 ADDRESS_SPACE_BYTES = 3 << 29
 MOST_MESSAGE_CHARACTERS = 60_000
 EXITED, SIGNALED, KILLED = 0, 1, 2
+REHEARSAL = b"""
+from neuronxcc import nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, value=nl.multiply(nl.load(x), 2.0))
+    return out
+"""
+TAKEN = b"T"
+# What follows a compile is a check of what it made: while there is a child to take, the next is made after that.
+QUIET_MS = 10
 
 
 # --------------------------------------------------------------------------------------------- what a kernel may not do
@@ -133,21 +150,31 @@ def answer(compile_source, request, source):
     return reply, bytes(program)
 
 
-def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, prepare):
-    """Everything a child does: sandbox, one request, one reply."""
+def rehearse(compile_source, touch):
+    """What a request takes, but for its stream, so that the pages that it writes are the child's own by then."""
+    touch()
+    request = {"entry": None, "params": [{"name": "x", "shape": [128, 512], "dtype": "float32"}], "outputs": []}
+    request = json.loads(json.dumps({**request, "options": {"sdk": "2.24", "target": "trn1", "strict": ""}}))
+    json.dumps(answer(compile_source, request, REHEARSAL)[0])
+
+
+def child_main(work, note, sandbox, readable, cpu_seconds, compile_source, prepare):
+    """Everything a child does: sandbox, one request, one reply. @param work the stream to nkigrid, a descriptor"""
+    work = os.dup2(work, CONTROL, inheritable=False)  # in place of the server's own
     try:
-        sandbox.enter([channel.fileno()], ADDRESS_SPACE_BYTES, cpu_seconds)
+        sandbox.enter([work], ADDRESS_SPACE_BYTES, cpu_seconds)
     except OSError as error:
         leave_note(note, str(error))
         os._exit(3)
     sys.addaudithook(make_audit_hook(readable, note, sandbox.deny))
-    if not select.select([channel], [], [], 0)[0]:
+    if not select.select([work], [], [], 0)[0]:
         prepare()  # nobody waits for this child yet: its pages become its own now, not while somebody does
-    _, ancillary, _, _ = channel.recvmsg(16, socket.CMSG_SPACE(4))
-    if not ancillary:
-        os._exit(0)
-    work = array.array("i", ancillary[0][2])[0]
-    write_frame(work, *answer(compile_source, *read_frame(work)))
+    try:
+        request = read_frame(work)
+    except EOFError:
+        os._exit(0)  # it was not needed
+    write_frame(work, *answer(compile_source, *request))
+    os.read(work, 1)  # to end takes a processor for a while: not before the one who waits has its answer and hangs up
     os._exit(0)
 
 
@@ -155,63 +182,55 @@ def child_main(channel, note, sandbox, readable, cpu_seconds, compile_source, pr
 
 
 class Child:
-    def __init__(self, pid, channel, note):
-        self.pid, self.channel, self.note = pid, channel, note
+    def __init__(self, pid, status, note):
+        self.pid, self.status, self.note = pid, status, note  # status: the socket that hears of its end
         self.pidfd = os.pidfd_open(pid)
-        self.status = None  # the socket of its job
-        self.cancelled = False
+        self.cancelled = self.ended = False
 
-    def reap_and_report(self):
+    def reap_and_report(self, had_a_job):
         _, wait_status = os.waitpid(self.pid, 0)
-        if self.status is not None:
-            signaled = os.WIFSIGNALED(wait_status)
-            how = KILLED if self.cancelled else SIGNALED if signaled else EXITED
-            value = os.WTERMSIG(wait_status) if signaled else os.WEXITSTATUS(wait_status)
-            note = bytes(self.note[:NOTE_BYTES]).split(b"\0")[0]
-            try:
-                self.status.send(struct.pack("<ii", how, value) + note, socket.MSG_NOSIGNAL)
-            except OSError:
-                pass  # nobody asks any more
-            self.status.close()
-        elif self.note[:1] != b"\0":
-            raise SystemExit(
-                "a tracer child cannot start: " + self.note[:NOTE_BYTES].split(b"\0")[0].decode(errors="replace")
-            )
+        note = bytes(self.note[:NOTE_BYTES]).split(b"\0")[0]
+        if note and not had_a_job:
+            raise SystemExit("a tracer child cannot start: " + note.decode(errors="replace"))
+        signaled = os.WIFSIGNALED(wait_status)
+        how = KILLED if self.cancelled else SIGNALED if signaled else EXITED
+        value = os.WTERMSIG(wait_status) if signaled else os.WEXITSTATUS(wait_status)
+        try:
+            self.status.send(struct.pack("<ii", how, value) + note, socket.MSG_NOSIGNAL)
+        except OSError:
+            pass  # nobody asks any more
+        self.status.close()
         os.close(self.pidfd)
-        self.channel.close()
         self.note.close()
+        self.ended = True
 
 
 class Server:
-    def __init__(self, control, pool, make_child_main):
-        self.control, self.pool, self.make_child_main = control, pool, make_child_main
-        self.idle, self.active = [], []
+    """Orders become children, the oldest first; nkigrid takes them in that order and tells of it when it has."""
+
+    def __init__(self, control, make_child_main):
+        self.control, self.make_child_main = control, make_child_main
+        self.orders = collections.deque()  # (status, work) of children to be made
+        self.idle, self.active = collections.deque(), []
 
     def fork(self):
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        status, work = self.orders.popleft()
         note = mmap.mmap(-1, mmap.PAGESIZE)
         pid = os.fork()
         if pid == 0:
             try:
-                self.make_child_main(theirs, note)
+                self.make_child_main(work, note)
             except BaseException:  # also SystemExit and MemoryError: nothing of the server may run on in a child
                 os._exit(1)
             os._exit(1)
-        theirs.close()
-        note.madvise(mmap.MADV_DONTFORK)  # later children must not see it
-        return Child(pid, ours, note)
-
-    def hand_out(self, status, work):
-        child = self.idle.pop(0) if self.idle else self.fork()
-        child.status = status
-        self.active.append(child)
-        try:
-            child.channel.sendmsg(
-                [b"W"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", work))], socket.MSG_NOSIGNAL
-            )
-        except OSError:
-            pass  # it died while idle: its end is about to be reported
         os.close(work)
+        note.madvise(mmap.MADV_DONTFORK)  # later children must not see it
+        return Child(pid, status, note)
+
+    def give_the_oldest(self):
+        child = self.idle.popleft() if self.idle else self.fork()
+        if not child.ended:  # one that died waiting is not used, and was told of
+            self.active.append(child)
 
     def take_request(self):
         """@returns False when nkigrid is gone"""
@@ -222,26 +241,32 @@ class Server:
         for _, _, part in ancillary:
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
         if len(fds) == 2:
-            self.hand_out(socket.socket(fileno=fds[0]), fds[1])
+            self.orders.append((socket.socket(fileno=fds[0]), fds[1]))
+        if data == TAKEN and (self.idle or self.orders):
+            self.give_the_oldest()
         return True
 
-    def step(self, block):
-        """Handles what is ready. @returns False when it is over; None when nothing was ready"""
+    def step(self, most_ms):
+        """Handles what is ready, or becomes it within the time (None: any). @returns False when it is over; None when
+        nothing was ready"""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
-        by_pidfd = {child.pidfd: child for child in self.idle + self.active}
-        by_status = {child.status.fileno(): child for child in self.active if not child.cancelled}
+        living = [child for child in (*self.idle, *self.active) if not child.ended]
+        by_pidfd = {child.pidfd: child for child in living}
+        by_status = {child.status.fileno(): child for child in living if not child.cancelled}
         for fd in (*by_pidfd, *by_status):
             poll.register(fd, select.POLLIN)
-        ready = poll.poll(None if block else 0)
+        ready = poll.poll(most_ms)
         for fd, _ in ready:
             if fd in by_pidfd:
                 child = by_pidfd[fd]
-                (self.active if child in self.active else self.idle).remove(child)
-                child.reap_and_report()
+                had_a_job = child in self.active
+                if had_a_job:
+                    self.active.remove(child)
+                child.reap_and_report(had_a_job)
         for fd, _ in ready:
             child = by_status.get(fd)
-            if child in self.active:
+            if child is not None and not child.ended:
                 child.cancelled = True
                 os.kill(child.pid, signal.SIGKILL)
         if any(fd == self.control.fileno() for fd, _ in ready) and not self.take_request():
@@ -252,19 +277,20 @@ class Server:
         while True:
             # New children are made when nobody waits: a fork beside a child at work makes each of that one's first
             # writes to a page wait. While all work, one is made ahead.
-            more = len(self.idle) < self.pool and not (self.idle and self.active)
-            result = self.step(block=not more)
+            more = self.orders and not (self.idle and self.active)
+            result = self.step((QUIET_MS if self.idle else 0) if more else None)
             if result is False:
                 break
             if result is None and more:
                 self.idle.append(self.fork())
-        for child in self.idle + self.active:
-            os.kill(child.pid, signal.SIGKILL)
-            os.waitpid(child.pid, 0)
+        for child in (*self.idle, *self.active):
+            if not child.ended:
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitpid(child.pid, 0)
 
 
 def main():
-    nkisim, library, level, pool, cpu_seconds = sys.argv[1:6]
+    nkisim, library, level, cpu_seconds = sys.argv[1:5]
     control = socket.socket(fileno=CONTROL)
     # Only its own folders: neither the working directory nor the folder of this file.
     sys.path[:] = [nkisim] + [p for p in sys.path if p.startswith("/usr/lib/python3")]
@@ -279,10 +305,11 @@ def main():
     gc.freeze()
     gc.disable()
 
-    def run_child(channel, note):
-        child_main(channel, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, _harness.touch)
+    def run_child(work, note):
+        prepare = functools.partial(rehearse, _harness.compile_source, _harness.touch)
+        child_main(work, note, sandbox, readable, int(cpu_seconds), _harness.compile_source, prepare)
 
-    server = Server(control, int(pool), run_child)
+    server = Server(control, run_child)
     control.send(_harness.version().encode() if hasattr(_harness, "version") else b"unknown")
     server.run()
 
