@@ -50,16 +50,18 @@ def posed(source, name, category, most_bytes, shrinks):
     if not shrinks:
         return (*task_pose.pose(source, name, category, most_bytes), source)
     smaller = task_shrink.shrink(source, name)
-    most_bytes = min(most_bytes, task_shrink.MOST_BYTES)
     try:
-        return (*task_pose.pose(smaller, name, category, most_bytes), smaller)
+        entry, about = task_pose.pose(smaller, name, category, min(most_bytes, task_shrink.MOST_BYTES))
     except Refused:
         raise
     except Exception as error:  # sizes were chosen by shapes alone: numbers may say that they do not fit together
         try:
-            return (*task_pose.pose(source, name, category, most_bytes), source)
+            smaller = source
+            entry, about = task_pose.pose(source, name, category, min(most_bytes, task_shrink.MOST_BYTES))
         except Refused:
             raise error from None
+    task_shrink.demand_small(about["hbm_bytes"], about["flops"])  # of what had to be run to tell
+    return entry, about, smaller
 
 
 def answer(task, most_bytes, shrinks):
