@@ -40,6 +40,10 @@ def why_not(error):
         return f"needs the package '{error.name}'"
     if isinstance(error, AttributeError) and re.search(r"module 'torch[\w.]*' has no attribute|torch\._C", text):
         return f"needs a newer torch than {torch.__version__}: {text}"
+    if re.search(r"not compiled with CUDA|No CUDA GPUs|NVIDIA driver", text):
+        return f"asks for a GPU, and references run on the CPU ({text[:100]})"
+    if isinstance(error, PermissionError):
+        return f"reaches for what no reference may ({text[:200]})"
     if isinstance(error, MemoryError) or "allocate memory" in text:
         return "needs more memory than its tensors account for"
     return f"{type(error).__name__}: {text[:300]}"

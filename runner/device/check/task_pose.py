@@ -44,12 +44,15 @@ class Look:
         self.names = task_facts.load_names(source, name)
         self.model, given = make_model(self.names), self.names["get_inputs"]()
         if not isinstance(given, (list, tuple)):
-            raise Refused("get_inputs() gives no list")
+            kind = "tensor" if task_form.is_tensor(given) else type(given).__name__
+            raise Refused(f"get_inputs() gives no list (a {kind}); a list of forward()'s arguments is wanted")
         self.given, self.results, self.work = list(given), None, task_work.Counter()
         self.inputs = task_facts.inputs_of(self.model, self.given)
 
     def forward(self, gradients=False):
         """@raises Refused for what no reference may do"""
+        self.work = task_work.Counter()
+        self.model, self.given = task_form.in_float32(self.model, self.given)
         state = {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
         before = {name: tensor._version for name, tensor in state.items()}
         with torch.set_grad_enabled(gradients), Acts() as acts, self.work:
@@ -59,6 +62,14 @@ class Look:
         if acts.trains or any(tensor._version != before[name] for name, tensor in state.items()):
             raise Refused("training mode: forward() changes the model after eval()")
         self.outputs = task_facts.outputs_of(self.results)
+
+    def demand_same(self, given):
+        """@param given what forward() was given, as it was then @raises Refused when it now answers otherwise"""
+        first = _arrays(task_form.tensors(self.results))
+        self.given = given
+        self.forward()
+        if not well_posed.passes(_arrays(task_form.tensors(self.results)), first):
+            raise Refused("forward() gives other results when it is run again: it draws numbers of its own, or counts")
 
     def entry(self):
         constants = task_facts.constants_of(self.names, self.model, self.given)
@@ -171,6 +182,7 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
         if not runs:
             continue
         arguments = _arrays(well_posed.tensors_of(look.model, look.given))
+        again = task_form.map_tensors(torch.clone, look.given)  # forward() may write into what it gets
         look.forward()
         _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")
         if outputs not in (None, look.outputs):
@@ -178,6 +190,8 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
         outputs = look.outputs
         if not all(t.isfinite().all() for t in task_form.tensors(look.results)):
             raise Refused("its reference is not finite")
+        if draw == 0 and _is_small(look.inputs + look.outputs, look.work):
+            look.demand_same(again)
         imitated.see(arguments, _arrays(task_form.tensors(look.results)))
         if draw + 1 == DEAR_DRAWS and not _is_small(look.inputs + look.outputs, look.work):
             break
