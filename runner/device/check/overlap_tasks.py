@@ -55,7 +55,7 @@ def behaviours(walls, a, b):
     @param b None: `a` is compared with itself
     @returns ({id: behaviour()}, {id: the same of b}, how many of each are known)"""
     sides = [a] if b is None else [a, b]
-    forms = [asked(walls, task_behaviour.form, str, texts) for texts in sides]
+    forms = [asked(walls, task_behaviour.form, lambda told: told and str(told), texts) for texts in sides]
     found = [run(walls, [text for text in texts if text["id"] not in of]) for texts, of in zip(sides, forms)]
     for of, ran in zip(forms, found):
         of |= {name: task_behaviour.form_of(told) for name, told in ran.items()}

@@ -45,7 +45,7 @@ def behaviour(source):
 def _draw(source, seed):
     torch.manual_seed(seed)
     names = task_facts.load_names(source, "task.py")
-    model, given = task_form.in_float32(task_form.make_model(names), list(names["get_inputs"]()))
+    model, given = task_form.in_float32(task_form.make_model(names).float(), list(names["get_inputs"]()))
     weights = [weight for _, weight, _ in task_form.weights_of(model)]
     if sum(t.numel() for t in [*task_form.tensors(given), *weights]) > MOST_ELEMENTS:
         raise ValueError("too large")

@@ -78,9 +78,14 @@ def map_tensors(act, value):
 
 
 def in_float32(model, given):
-    """Both as a reference runs them, whatever the task's own floating types: a kernel gets its float16 and float64 as
-    float32, too, and torch lacks many operations of float16 on a CPU."""
-    return model.float(), map_tensors(lambda value: value.float() if value.is_floating_point() else value, given)
+    """Both with float16 and float64 as float32, as which a kernel gets them: so the reference runs them, too, and torch
+    lacks many operations of float16 on a CPU."""
+    import torch
+
+    others = (torch.float16, torch.float64)
+    if any(weight.dtype in others for _, weight, _ in weights_of(model)):
+        model = model.float()
+    return model, map_tensors(lambda value: value.float() if value.dtype in others else value, given)
 
 
 def is_tensor(value):

@@ -128,7 +128,9 @@ def pose(source, name, category, most_bytes):
     if domains is None or quick:
         draws = DRAWS if quick and (domains is None or entry is None) else 1
         numbers, drawn, imitated = _real_looks(source, name, most_bytes, draws, runs=quick, infer=domains is None)
-        look, entry = (numbers, numbers.entry()) if entry is None else (look, entry)
+        entry = entry or numbers.entry()
+        # Work is counted with numbers where they ran, unless torch took a path whose products nothing counts.
+        look = max((l for l in (numbers, look) if l and l.results is not None), key=lambda l: l.work.products)
         inferred = drawn if domains is None else {}
     else:
         inferred, imitated = {}, set()
