@@ -63,8 +63,8 @@ class OwnFolder(unittest.TestCase):
         out, _ = program("bench", "add", task, "--benchmark", self.folder)
         self.assertIn("1 tasks, 0 with a fault, 1 with a known kernel", out)
         self.assertIn("L1/fresh", self.list()[0])
-        words = program("bench", "list", "--benchmark", self.folder, "--tag", "ragd", code=2)[1]
-        self.assertIn("no tag 'ragd' (did you mean 'ragged'?)", words)
+        words = program("bench", "list", "--benchmark", self.folder, "--tag", "raged", code=2)[1]
+        self.assertIn("no tag 'raged' (did you mean 'ragged'?)", words)
         self.assertNotIn("index.json", self.list()[1])
 
     def test_a_task_with_a_fault_is_not_added(self):
