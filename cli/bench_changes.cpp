@@ -18,18 +18,33 @@ namespace {
 
 constexpr Seconds kGitTimeout{60};
 
-/// What git says in the benchmark's folder. @throws Error{usage} with git's own word when it fails
-std::string git(const jobs::Benchmark& benchmark, const std::vector<std::string>& words) {
+/// Runs git in the benchmark's folder.
+auto run_git(const jobs::Benchmark& benchmark, const std::vector<std::string>& words) {
   std::vector<std::string> argv = {"/usr/bin/env", "git", "-C", benchmark.place.folder.native()};
   argv.insert(argv.end(), words.begin(), words.end());
-  const auto result =
-      proc::run_command(argv, kGitTimeout, {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}, std::size_t{64} << 20);
+  return proc::run_command(argv, kGitTimeout, {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}, std::size_t{64} << 20);
+}
+
+/// What git says in the benchmark's folder. @throws Error{usage} with git's own word when it fails
+std::string git(const jobs::Benchmark& benchmark, const std::vector<std::string>& words) {
+  const auto result = run_git(benchmark, words);
   if (!proc::is_success(result.end))
     throw Error(ErrorCode::usage,
-                fmt::format("git cannot say what changed in '{}': {}; --since needs a revision of the "
-                            "tree that holds the benchmark",
+                fmt::format("git cannot say what changed in '{}' ({}); --since needs a git repository that holds the "
+                            "benchmark",
                             benchmark.place.folder.native(), first_line(result.err)));
   return result.out;
+}
+
+/// @throws Error{usage} where the benchmark lies in no repository, or that has no such commit
+void demand_commit(const std::string& revision, const jobs::Benchmark& benchmark) {
+  const auto top = git(benchmark, {"rev-parse", "--show-toplevel"});
+  const auto found =
+      run_git(benchmark, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"});
+  if (!proc::is_success(found.end))
+    throw Error(ErrorCode::usage, fmt::format("--since is '{}' (no commit of the repository '{}'); name a commit, a "
+                                              "branch or a tag, e.g. HEAD~1",
+                                              revision, first_line(top)));
 }
 
 /// {task id: its entry} of the index as it was; empty when there was none.
@@ -60,7 +75,7 @@ std::set<std::string> changed_files(const std::string& revision, const jobs::Ben
 
 std::vector<const jobs::Task*> changed_since(const std::string& revision, const jobs::Benchmark& benchmark,
                                              const std::vector<const jobs::Task*>& tasks) {
-  git(benchmark, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"});
+  demand_commit(revision, benchmark);
   const auto files = changed_files(revision, benchmark);
   const auto entries = entries_at(revision, benchmark);
   std::vector<const jobs::Task*> changed;

@@ -100,9 +100,12 @@ void print_json(const jobs::Benchmark& benchmark) {
 }
 
 void print_text(const jobs::Benchmark& benchmark) {
+  std::vector<std::string> ids;
+  for (const auto& task : benchmark.tasks) ids.push_back(task.id);
+  const auto width = id_width(ids);
   for (const auto& task : benchmark.tasks) {
     if (const auto passing = passing_of(benchmark, task.id); !passing.empty())
-      say("{:<32}  degenerate: passes with {}\n", task.id, fmt::join(passing, ", "));
+      say("{:<{}}  degenerate: passes with {}\n", task.id, width, fmt::join(passing, ", "));
   }
   print_refused(benchmark.refused);
   for (const auto& [level, count] : counts_of(benchmark))

@@ -1,5 +1,7 @@
 #include "cli/bench_list.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,8 @@ namespace nkigrid::cli {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr std::size_t kLeastIdWidth = 32;  ///< most ids fit, so lists of parts of a benchmark look alike
 
 std::string shape_text(const jobs::TensorSpec& tensor) {
   return fmt::format("[{}] {}", fmt::join(tensor.shape, ","), tensor.dtype);
@@ -74,16 +78,32 @@ void print_about(const jobs::TaskAbout& about) {
 
 }  // namespace
 
+std::size_t id_width(std::span<const std::string> ids) {
+  std::size_t width = kLeastIdWidth;
+  for (const auto& id : ids) width = std::max(width, id.size());
+  return width;
+}
+
 void print_refused(const std::vector<jobs::RefusedTask>& refused) {
-  for (const auto& task : refused) say("{:<32}  refused: {}\n", task.id, task.why);
+  std::vector<std::string> ids;
+  for (const auto& task : refused) ids.push_back(task.id);
+  const auto width = id_width(ids);
+  for (const auto& task : refused) say("{:<{}}  refused: {}\n", task.id, width, task.why);
 }
 
 ExitCode list_tasks(const jobs::Benchmark& benchmark, const std::vector<const jobs::Task*>& tasks, bool json) {
   if (json) return list_json(benchmark, tasks);
+  std::vector<std::string> ids;
+  std::size_t category = 0;  // the longest's width
+  for (const auto* task : tasks) {
+    ids.push_back(task->id);
+    category = std::max(category, task->category.size());
+  }
+  const auto width = id_width(ids);
   for (const auto* task : tasks) {
     std::vector<std::string> inputs;
     for (const auto& tensor : task->inputs) inputs.push_back(shape_text(tensor));
-    say("{:<32}  {:<20}  {}\n", task->id, task->category, fmt::join(inputs, "  "));
+    say("{:<{}}  {:<{}}  {}\n", task->id, width, task->category, category, fmt::join(inputs, "  "));
   }
   print_refused(benchmark.refused);
   std::vector<std::string> subsets;

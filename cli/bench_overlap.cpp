@@ -108,7 +108,7 @@ void print_pairs(const Answer& answer, std::size_t a, std::size_t b) {
   say("{} texts against {}: {} exact, {} near, {} by behaviour\n", a, b, counts["exact"], counts["near"],
       counts["behaviour"]);
   if (!answer.ran.is_null())
-    say("run for their behaviour: {} and {}; the others are no tasks, too large, or do not run here\n",
+    say("compared by behaviour: {} and {}; the others are no tasks, too large, or do not run here\n",
         answer.ran.at("a").get<std::size_t>(), answer.ran.at("b").get<std::size_t>());
 }
 

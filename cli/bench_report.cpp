@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_counts.hpp"
+#include "cli/bench_list.hpp"
 #include "cli/json_text.hpp"
 #include "jobs/base/notice.hpp"
 
@@ -96,8 +97,8 @@ void print_json(const jobs::Benchmark& benchmark, const std::vector<TaskProof>& 
   fmt::print("{}", json_text(out));
 }
 
-std::string line_of(const TaskProof& proof) {
-  std::string line = fmt::format("{:<32} ", proof.id);
+std::string line_of(const TaskProof& proof, std::size_t width) {
+  std::string line = fmt::format("{:<{}} ", proof.id, width);
   if (!proof.faults.empty())
     line += fmt::format("FAULT {}", fmt::join(proof.faults, "; "));
   else
@@ -114,7 +115,10 @@ void print_times(const char* what, const Times& times) {
 }
 
 void print_text(const std::vector<TaskProof>& proofs, const Summary& summary) {
-  for (const auto& proof : proofs) say("{}\n", line_of(proof));
+  std::vector<std::string> ids;
+  for (const auto& proof : proofs) ids.push_back(proof.id);
+  const auto width = id_width(ids);
+  for (const auto& proof : proofs) say("{}\n", line_of(proof, width));
   for (const auto& [level, counts] : summary.levels) say("{}: {}\n", level, kinds_text(counts));
   const auto all = sum_of(summary.levels);
   if (summary.levels.size() > 1) say("all: {}\n", kinds_text(all));

@@ -1,5 +1,6 @@
 #include "cli/grids.hpp"
 
+#include "cli/task_bar.hpp"
 #include "runner/device/paths.hpp"
 #include "runner/device/pose.hpp"
 
@@ -8,7 +9,9 @@ namespace nkigrid::cli {
 jobs::TaskPoser task_poser() {
   return [](const jobs::PoseRequest& request) {
     // Only now: most grids have an index, and need no helper program.
-    return device::node_poser(device::default_device_paths(), jobs::CheckSpec{}.strict_sandbox)(request);
+    TaskBar bar("refused");
+    const auto watch = [&](const device::PosedSoFar& now) { bar.show(now.done, now.total, now.refused); };
+    return device::node_poser(device::default_device_paths(), jobs::CheckSpec{}.strict_sandbox, watch)(request);
   };
 }
 

@@ -75,13 +75,16 @@ bool has_tag(const jobs::Benchmark& benchmark, const jobs::Task& task, const std
 }
 
 std::vector<const jobs::Task*> filtered(const jobs::Benchmark& benchmark, const TaskFilter& filter) {
-  std::set<std::string> levels, categories;
+  std::set<std::string> levels, categories, tags;
   for (const auto& task : benchmark.tasks) {
     levels.insert(task.level);
     categories.insert(task.category);
+    if (const auto about = benchmark.about.find(task.id); about != benchmark.about.end())
+      tags.insert(about->second.tags.begin(), about->second.tags.end());
   }
   demand_known("level", filter.level, levels);
   demand_known("category", filter.category, categories);
+  demand_known("tag", filter.tag, tags);
   demand_known("dtype", filter.dtype, {"float32", "bfloat16", "int32", "uint8"});
   auto tasks = tasks_of_subset(benchmark, filter.subset);
   std::erase_if(tasks, [&](const jobs::Task* task) { return !passes(benchmark, *task, filter); });

@@ -34,7 +34,9 @@ Benchmark pose_benchmark(std::string name, std::vector<UnposedTask> tasks, const
     else
       benchmark.refused.push_back({posed.id, posed.refused});
   }
-  std::sort(benchmark.tasks.begin(), benchmark.tasks.end(), [](const Task& a, const Task& b) { return a.id < b.id; });
+  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(benchmark.tasks.begin(), benchmark.tasks.end(), by_id);
+  std::sort(benchmark.refused.begin(), benchmark.refused.end(), by_id);
   return benchmark;
 }
 

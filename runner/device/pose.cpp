@@ -30,14 +30,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr Seconds kShareTimeout{3600};
-constexpr std::size_t kShare = 12;         // tasks a process: importing torch costs as much as posing some ten
+constexpr Seconds kShareTimeout{
+    24 * 3600};                     // the helper bounds each task by processor time, which a busy machine gives slowly
+constexpr std::size_t kShare = 12;  // tasks a process: importing torch costs as much as posing some ten
 constexpr std::size_t kWorthTelling = 40;  // tasks that take long enough for a word
 constexpr std::size_t kMostAnswers = std::size_t{64} << 20;
 // What an answer hangs on beside the task; a change of any makes all answers anew.
-constexpr std::array<const char*, 8> kScripts = {"task_form.py",  "task_facts.py",    "task_work.py",
-                                                 "task_pose.py",  "task_shrink.py",   "pose_tasks.py",
-                                                 "well_posed.py", "reference_task.py"};
+constexpr std::array<const char*, 9> kScripts = {"task_form.py",  "task_facts.py", "task_work.py",
+                                                 "fake_forms.py", "task_pose.py",  "task_shrink.py",
+                                                 "pose_tasks.py", "well_posed.py", "reference_task.py"};
 
 std::string scripts_digest(const fs::path& libexec) {
   Sha256 digest;
@@ -116,7 +117,8 @@ std::vector<json> run_helper(const std::vector<const jobs::UnposedTask*>& tasks,
   return lines;
 }
 
-std::vector<jobs::PosedTask> pose(const jobs::PoseRequest& request, const DevicePaths& paths, bool strict) {
+std::vector<jobs::PosedTask> pose(const jobs::PoseRequest& request, const DevicePaths& paths, bool strict,
+                                  const std::function<void(const PosedSoFar&)>& watch) {
   proc::require_sandbox(strict ? proc::SandboxLevel::strict : proc::SandboxLevel::relaxed);
   const PosedFolder kept(paths.posed);
   const auto scripts = scripts_digest(paths.libexec);
@@ -130,14 +132,21 @@ std::vector<jobs::PosedTask> pose(const jobs::PoseRequest& request, const Device
   }
   if (open.size() >= kWorthTelling)
     notice("posing {} tasks by running their references; this is done once", open.size());
+  std::mutex mutex;
+  PosedSoFar so_far{.total = open.size()};
+  if (watch) watch(so_far);
   in_shares(open.size(), [&](std::size_t begin, std::size_t end) {
     std::vector<const jobs::UnposedTask*> share;
     for (auto i = begin; i < end; ++i) share.push_back(&request.tasks[open[i]]);
     const auto lines = run_helper(share, request, paths, strict);
+    const std::lock_guard lock(mutex);
     for (auto i = begin; i < end; ++i) {
       answers[open[i]] = posed_of(lines[i - begin]);
       if (is_kept(answers[open[i]])) kept.keep(key_of(*share[i - begin], request, scripts), lines[i - begin]);
+      so_far.refused += answers[open[i]].refused.empty() ? 0 : 1;
     }
+    so_far.done += end - begin;
+    if (watch) watch(so_far);
   });
   return answers;
 }
@@ -170,8 +179,8 @@ void in_shares(std::size_t count, const std::function<void(std::size_t begin, st
   if (failure) std::rethrow_exception(failure);
 }
 
-jobs::TaskPoser node_poser(const DevicePaths& paths, bool strict) {
-  return [paths, strict](const jobs::PoseRequest& request) { return pose(request, paths, strict); };
+jobs::TaskPoser node_poser(const DevicePaths& paths, bool strict, const std::function<void(const PosedSoFar&)>& watch) {
+  return [=](const jobs::PoseRequest& request) { return pose(request, paths, strict, watch); };
 }
 
 }  // namespace nkigrid::device

@@ -441,18 +441,23 @@ class Check(unittest.TestCase):
             git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b"]
             for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
                 subprocess.run([*git, *words], check=True)
+            command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder, "--json"]
+            unchanged = subprocess.run([*command, "--since", "HEAD"], capture_output=True, text=True)
             (folder / "tasks" / "L1" / "two.py").write_text(source.replace("self.alpha * y", "y * self.alpha"))
             (folder / "kernels" / "L1").mkdir(parents=True)
             (folder / "kernels" / "L1" / "three.py").write_text("def kernel(x, y):\n    return nothing\n")
-            command = [os.environ["NKIGRID"], "bench", "check", "--benchmark", folder, "--json"]
             ran = subprocess.run([*command, "--since", "HEAD"], capture_output=True, text=True)
             lost = subprocess.run([*command, "--since", "nowhere"], capture_output=True, text=True)
+            shutil.rmtree(folder / ".git")
+            bare = subprocess.run([*command, "--since", "HEAD"], capture_output=True, text=True)
             one = subprocess.run([*command, "--task", "L1/o*"], capture_output=True, text=True)
+        self.assertEqual((unchanged.returncode, json.loads(unchanged.stdout)["tasks"]), (0, []))
         told = {task["id"]: task for task in json.loads(ran.stdout)["tasks"]}
         self.assertEqual({i: t["ok"] for i, t in told.items()}, {"L1/two": True, "L1/three": False}, ran.stderr)
         self.assertIn("the known kernel fails to compile", told["L1/three"]["faults"][0])
         self.assertEqual(ran.returncode, 1)
-        self.assertIn("git cannot say what changed", lost.stderr)
+        self.assertIn(f"--since is 'nowhere' (no commit of the repository '{folder.resolve()}')", lost.stderr)
+        self.assertIn("(fatal: not a git repository", bare.stderr)
         self.assertEqual([t["id"] for t in json.loads(one.stdout)["tasks"]], ["L1/one"])
         self.assertEqual(json.loads(one.stdout)["summary"]["known_kernels"], 0)
 

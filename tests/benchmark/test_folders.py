@@ -6,11 +6,14 @@ import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from known_kernels import BENCH, LIBEXEC
 from trees import program, text_of
 
 sys.path.insert(0, str(LIBEXEC))
+import overlap_tasks  # noqa: E402
+import task_behaviour  # noqa: E402
 import task_text  # noqa: E402
 
 
@@ -60,6 +63,8 @@ class OwnFolder(unittest.TestCase):
         out, _ = program("bench", "add", task, "--benchmark", self.folder)
         self.assertIn("1 tasks, 0 with a fault, 1 with a known kernel", out)
         self.assertIn("L1/fresh", self.list()[0])
+        words = program("bench", "list", "--benchmark", self.folder, "--tag", "raged", code=2)[1]
+        self.assertIn("no tag 'raged' (did you mean 'ragged'?)", words)
         self.assertNotIn("index.json", self.list()[1])
 
     def test_a_task_with_a_fault_is_not_added(self):
@@ -117,6 +122,34 @@ class Overlap(unittest.TestCase):
         found = {(p["how"], p["b"]) for p in told["pairs"]}
         self.assertEqual(told["ran"], {"a": 1, "b": 4})
         self.assertEqual(found, {("exact", "exact.py"), ("near", "near.py"), ("behaviour", "behaves.py")})
+
+    DOUBLE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def get_inputs():
+    return [torch.randn(ROWS, 64)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def test_only_what_may_be_the_same_is_run(self):
+        rows = {"alone": 3, "one": 5, "two": 5}
+        texts = [{"id": name, "source": self.DOUBLE.replace("ROWS", str(n))} for name, n in rows.items()]
+        ran = []
+        with unittest.mock.patch.object(overlap_tasks, "ask", lambda _, act, checked, *__: checked(act())):
+            with unittest.mock.patch.object(task_behaviour, "behaviour", lambda source: ran.append(source)):
+                inside = overlap_tasks.behaviours(None, texts, None)
+                between = overlap_tasks.behaviours(None, texts[:1], texts[1:])
+        self.assertEqual([text.count("randn(5, 64)") for text in ran], [1, 1])
+        self.assertEqual((inside[2:], between[2:]), ((1, 1), (1, 2)))  # what was run here told nothing
 
     def test_no_two_tasks_of_the_benchmark_are_the_same_text(self):
         texts = [{"id": str(p), "source": p.read_text()} for p in sorted((BENCH / "tasks").glob("*/*.py"))]

@@ -19,6 +19,7 @@ from trees import TREE, TREES, program, text_of
 
 sys.path.insert(0, str(LIBEXEC))
 import reference_task  # noqa: E402
+import task_facts  # noqa: E402
 import task_pose  # noqa: E402
 import task_shrink  # noqa: E402
 
@@ -213,12 +214,12 @@ def get_init_inputs():
         runs = []
         torch.nn.Module.COUNTED = lambda: runs.append(1) or 1.0
         self.addCleanup(delattr, torch.nn.Module, "COUNTED")
-        for rows, dear in ((900, False), (1100, True)):  # 2 rows^3 FLOPs; one of the runs is without bytes
+        for rows, dear in ((900, False), (1100, True)):  # 2 rows^3 FLOPs; one run is without bytes, one a repetition
             text = self.DEAR.replace("ROWS", str(rows))
             runs.clear()
             entry, about = task_pose.pose(text, "dear", "other", MOST)
             found = (entry["outputs"][0]["shape"], entry["inputs"][0]["domain"], about["flops"] > 2e9, len(runs))
-            self.assertEqual(found, ([rows, rows], "probability", dear, 1 if dear else 1 + task_pose.DRAWS))
+            self.assertEqual(found, ([rows, rows], "probability", dear, 1 if dear else 2 + task_pose.DRAWS))
 
     ENDLESS = """
 import child_sandbox, sys
@@ -251,11 +252,112 @@ except child_sandbox.ChildEnded as error:
         self.assertEqual(ran.stdout, "its code slept for 0.5 s; no reference waits for anything\n", ran.stderr)
 
 
+class WithoutBytes(unittest.TestCase):
+    """What is told of a task without running it with numbers."""
+
+    FORM = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        INIT
+
+    def forward(self, x):
+        return RESULT
+
+
+def get_inputs():
+    return [torch.rand(SHAPE)]
+
+
+def get_init_inputs():
+    return []
+"""
+    ENCODER = "self.layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)"
+    RATES = "self.rates = [r.item() for r in torch.linspace(0, 1, 3)]"
+    TIED = "self.a = torch.nn.Linear(32, 32)\n        self.b = torch.nn.Linear(32, 32)\n        self.b.weight = self.a.weight"
+    TASKS = (
+        ("4, 10, 32", ENCODER, "self.layer(x)"),
+        ("4, 32", f"{RATES}\n        {TIED}\n        self.register_buffer('scale', torch.ones(32))",
+         "self.b(self.a(x)) * self.rates[1] * self.scale"),
+        ("2, 3, 17, 20, 33", "pass", "torch.nn.functional.max_pool3d(x, (2, 3, 4), (1, 2, 3), ceil_mode=True)"),
+        ("3, 8, 9, 10", "self.pool = torch.nn.MaxPool3d(3, 2, padding=1)", "self.pool(x)"),
+        ("2, 3, 17, 17, 17", "pass", "torch.nn.functional.max_pool3d(x, 3, dilation=2, return_indices=True)"),
+    )  # fmt: skip
+
+    def test_it_is_what_a_run_with_numbers_says(self):
+        for shape, init, result in self.TASKS:
+            text = self.FORM.replace("SHAPE", shape).replace("INIT", init).replace("RESULT", result)
+            look = task_pose.fake_look(text, "task", MOST)
+            self.assertIsNotNone(look.results, result)
+            self.assertEqual((look.inputs, look.outputs), task_facts.facts_of(task_facts.load_names(text, "task"))[:2])
+
+    def test_products_of_attention_are_counted(self):
+        text = self.FORM.replace("SHAPE", "4, 10, 32").replace("INIT", self.ENCODER).replace("RESULT", "self.layer(x)")
+        _, about = task_pose.pose(text, "task", "other", MOST)
+        linear = 4 * 10 * 2 * (32 * 96 + 32 * 32 + 2 * 32 * 64)  # projections in and out, two layers of the MLP
+        self.assertGreater(about["flops"], linear + 2 * 2 * 4 * 10 * 10 * 32)  # scores, and what they weigh
+
+
 class Shrinking(unittest.TestCase):
     def test_whole_tiles_stay_whole_and_ragged_ones_ragged(self):
         wanted = {4096: 2048, 384: 128, 1000: 488, 65535: 32767, 257: 129, 128: 64, 33: 17, 200: 200, 16: 16, 3: 3}
         self.assertEqual({n: task_shrink.halved(n, False) for n in wanted}, wanted)
         self.assertEqual([task_shrink.halved(n, True) for n in (64, 10, 3, 2, 1)], [32, 5, 2, 2, 1])
+        wanted = {224: 112, 384: 192, 225: 75, 131: 131, 16: 16, 3: 3}
+        self.assertEqual({n: task_shrink.divided(n, False) for n in wanted}, wanted)
+
+    FORM = """
+import torch
+
+SIZES
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        LAYERS
+
+    def forward(self, x):
+        return RESULT
+
+
+def get_inputs():
+    return [torch.randn(DRAWN)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+    def shrunk(self, sizes, drawn, result, layers="pass"):
+        """What a task's inputs and text are after shrinking. @returns (shape of x, text)"""
+        text = self.FORM.replace("SIZES", sizes).replace("DRAWN", drawn)
+        text = task_shrink.shrink(text.replace("RESULT", result).replace("LAYERS", layers), "task")
+        return task_pose.fake_look(text, "task", float("inf")).inputs[0]["shape"], text
+
+    def test_images_between_one_tile_and_two_shrink(self):
+        layers = "self.stem = torch.nn.Conv2d(3, 64, 7, stride=2, padding=3)"
+        shape, text = self.shrunk("batch_size, image = 10, 224", "batch_size, 3, image, image", "self.stem(x)", layers)
+        self.assertEqual(shape, [2, 3, 112, 112])  # 2 x 64 x 56 x 56 floats are 1.5 MiB, twice the image's side 6.1
+        self.assertIn(layers, text)
+
+    def test_a_ragged_edge_stays_as_long_as_other_sizes_can_shrink(self):
+        shape, _ = self.shrunk("rows, columns = 40000, 200", "rows, columns", "x * 2")
+        self.assertEqual((shape[0] % 128, shape[1]), (40000 % 128, 200))
+        self.assertEqual(self.shrunk("columns = 200", "columns, columns, columns", "x * 2")[0], [50, 50, 50])
+
+    def test_windows_that_must_divide_still_do(self):
+        windows = "x.reshape(8, x.shape[1] // 12, 12, -1).sum(2)"
+        shape, _ = self.shrunk("side = 1536", "8, side, side", windows)
+        self.assertEqual((shape[1] % 12, shape[1] == shape[2]), (0, True))
+        self.assertLess(shape[1], 1536)
+
+    def test_inputs_do_not_pay_for_weights_that_are_fixed(self):
+        layers = "self.w = torch.nn.Parameter(torch.randn(512, 3000))"
+        self.assertEqual(self.shrunk("rows = 32", "rows, 512", "(x @ self.w).sum(1)", layers)[0], [32, 512])
 
     def test_only_sizes_change(self):
         source = text_of("sizes_to_shrink")

@@ -40,6 +40,10 @@ def why_not(error):
         return f"needs the package '{error.name}'"
     if isinstance(error, AttributeError) and re.search(r"module 'torch[\w.]*' has no attribute|torch\._C", text):
         return f"needs a newer torch than {torch.__version__}: {text}"
+    if re.search(r"not compiled with CUDA|No CUDA GPUs|NVIDIA driver", text):
+        return f"asks for a GPU, and references run on the CPU ({text[:100]})"
+    if isinstance(error, PermissionError):
+        return f"reaches for what no reference may ({text[:200]})"
     if isinstance(error, MemoryError) or "allocate memory" in text:
         return "needs more memory than its tensors account for"
     return f"{type(error).__name__}: {text[:300]}"
@@ -50,16 +54,18 @@ def posed(source, name, category, most_bytes, shrinks):
     if not shrinks:
         return (*task_pose.pose(source, name, category, most_bytes), source)
     smaller = task_shrink.shrink(source, name)
-    most_bytes = min(most_bytes, task_shrink.MOST_BYTES)
     try:
-        return (*task_pose.pose(smaller, name, category, most_bytes), smaller)
+        entry, about = task_pose.pose(smaller, name, category, min(most_bytes, task_shrink.MOST_BYTES))
     except Refused:
         raise
     except Exception as error:  # sizes were chosen by shapes alone: numbers may say that they do not fit together
         try:
-            return (*task_pose.pose(source, name, category, most_bytes), source)
+            smaller = source
+            entry, about = task_pose.pose(source, name, category, min(most_bytes, task_shrink.MOST_BYTES))
         except Refused:
             raise error from None
+    task_shrink.demand_small(about["hbm_bytes"], about["flops"])  # of what had to be run to tell
+    return entry, about, smaller
 
 
 def answer(task, most_bytes, shrinks):

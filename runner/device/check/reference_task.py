@@ -1,8 +1,6 @@
 """One draw of a task: inputs, weights and what the reference makes of them. Runs the task's own code, which is
 anybody's."""
 
-import types
-
 import task_form
 
 
@@ -50,13 +48,6 @@ def shifted(torch, value, spec, trial):
     return value * 1.5 + 0.25 if trial % 2 else value * 0.5 - 0.5
 
 
-def load_task(source, name):
-    module = types.ModuleType("nkigrid_task")
-    module.__file__ = name
-    exec(compile(source, name, "exec"), module.__dict__)
-    return module
-
-
 def rounded(torch, value, spec):
     """The value that the kernel gets, in the dtype that the reference computes in."""
     return value.to(torch.bfloat16).to(torch.float32) if spec["dtype"] == "bfloat16" else value
@@ -67,7 +58,7 @@ def compute_trial(torch, request, trial, seed):
     specs, output_specs = request["inputs"], request["outputs"]
     with torch.no_grad():
         torch.manual_seed(seed)
-        names = load_task(request["source"], request["task"] + ".py").__dict__
+        names = task_form.load(request["source"], request["task"] + ".py").__dict__
         model, given = task_form.make_model(names).float(), list(names["get_inputs"]())
         input_specs = [s for s in specs if s["role"] == "input"]
         if len(task_form.tensors(given)) != len(input_specs):

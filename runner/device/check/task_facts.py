@@ -2,10 +2,13 @@
 the index's."""
 
 import inspect
+import keyword
 import re
 
+import numpy as np
 import task_form
 import torch
+from torch.nn.parameter import UninitializedTensorMixin
 
 # What a kernel sees of each torch type. What is not here no kernel gets.
 KERNEL_DTYPES = {
@@ -30,8 +33,7 @@ class Refused(Exception):
 
 def load_names(source, name):
     """What the task file defines. Runs it."""
-    names = {"__name__": "task", "__file__": name}
-    exec(compile(source, name, "exec"), names)
+    names = task_form.load(source, name).__dict__
     for wanted in ("Model", "get_inputs", "get_init_inputs"):
         if wanted not in names:
             raise Refused(f"it has no {wanted}")
@@ -64,6 +66,8 @@ def is_blind(source, what):
 
 
 def kernel_dtype(tensor, what):
+    if tensor.layout != torch.strided:
+        raise Refused(f"{what} is {str(tensor.layout)[6:]}, which no kernel gets")
     if tensor.dtype.is_complex:
         raise Refused(f"complex numbers ({what} is {str(tensor.dtype)[6:]})")
     if tensor.dtype not in KERNEL_DTYPES:
@@ -91,20 +95,30 @@ def argument_names(function, count):
 def inputs_of(model, given):
     """@returns [{"name", "shape", "dtype", "role"}], the kernel's positional arguments"""
     named = zip(argument_names(model.forward, len(given)), given)
-    found = [
-        (n, t, "input") for name, value in named for n, t in task_form.leaves(name, value) if task_form.is_tensor(t)
-    ]
+    leaves = [leaf for name, value in named for leaf in task_form.leaves(name, value)]
+    for name, value in leaves:
+        if isinstance(value, np.ndarray):
+            raise Refused(f"'{name}' is an array of numpy; get_inputs() is to give tensors")
+    found = [(name, value, "input") for name, value in leaves if task_form.is_tensor(value)]
     inputs, taken = [], set()
-    for name, tensor, role in found + task_form.weights_of(model):
-        name = re.sub(r"\W", "_", name)
-        while name in taken:
+    for name, tensor, role in found + _weights_of(model):
+        name = re.sub(r"\W|^(?=\d)", "_", name)
+        while name in taken or keyword.iskeyword(name):
             name += "_2"
         taken.add(name)
         what = f"'{name}'"
         inputs.append(
             {"name": name, "shape": shape_of(tensor, what), "dtype": kernel_dtype(tensor, what), "role": role}
         )
+    if not inputs:
+        raise Refused("neither get_inputs() nor Model has a tensor")
     return inputs
+
+
+def _weights_of(model):
+    if any(isinstance(weight, UninitializedTensorMixin) for weight in [*model.parameters(), *model.buffers()]):
+        raise Refused("the shapes of its weights are told by a first forward() (a lazy module)")
+    return task_form.weights_of(model)
 
 
 def outputs_of(results):
@@ -133,10 +147,12 @@ def constants_of(names, model, given):
 def facts_of(names):
     """All of it, by running the reference once. @returns (inputs, outputs, constants)"""
     torch.manual_seed(0)
-    model, given = task_form.make_model(names), list(names["get_inputs"]())  # in the task's own dtypes
+    model, given = task_form.make_model(names), list(names["get_inputs"]())
+    inputs, constants = inputs_of(model, given), constants_of(names, model, given)  # in the task's own types
+    model, given = task_form.in_float32(model, given)
     with torch.no_grad():
         results = model(*given)
-    return inputs_of(model, given), outputs_of(results), constants_of(names, model, given)
+    return inputs, outputs_of(results), constants
 
 
 def bytes_of(tensors):

@@ -2,6 +2,20 @@
 told apart. Everything that runs a task goes through here, so that none reads it otherwise."""
 
 import inspect
+import linecache
+import sys
+import types
+
+
+def load(source, name):
+    """Runs a task's text as a module that knows its own source, as a file that is imported would: dataclasses look their
+    module up, torch.jit.script reads its functions' text. @returns the module"""
+    module = types.ModuleType("nkigrid_task")
+    module.__file__ = name
+    sys.modules[module.__name__] = module
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), module.__dict__)
+    return module
 
 
 def init_arguments(model_class, given):
@@ -61,6 +75,17 @@ def map_tensors(act, value):
     if isinstance(value, (tuple, list)):
         return type(value)(map_tensors(act, item) for item in value)
     return value
+
+
+def in_float32(model, given):
+    """Both with float16 and float64 as float32, as which a kernel gets them: so the reference runs them, too, and torch
+    lacks many operations of float16 on a CPU."""
+    import torch
+
+    others = (torch.float16, torch.float64)
+    if any(weight.dtype in others for _, weight, _ in weights_of(model)):
+        model = model.float()
+    return model, map_tensors(lambda value: value.float() if value.dtype in others else value, given)
 
 
 def is_tensor(value):

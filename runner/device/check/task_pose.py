@@ -6,16 +6,17 @@ is not to be had."""
 
 import warnings
 
+import fake_forms
 import task_facts
 import task_form
 import task_work
 import torch
 import well_posed
 from task_facts import Refused, bytes_of
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 DRAWS = 3  # of a task's inputs, to tell their domains
+DEAR_DRAWS = 2  # where only numbers tell what a large task gives: shapes that hang on them differ
 # Up to both the reference is run with numbers even where fake tensors told all; larger tasks are only drawn, once.
 QUICK_BYTES, QUICK_FLOPS = 64 << 20, 2e9
 
@@ -38,20 +39,23 @@ class Acts(TorchDispatchMode):
 class Look:
     """One run of a task: its model, what it was given, what it gave, how much work that was."""
 
-    def __init__(self, source, name):
+    def __init__(self, source, name, make_model=task_form.make_model):
         torch.manual_seed(0)
         self.names = task_facts.load_names(source, name)
-        self.model, given = task_form.make_model(self.names), self.names["get_inputs"]()
+        self.model, given = make_model(self.names), self.names["get_inputs"]()
         if not isinstance(given, (list, tuple)):
-            raise Refused("get_inputs() gives no list")
+            kind = "tensor" if task_form.is_tensor(given) else type(given).__name__
+            raise Refused(f"get_inputs() gives no list (a {kind}); a list of forward()'s arguments is wanted")
         self.given, self.results, self.work = list(given), None, task_work.Counter()
         self.inputs = task_facts.inputs_of(self.model, self.given)
 
-    def forward(self):
+    def forward(self, gradients=False):
         """@raises Refused for what no reference may do"""
+        self.work = task_work.Counter()
+        self.model, self.given = task_form.in_float32(self.model, self.given)
         state = {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
         before = {name: tensor._version for name, tensor in state.items()}
-        with torch.no_grad(), Acts() as acts, self.work:
+        with torch.set_grad_enabled(gradients), Acts() as acts, self.work:
             self.results = self.model(*self.given)
         if acts.draws:
             raise Refused("forward() draws random numbers")
@@ -59,28 +63,44 @@ class Look:
             raise Refused("training mode: forward() changes the model after eval()")
         self.outputs = task_facts.outputs_of(self.results)
 
+    def demand_same(self, given):
+        """@param given what forward() was given, as it was then @raises Refused when it now answers otherwise"""
+        first = _arrays(task_form.tensors(self.results))
+        self.given = given
+        self.forward()
+        if not well_posed.passes(_arrays(task_form.tensors(self.results)), first):
+            raise Refused("forward() gives other results when it is run again: it draws numbers of its own, or counts")
+
     def entry(self):
         constants = task_facts.constants_of(self.names, self.model, self.given)
         return {"inputs": self.inputs, "outputs": self.outputs, "constants": constants}
 
 
 def fake_look(source, name, most_bytes):
-    """A look without bytes. @returns Look, its `results` None where fake tensors cannot say them
+    """A look without bytes. @returns Look, its `results` None where fake tensors cannot say them: an operation without
+    a fake form, or whose shape hangs on values; numbers will tell
 
     @raises Refused, or whatever the task's own code raises outside of forward()"""
-    with warnings.catch_warnings(), FakeTensorMode(allow_fallback_kernels=False):
-        warnings.simplefilter("ignore")
-        look = Look(source, name)
-        _demand_size(bytes_of(look.inputs), most_bytes, " for inputs and weights alone")
-        try:
-            look.forward()
-        except Refused:
-            raise
-        except Exception:  # an operation without a fake form, or whose shape hangs on values: numbers will tell
-            look.results = None
-            return look
-    _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")
-    return look
+    begun, failure = None, None
+    for make_model, gradients in fake_forms.WAYS:
+        with warnings.catch_warnings(), fake_forms.fake_mode() as mode:
+            warnings.simplefilter("ignore")
+            try:
+                look = Look(source, name, lambda names: make_model(names, mode))
+                _demand_size(bytes_of(look.inputs), most_bytes, " for inputs and weights alone")
+                begun = begun or look
+                look.forward(gradients)
+            except Refused:
+                raise
+            except Exception as error:
+                failure = failure or error
+                continue
+        _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")
+        return look
+    if begun is None:
+        raise failure
+    begun.results = None
+    return begun
 
 
 def _fake_look_or_none(source, name, most_bytes):
@@ -108,7 +128,9 @@ def pose(source, name, category, most_bytes):
     if domains is None or quick:
         draws = DRAWS if quick and (domains is None or entry is None) else 1
         numbers, drawn, imitated = _real_looks(source, name, most_bytes, draws, runs=quick, infer=domains is None)
-        look, entry = (numbers if numbers.results is not None else look), entry or numbers.entry()
+        entry = entry or numbers.entry()
+        # Work is counted with numbers where they ran, unless torch took a path whose products nothing counts.
+        look = max((l for l in (numbers, look) if l and l.results is not None), key=lambda l: l.work.products)
         inferred = drawn if domains is None else {}
     else:
         inferred, imitated = {}, set()
@@ -125,8 +147,11 @@ def pose(source, name, category, most_bytes):
 
 
 def _is_quick(entry, work):
-    size = bytes_of(entry["inputs"] + entry["outputs"])
-    return size <= QUICK_BYTES and work.products + work.others <= QUICK_FLOPS
+    return _is_small(entry["inputs"] + entry["outputs"], work)
+
+
+def _is_small(tensors, work):
+    return bytes_of(tensors) <= QUICK_BYTES and work.flops() <= QUICK_FLOPS
 
 
 def tags_of(entry):
@@ -159,6 +184,7 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
         if not runs:
             continue
         arguments = _arrays(well_posed.tensors_of(look.model, look.given))
+        again = task_form.map_tensors(torch.clone, look.given)  # forward() may write into what it gets
         look.forward()
         _demand_size(bytes_of(look.inputs + look.outputs), most_bytes, "")
         if outputs not in (None, look.outputs):
@@ -166,7 +192,11 @@ def _real_looks(source, name, most_bytes, draws, runs, infer):
         outputs = look.outputs
         if not all(t.isfinite().all() for t in task_form.tensors(look.results)):
             raise Refused("its reference is not finite")
+        if draw == 0 and _is_small(look.inputs + look.outputs, look.work):
+            look.demand_same(again)
         imitated.see(arguments, _arrays(task_form.tensors(look.results)))
+        if draw + 1 == DEAR_DRAWS and not _is_small(look.inputs + look.outputs, look.work):
+            break
     return look, {name: _domain_of(*values) for name, values in seen.items()}, imitated.kinds()
 
 
@@ -185,7 +215,7 @@ class _Imitated:
     def see(self, arguments, results):
         for kind, what, answers in well_posed.imitations(results, arguments, self.before):
             self.tried.add((kind, what))
-            if not well_posed.passes(answers, results):
+            if (kind, what) not in self.failed and not well_posed.passes(answers, results):
                 self.failed.add((kind, what))
         self.before = results
 

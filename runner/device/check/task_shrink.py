@@ -2,6 +2,8 @@
 module-level assignments, get_inputs() and get_init_inputs() change. docs/formats/benchmark.md has the rule."""
 
 import ast
+import itertools
+import math
 
 import task_facts
 import task_pose
@@ -11,12 +13,13 @@ TILE = 128
 LEAST_BATCH = 2
 LEAST_SIZE = 17  # smaller numbers are kernels, strides, heads, groups, experts: no sizes
 GOAL_BYTES, GOAL_FLOPS = 4 << 20, 150e6  # what tasks of nkigen-bench keep to
+WORTH = 0.95  # of its cost may be left: where fixed weights are what is large, smaller inputs save nothing
 MOST_BYTES, MOST_FLOPS = 64 << 20, 2e9  # a task that cannot be brought under these is refused
 
 
 def halved(size, is_batch):
-    """Half a size. Whole tiles of 128 stay whole ones, a ragged rest stays, odd stays odd; up to two tiles halve only
-    when they are one or less. A batch may become small: its entries are alike."""
+    """Half a size. Whole tiles of 128 stay whole ones, a ragged rest stays, odd stays odd; between one tile and two
+    there is no half that is ragged too, and the size stays. A batch may become small: its entries are alike."""
     if is_batch and LEAST_BATCH < size < LEAST_SIZE:
         return max(size // 2, LEAST_BATCH)
     if size >= 2 * TILE:
@@ -24,6 +27,24 @@ def halved(size, is_batch):
     if LEAST_SIZE <= size <= TILE:
         return size // 2 | size % 2
     return size
+
+
+def divided(size, is_batch):
+    """A size by its least prime factor: what must divide it (strides, windows, patches, heads) mostly still does. A
+    prime stays."""
+    if size < LEAST_SIZE:
+        return halved(size, is_batch)
+    return size // next((factor for factor in range(2, math.isqrt(size) + 1) if size % factor == 0), 1)
+
+
+def smaller_sizes(sizes):
+    """Yields what to try next, the best first: all sizes at once, since that keeps their ratios, then the largest alone.
+    @param sizes {(value in the source, whether a batch's): value now}, and so are those it yields"""
+    rules = (halved, divided)
+    for rule in rules:
+        yield {key: rule(size, key[1]) for key, size in sizes.items()}
+    for rule, largest in itertools.product(rules, sorted(set(sizes.values()), reverse=True)):
+        yield {key: rule(size, key[1]) if size == largest else size for key, size in sizes.items()}
 
 
 def places_of(source):
@@ -57,14 +78,19 @@ def _cost(look):
     """Its bytes and work over the goal: at most 1 when it is small enough. Of a run that ended at an operation without
     a fake form, what came before it counts."""
     tensors = look.inputs + (look.outputs if look.results is not None else [])
-    work = look.work.products + look.work.others
-    return max(task_facts.bytes_of(tensors) / GOAL_BYTES, work / GOAL_FLOPS)
+    return max(task_facts.bytes_of(tensors) / GOAL_BYTES, look.work.flops() / GOAL_FLOPS)
 
 
 def _form(look):
     """What shrinking must not change: how many tensors of which rank and type, and whether a fake run was to be had."""
     tensors = look.inputs + (look.outputs if look.results is not None else [])
     return look.results is not None, [(len(t["shape"]), t["dtype"], t.get("name")) for t in tensors]
+
+
+def demand_small(size, flops):
+    """@raises Refused over the limits"""
+    if size > MOST_BYTES or flops > MOST_FLOPS:
+        raise Refused(f"cannot be shrunk below {size / 2**20:.0f} MiB and {flops / 1e9:.1f} GFLOP")
 
 
 def shrink(source, name):
@@ -86,22 +112,14 @@ def shrink(source, name):
             other = task_pose.fake_look(with_sizes(source, wanted), name, float("inf"))
         except Exception:
             return None
-        return other if _form(other) == _form(look) and _cost(other) < _cost(look) else None
+        return other if _form(other) == _form(look) and _cost(other) <= WORTH * _cost(look) else None
 
     while _cost(look) > 1:
-        wanted = {key: halved(size, key[1]) for key, size in sizes.items()}
-        smaller = tried(wanted)  # all sizes at once: their ratios stay
-        if smaller is None:  # else the largest that can be
-            for size in sorted(set(sizes.values()), reverse=True):
-                wanted = {key: halved(s, key[1]) if s == size else s for key, s in sizes.items()}
-                smaller = tried(wanted)
-                if smaller is not None:
-                    break
+        steps = ((wanted, tried(wanted)) for wanted in smaller_sizes(sizes))
+        wanted, smaller = next((step for step in steps if step[1] is not None), (None, None))
         if smaller is None:
             break
         look, sizes = smaller, wanted
     tensors = look.inputs + (look.outputs if look.results is not None else [])
-    size, work = task_facts.bytes_of(tensors), look.work.products + look.work.others
-    if size > MOST_BYTES or work > MOST_FLOPS:
-        raise Refused(f"cannot be shrunk below {size / 2**20:.0f} MiB and {work / 1e9:.1f} GFLOP")
+    demand_small(task_facts.bytes_of(tensors), look.work.flops())
     return with_sizes(source, sizes)

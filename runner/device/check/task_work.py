@@ -70,6 +70,10 @@ class Counter(TorchDispatchMode):
         super().__init__()
         self.products = self.others = 0
 
+    def flops(self):
+        """All of it."""
+        return self.products + self.others
+
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         name = function._schema.name.split("::")[1]
@@ -96,7 +100,7 @@ def work_of(entry, counter):
     kind = "bfloat16" if any(i["dtype"] == "bfloat16" for i in entry["inputs"]) else "float32"
     seconds = max(moved / HBM_BYTES_PER_SECOND, counter.products / MATMUL_FLOPS_PER_SECOND[kind])
     return {
-        "flops": counter.products + counter.others,
+        "flops": counter.flops(),
         "hbm_bytes": moved,
         "roofline_us": float(f"{seconds * 1e6:.3g}"),
     }
