@@ -14,7 +14,7 @@
 
 #include "cli/json_text.hpp"
 #include "cli/log_folder.hpp"
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/clock.hpp"
@@ -186,7 +186,7 @@ void print(const log::Audit& audit, const AuditOptions& options) {
 ExitCode audit(const AuditOptions& options) {
   const auto run = jobs::load_run(options.run);
   jobs::require_secret(run);
-  require_own_commands(run, options.trust, true);
+  require_own_rights(run, jobs::UsedPart::device, options.trust, true);
   const auto paths = device::default_device_paths();
   // What forks does it before anything else of the run is looked at. Nobody is asked, and no child sees a key.
   model::take_environment_keys(run.grid.models);

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster.hpp"
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/verb.hpp"
@@ -25,7 +25,7 @@ ExitCode resume_there(const ResumeOptions& options) {
   const auto run = jobs::load_run(options.run);
   jobs::require_log_key(run.folder, run.lost_log_key);
   jobs::require_secret(run);
-  require_own_commands(run, options.trust, true);
+  require_own_rights(run, jobs::UsedPart::all, options.trust, true);
   const auto scheduler = site_scheduler();
   const OutstandingOptions how{
       .with_parked = options.parked, .quiet = options.quiet, .json = options.json, .added = {}};

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/grids.hpp"
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/run_session.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"

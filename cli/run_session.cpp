@@ -20,7 +20,7 @@
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/kept_servers.hpp"
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/usage.hpp"
 #include "jobs/base/clock.hpp"
@@ -97,7 +97,8 @@ Session begin_session(const SessionOptions& options) {
   Session session{.options = options, .allocation = site_allocation(), .paths = device::default_device_paths()};
   if (!options.grid) session.run = jobs::load_run(options.run);
   // Who submitted a run was asked then, and an element has nobody to ask.
-  if (session.run && !options.shard) require_own_commands(*session.run, options.trust_commands, !mpi::under_launcher());
+  if (session.run && !options.shard)
+    require_own_rights(*session.run, jobs::UsedPart::all, options.trust_commands, !mpi::under_launcher());
   const auto& grid = options.grid ? *options.grid : session.run->grid;
   session.keys = model::take_environment_keys(grid.models);
   if (is_first_rank()) session.ends_at = session.allocation->end(grid.slurm.time);

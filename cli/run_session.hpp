@@ -29,7 +29,7 @@ struct SessionOptions {
   bool with_parked = false;
   bool quiet = false;
   bool json = false;            ///< rank 0 says on stdout what it came to
-  bool trust_commands = false;  ///< see own_commands.hpp
+  bool trust_commands = false;  ///< see own_rights.hpp
   bool served = false;          ///< the models' servers are jobs of their own: none is started here
 };
 

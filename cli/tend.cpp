@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/host_name.hpp"
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
@@ -45,7 +45,7 @@ const jobs::ServerSpec& server_in(const jobs::Grid& grid, const TendOptions& opt
 
 ExitCode tend(const TendOptions& options) {
   const auto run = jobs::load_run(options.run);
-  require_own_commands(run, options.trust, true);
+  require_own_rights(run, jobs::UsedPart::all, options.trust, true);
   model::take_environment_keys(run.grid.models);  // none is a server's business
   const auto& spec = server_in(run.grid, options);
   const auto allocation = site_allocation();

@@ -31,7 +31,7 @@ std::filesystem::path state_folder() {
 std::string note_of(const Run& run, const std::string& secret) {
   Sha256 content;
   content.field(run.run_id);
-  for (const auto& command : commands_of(run.grid)) content.field(command);
+  for (const auto& right : rights_of(run.grid)) content.field(right);
   return to_hex(hmac_sha256(secret, content.hex()));
 }
 
@@ -43,27 +43,48 @@ std::vector<std::string> words_of(const ServerSpec& server) {
   return words;
 }
 
+std::string starts(const std::vector<std::string>& words) { return fmt::format("starts {}", fmt::join(words, " ")); }
+
+/// A secret and the server that gets it: neither says enough alone.
+void add_secret(std::vector<std::string>& rights, const KeySource& secret, const Remote& to) {
+  switch (secret.kind) {
+    case KeySource::Kind::none:
+      return;
+    case KeySource::Kind::env:
+      return rights.push_back(fmt::format("sends ${} to {}", secret.value, to.endpoint));
+    case KeySource::Kind::file:
+      return rights.push_back(fmt::format("sends {} to {}", secret.value, to.endpoint));
+    case KeySource::Kind::command:
+      return rights.push_back(fmt::format("{}, sends what it prints to {}", starts(secret.command), to.endpoint));
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> commands_of(const Grid& grid) {
-  std::vector<std::string> commands;
-  for (const auto& model : grid.models) {
-    const auto* remote = remote_of(model.api);
-    if (remote != nullptr && remote->key.kind == KeySource::Kind::command)
-      commands.push_back(fmt::format("{}", fmt::join(remote->key.command, " ")));
-    if (const auto* server = own_server(model.api))
-      commands.push_back(fmt::format("{}", fmt::join(words_of(*server), " ")));
-  }
+std::vector<std::string> rights_of(const Grid& grid, UsedPart part) {
+  std::vector<std::string> rights;
   if (const auto* programs = std::get_if<CommandSpec>(&grid.device.backend)) {
-    commands.push_back(fmt::format("{}", fmt::join(programs->compile, " ")));
-    commands.push_back(fmt::format("{}", fmt::join(programs->verify, " ")));
+    rights.push_back(starts(programs->compile));
+    rights.push_back(starts(programs->verify));
   }
-  return commands;
+  for (const auto& model : grid.models) {
+    if (part == UsedPart::device) break;
+    if (const auto* server = own_server(model.api)) rights.push_back(starts(words_of(*server)));
+    const auto* remote = remote_of(model.api);
+    if (remote == nullptr) continue;
+    add_secret(rights, remote->key, *remote);
+    for (const auto& header : remote->headers) add_secret(rights, header.secret, *remote);
+    const auto* bedrock = std::get_if<Bedrock>(&model.api);
+    if (bedrock != nullptr && remote->key.kind == KeySource::Kind::none)
+      rights.push_back(fmt::format("proves to {} that it has the AWS account {}", remote->endpoint,
+                                   bedrock->account.empty() ? "of your environment" : bedrock->account));
+  }
+  return rights;
 }
 
 void mark_as_own(const Run& run) {
   const auto state = state_folder();
-  if (state.empty() || commands_of(run.grid).empty()) return;
+  if (state.empty() || rights_of(run.grid).empty()) return;
   try {
     make_directories(state);
     write_file_atomic(run.folder / kNoteFile, note_of(run, make_secret(state)) + "\n");
@@ -72,8 +93,8 @@ void mark_as_own(const Run& run) {
   }
 }
 
-bool is_own(const Run& run) {
-  if (commands_of(run.grid).empty()) return true;
+bool is_own(const Run& run, UsedPart part) {
+  if (rights_of(run.grid, part).empty()) return true;
   const auto state = state_folder();
   if (state.empty() || !has_foreign_file(run.folder, kNoteFile)) return false;
   const auto secret = read_secret(state);

@@ -265,6 +265,17 @@ cells:
   - {model: [far, near], mode: ss, prompt: rank-aware}
 infra_retries: 1
 """
+KEYED = """\
+name: keyed
+benchmark: nkigen-bench
+tasks: [L1/001_add]
+replicates: 1
+models: {far: {MODEL, retry_limit: 1 s}}
+modes: {ss: {kind: single-shot}}
+prompts: {rank-aware: prompts/rank-aware.md}
+cells: [{model: far, mode: ss, prompt: rank-aware}]
+infra_retries: 1
+"""
 CANARY = "sk-canary-3371"
 
 
@@ -287,13 +298,49 @@ class Commands(Case):
     def test_a_strangers_key_command_runs_only_after_its_user_has_seen_it(self):
         run = self.freeze("echo x >> {mark}; echo sk-1")
         resume = ("resume", run, "--local", "-q")
-        for verb in (resume, ("run", run, "-q"), ("audit", run)):
+        for verb in (resume, ("run", run, "-q")):
             ran, done = self.has_run(*verb, env=self.stranger)
             self.check_refused(done, 2, "was not frozen here by you", "/bin/sh -c", "--trust-commands")
             self.assertFalse(ran)
+        ran, done = self.has_run("audit", run, "-q", env=self.stranger)
+        self.assertEqual((ran, done.returncode), (False, 0), "an audit asks no model, so that it need not be let")
         self.assertTrue(self.has_run(*resume, env=self.mine)[0])
         self.assertTrue(self.has_run(*resume, "--trust-commands", env=self.stranger)[0])
         self.assertTrue(self.has_run(*resume, env=self.stranger)[0], "the answer is kept")
+
+    def test_a_strangers_run_sends_its_users_keys_only_after_he_has_seen_where_to(self):
+        asked = {
+            "key: {env: MINE}": "sends $MINE to http://127.0.0.1:1/v1",
+            "key: {file: KEYFILE}": "KEYFILE to http://127.0.0.1:1/v1",
+            "headers: {x-api-key: {env: MINE}}": "sends $MINE to http://127.0.0.1:1/v1",
+            "headers: {x-api-key: {command: [cat, KEYFILE]}}": "starts cat KEYFILE, sends what it prints to",
+        }
+        for number, (source, words) in enumerate(asked.items()):
+            with self.subTest(source):
+                model = f'api: openai, endpoint: "http://127.0.0.1:1/v1", model: m, {source}'
+                self.check_asks(number, model, words)
+        with self.subTest("AWS"):
+            model = 'api: bedrock, endpoint: "http://127.0.0.1:1", region: us-east-1, model: m'
+            self.check_asks(
+                "aws", model, "proves to http://127.0.0.1:1 that it has the AWS account of your environment"
+            )
+
+    def check_asks(self, number, model, words):
+        key = self.write("KEYFILE", "sk-1\n")
+        os.chmod(key, 0o600)
+        text = KEYED.replace("MODEL", model.replace("KEYFILE", str(key)))
+        run, keys = self.folder / f"run-{number}", {"MINE": "sk-2", "AWS_BEARER_TOKEN_BEDROCK": "sk-3"}
+        mine = environment(HOME=str(self.folder / "me"), **keys)
+        stranger = environment(HOME=str(self.folder / "you"), **keys)
+        nkigrid("run", self.write("grid.yaml", text), "-o", run, "-q", env=mine)
+        resume = ("resume", run, "--local", "-q")
+        own = nkigrid(*resume, env=mine)
+        self.assertNotIn("--trust-commands", own.stderr)
+        self.check_refused(nkigrid(*resume, env=stranger), 2, words.replace("KEYFILE", str(key)), "--trust-commands")
+        frozen = (run / "grid.yaml").read_text()
+        (run / "grid.yaml").write_text(frozen.replace("127.0.0.1:1", "127.0.0.1:2"))
+        self.check_refused(nkigrid(*resume, env=mine), 2, "127.0.0.1:2", "--trust-commands")
+        self.assertNotIn("trust-commands", nkigrid("audit", run, "-q", env=stranger).stderr, "it sends nothing")
 
     def test_keys_have_left_the_environment_before_any_child_exists(self):
         self.freeze("cat /proc/$PPID/environ > {mark}; echo sk-1")

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fixture.hpp"
+#include "jobs/own_run.hpp"
 
 namespace nkigrid::jobs {
 namespace {
@@ -85,6 +86,16 @@ TEST(GridDevice, CommandWordsThatNameFilesBesideTheGridBecomeAbsolute) {
   EXPECT_EQ(command.name, "cc 1.0");
   EXPECT_THAT(command.compile, ElementsAre("python3", tool, "-x", "a/b"));
   EXPECT_THAT(command.verify, ElementsAre(tool, ""));
+}
+
+TEST(GridDevice, ItsProgramsAreRightsThatAnAuditUses) {
+  Sandbox box;
+  box.edit("grid.yaml", "seed: 11", "device: {backend: command, name: n, compile: [cc, -x], verify: [rr]}");
+  box.edit("grid.yaml", "strong: {api: synthetic, profile: strong}",
+           "strong: {api: openai, endpoint: \"http://a/v1\", model: m, key: {env: MINE}}");
+  const auto grid = load_grid(box.grid(), {});
+  EXPECT_THAT(rights_of(grid, UsedPart::device), ElementsAre("starts cc -x", "starts rr"));
+  EXPECT_THAT(rights_of(grid), ElementsAre("starts cc -x", "starts rr", "sends $MINE to http://a/v1"));
 }
 
 TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {

@@ -33,7 +33,7 @@ TEST(Servers, AnEndpointThatIsANameStandsForThem) {
   ASSERT_NE(spec, nullptr);
   EXPECT_EQ(spec->replicas, 1u);
   EXPECT_EQ(spec->start_timeout, Seconds(1800));
-  EXPECT_THAT(commands_of(grid), ElementsAre("A=b vllm serve m --port {port}"))
+  EXPECT_THAT(rights_of(grid), ElementsAre("starts A=b vllm serve m --port {port}"))
       << "who runs a stranger's run sees all of it";
 }
 

@@ -1,4 +1,4 @@
-#include "cli/own_commands.hpp"
+#include "cli/own_rights.hpp"
 
 #include <unistd.h>
 
@@ -18,28 +18,28 @@ namespace {
 
 bool is_granted_at_terminal() {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) return false;
-  fmt::print(stderr, "run them? [y/N] ");
+  fmt::print(stderr, "let it? [y/N] ");
   std::string answer;
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
 }  // namespace
 
-void require_own_commands(const jobs::Run& run, bool trusted, bool may_ask) {
-  if (jobs::is_own(run)) return;
-  const auto commands = fmt::format("{}", fmt::join(jobs::commands_of(run.grid), "'; '"));
-  const auto what = fmt::format("'{}' was not frozen here by you, and starts '{}'", run.folder.native(), commands);
+void require_own_rights(const jobs::Run& run, jobs::UsedPart part, bool trusted, bool may_ask) {
+  if (jobs::is_own(run, part)) return;
+  const auto rights = fmt::format("{}", fmt::join(jobs::rights_of(run.grid), "'; '"));
+  const auto what = fmt::format("'{}' was not frozen here by you, and '{}'", run.folder.native(), rights);
   if (!trusted && may_ask) {
     notice("{}", what);
     trusted = is_granted_at_terminal();
   }
   if (!trusted)
-    throw Error(ErrorCode::config, fmt::format("{} (with your rights); read them, then give --trust-commands", what));
+    throw Error(ErrorCode::config, fmt::format("{} (with your rights); read this, then give --trust-commands", what));
   jobs::mark_as_own(run);
 }
 
 void add_trust_option(CLI::App& app, bool& trusted) {
-  app.add_flag("--trust-commands", trusted, "start the commands of a run that somebody else froze (key, device)");
+  app.add_flag("--trust-commands", trusted, "let a run that somebody else froze start its commands and send your keys");
 }
 
 }  // namespace nkigrid::cli
