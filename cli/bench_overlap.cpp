@@ -81,7 +81,7 @@ Answer ask_helper(const json& request) {
   const auto result = proc::run_command(
       {NKIGRID_PYTHON, "-s", "-B", paths.libexec / "overlap_tasks.py", file.native(),
        paths.libexec / "libnkigrid_sandbox.so", jobs::CheckSpec{}.strict_sandbox ? "strict" : "relaxed"},
-      kOverlapTimeout, environment, kMostAnswer);
+      kOverlapTimeout, environment, kMostAnswer, folder.path());
   if (!proc::is_success(result.end))
     throw Error(ErrorCode::external,
                 fmt::format("the helper that compares tasks {}: {}", proc::describe(result.end), result.err));

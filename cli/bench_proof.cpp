@@ -128,7 +128,7 @@ std::vector<TaskProof> prove_against_torch(const jobs::Benchmark& benchmark,
   const auto result =
       proc::run_command({NKIGRID_PYTHON, "-s", "-B", libexec / "check_index.py", folder.path(),
                          libexec / "libnkigrid_sandbox.so", check.strict_sandbox ? "strict" : "relaxed"},
-                        kProofTimeout, environment, std::size_t{16} << 20);
+                        kProofTimeout, environment, std::size_t{16} << 20, folder.path());
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited == nullptr || exited->status > 1) {
     throw Error(ErrorCode::external,

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,32 +74,36 @@ std::vector<const Figure*> wanted_figures(const FiguresOptions& options) {
   return wanted;
 }
 
-/// The data of the figures, as `tables --format csv` prints them.
-void write_data(const aggregate::Evidence& evidence, const std::vector<const Figure*>& figures,
-                const fs::path& folder) {
+/// The data of the figures, as `tables --format csv` prints them, by the name of the file.
+std::map<std::string, std::string> data_of(const aggregate::Evidence& evidence,
+                                           const std::vector<const Figure*>& figures) {
+  std::map<std::string, std::string> data;
   const auto from = evidence.from_counts() ? aggregate::From::counts : aggregate::From::runs;
   for (const auto* figure : figures) {
     for (const auto* table : figure->tables) {
       const auto list = aggregate::parse_tables({table}, aggregate::Format::csv, from);
-      write_file_atomic(folder / fmt::format("{}.csv", table),
-                        aggregate::print_tables(evidence, list, aggregate::Format::csv));
+      data[fmt::format("{}.csv", table)] = aggregate::print_tables(evidence, list, aggregate::Format::csv);
     }
     const std::string_view name = figure->name;
-    if (name == "power")
-      write_file_atomic(folder / "power.csv", aggregate::sheet_as_csv(aggregate::power_curve(evidence)));
-    if (name == "estimates")
-      write_file_atomic(folder / "rooflines.csv", aggregate::sheet_as_csv(aggregate::rooflines(evidence)));
+    if (name == "power") data["power.csv"] = aggregate::sheet_as_csv(aggregate::power_curve(evidence));
+    if (name == "estimates") data["rooflines.csv"] = aggregate::sheet_as_csv(aggregate::rooflines(evidence));
   }
+  return data;
 }
 
-void draw(const FiguresOptions& options, const std::vector<const Figure*>& figures, const fs::path& data) {
-  const TemporaryDirectory drawn("nkigrid-figures");
-  std::vector<std::string> arguments = {data, drawn.path()};
+void draw(const FiguresOptions& options, const std::vector<const Figure*>& figures,
+          const aggregate::Evidence& evidence) {
+  const auto data = data_of(evidence, figures);  // before there is a folder that somebody has to remove
+  const TemporaryDirectory scratch("nkigrid-figures");
+  const auto given = scratch.path() / "data", drawn = scratch.path() / "drawn";
+  for (const auto& folder : {given, drawn}) make_directories(folder);
+  for (const auto& [name, text] : data) write_file_atomic(given / name, text);
+  std::vector<std::string> arguments = {given, drawn};
   if (options.png) arguments.emplace_back("--png");
   for (const auto* figure : figures) arguments.emplace_back(figure->name);
-  const auto told = run_python_tool("figures/draw.py", arguments, kDrawTimeout);
+  const auto told = run_python_tool("figures/draw.py", arguments, kDrawTimeout, scratch);
   // Renamed into place: a link of that name is replaced, not written through.
-  for (const auto& file : fs::directory_iterator(drawn.path()))
+  for (const auto& file : fs::directory_iterator(drawn))
     write_file_atomic(fs::path(options.folder) / file.path().filename(), read_file(file.path()));
   if (!options.quiet && !told.empty()) notice("{}", told.substr(0, told.size() - 1));
 }
@@ -116,9 +121,7 @@ ExitCode figures_of_runs(FiguresOptions options, const std::vector<const Figure*
   how.partial = options.partial;
   if (!options.subset.empty()) how.subset = options.subset;
   const auto evidence = aggregate::evidence_of(population, how, &turns);
-  const TemporaryDirectory data("nkigrid-figures");
-  write_data(evidence, figures, data.path());
-  draw(options, figures, data.path());
+  draw(options, figures, evidence);
   if (evidence.outstanding == 0) return ExitCode::done;
   notice("{} episodes are outstanding; rates of cells that have some are {}", evidence.outstanding,
          options.partial ? "over the scored ones" : "left out (--partial draws them)");
@@ -132,9 +135,7 @@ ExitCode figures_of_counts(FiguresOptions options, const std::vector<const Figur
   make_directories(options.folder);
   if (!options.subset.empty()) counts = aggregate::only_subset(std::move(counts), options.subset);
   const auto evidence = aggregate::evidence_of(counts);
-  const TemporaryDirectory data("nkigrid-figures");
-  write_data(evidence, figures, data.path());
-  draw(options, figures, data.path());
+  draw(options, figures, evidence);
   return ExitCode::done;
 }
 

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ namespace {
 ExitCode report(const Error& error) {
   notice("{}", error.what());
   return exit_code(error.code());
+}
+
+ExitCode report(const std::filesystem::filesystem_error& error) {
+  return report(Error(ErrorCode::io, fmt::format("cannot use '{}' ({}); look at what it is and at its rights",
+                                                 error.path1().native(), error.code().message())));
 }
 
 /// What was printed must have arrived: a full disk or a broken device behind stdout is an I/O error.
@@ -69,6 +75,10 @@ int main(int argc, char** argv) {
   try {
     code = nkigrid::cli::finished(nkigrid::cli::run_program({&argc, &argv}));
   } catch (const nkigrid::Error& error) {
+    code = nkigrid::cli::report(error);
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A folder that may not be entered, links that lead in a circle: what a run or a tree may have, and no fault of
+    // ours.
     code = nkigrid::cli::report(error);
   } catch (const std::exception& error) {
     nkigrid::notice("internal error: {}; please report it", error.what());

@@ -13,9 +13,10 @@ namespace {
 
 /// The home is for matplotlib's cache of fonts: without one it makes it each time. Where libraries lie is for nkigrid,
 /// which the report starts again.
-std::vector<std::string> tool_environment() {
-  std::vector<std::string> environment = {"PYTHONHASHSEED=0", "PATH=/usr/bin:/bin"};
-  for (const char* name : {"HOME", "TMPDIR", "LD_LIBRARY_PATH"}) {
+std::vector<std::string> tool_environment(const TemporaryDirectory& scratch) {
+  std::vector<std::string> environment = {"PYTHONHASHSEED=0", "PATH=/usr/bin:/bin",
+                                          "TMPDIR=" + scratch.path().native()};
+  for (const char* name : {"HOME", "LD_LIBRARY_PATH"}) {
     if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
   }
   return environment;
@@ -23,10 +24,12 @@ std::vector<std::string> tool_environment() {
 
 }  // namespace
 
-std::string run_python_tool(const std::string& script, const std::vector<std::string>& arguments, Seconds timeout) {
+std::string run_python_tool(const std::string& script, const std::vector<std::string>& arguments, Seconds timeout,
+                            const TemporaryDirectory& scratch) {
   std::vector<std::string> command = {NKIGRID_PYTHON, "-B", device::default_device_paths().libexec / script};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto result = proc::run_command(command, timeout, tool_environment(), std::size_t{1} << 20);
+  const auto result =
+      proc::run_command(command, timeout, tool_environment(scratch), std::size_t{1} << 20, scratch.path());
   const auto* exited = std::get_if<proc::Exited>(&result.end);
   if (exited != nullptr && exited->status == 0) return result.out;
   if (exited != nullptr && exited->status == static_cast<int>(ExitCode::damaged))

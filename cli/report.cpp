@@ -44,7 +44,7 @@ ExitCode report(const ReportOptions& options) {
   if (options.timelines) arguments.emplace_back("--timelines");
   for (const auto& name : aggregate::names_of(runs)) arguments.push_back("--label=" + name);
   arguments.insert(arguments.end(), options.runs.begin(), options.runs.end());
-  const auto told = run_python_tool("report/build.py", arguments, kBuildTimeout);
+  const auto told = run_python_tool("report/build.py", arguments, kBuildTimeout, TemporaryDirectory("nkigrid-report"));
   if (!options.quiet) {
     notice("{} ({:.1f} MB)", output.native(), static_cast<double>(fs::file_size(output)) / 1e6);
     if (!told.empty()) notice("{}", told.substr(0, told.size() - 1));

@@ -36,16 +36,17 @@ std::string read_secret(const std::filesystem::path& folder, const char* name) {
   const auto path = folder / name;
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file && errno == ENOENT) return {};
-  if (!file) throw_errno(errno, "read", path.native());
+  if (!file && errno != ELOOP && errno != ENXIO) throw_errno(errno, "read", path.native());  // a link, a socket
   struct stat about = {};
-  if (::fstat(file.get(), &about) != 0) throw_errno(errno, "look at", path.native());
+  if (file && ::fstat(file.get(), &about) != 0) throw_errno(errno, "look at", path.native());
   std::string text(kDigits, '\0');
-  const bool whole = S_ISREG(about.st_mode) && about.st_size == kDigits &&
+  const bool whole = file && S_ISREG(about.st_mode) && about.st_size == kDigits &&
                      ::pread(file.get(), text.data(), kDigits, 0) == static_cast<ssize_t>(kDigits) &&
                      std::ranges::all_of(text, [](char c) { return kHex.find(c) != std::string_view::npos; });
   if (!whole)
     throw Error(ErrorCode::corrupt,
-                fmt::format("'{}' is no secret of a run (64 hex digits in a regular file); restore it", path.native()));
+                fmt::format("'{}' is no secret of a run (64 hex digits in a regular file that is no link); restore it",
+                            path.native()));
   if ((about.st_mode & 077) != 0)
     throw Error(ErrorCode::corrupt,
                 fmt::format("'{}' can be read by others; `chmod 600` it if nobody has", path.native()));

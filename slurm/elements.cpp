@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "jobs/base/foreign_tail.hpp"
 #include "jobs/base/text.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/reasons.hpp"
@@ -23,10 +24,7 @@ namespace {
 
 /// The last line that a job printed, "" when it printed none. Ours if there is one: mpirun has its own words behind it.
 std::string last_line(const std::filesystem::path& output) {
-  std::ifstream file(output, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  constexpr std::streamoff kTail = 4096;
-  file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
+  std::istringstream file(foreign_tail(output.parent_path(), output.filename(), 4096));
   std::string line, last, ours;
   while (std::getline(file, line)) {
     if (line.find_first_not_of(" \r\t-") != std::string::npos) last = line;

@@ -49,7 +49,7 @@ Submission::Array read_array(const json& noted, const std::filesystem::path& pat
 
 std::vector<Submission> read_submissions(const jobs::Run& run) {
   const auto path = jobs_file(run);
-  if (!std::filesystem::exists(path)) return {};
+  if (!has_foreign_file(path.parent_path(), path.filename())) return {};
   std::vector<Submission> submissions;
   try {
     const auto text = read_foreign_file(path.parent_path(), path.filename(), kMostJobsBytes);

@@ -12,7 +12,23 @@
 
 namespace nkigrid {
 
-Error::Error(ErrorCode code, std::string message) : code_(code), message_(without_key_like(std::move(message))) {}
+namespace {
+
+/// A library's own names for its faults, "[json.exception.type_error.302] ", tell a user nothing.
+std::string without_library_names(std::string message) {
+  constexpr std::string_view kStart = "[json.exception.";
+  for (auto at = message.find(kStart); at != std::string::npos; at = message.find(kStart, at)) {
+    const auto end = message.find(']', at);
+    if (end == std::string::npos) break;
+    message.erase(at, end + 1 - at + (message.compare(end + 1, 1, " ") == 0 ? 1 : 0));
+  }
+  return message;
+}
+
+}  // namespace
+
+Error::Error(ErrorCode code, std::string message)
+    : code_(code), message_(without_key_like(without_library_names(std::move(message)))) {}
 
 Error& Error::add_context(std::string_view context) {
   message_ = fmt::format("{}: {}", context, message_);

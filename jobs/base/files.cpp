@@ -33,9 +33,26 @@ void Fd::close() {
   if (fd_ >= 0 && ::close(release()) != 0 && errno != EINTR) throw_errno(errno, "close file");
 }
 
+namespace {
+
+Fd open_regular_file(const fs::path& path) {
+  // Not blocking: a pipe without a writer is opened at once, and refused.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd && errno != ENXIO) throw_errno(errno, "open", path.native());  // ENXIO: a socket
+  struct stat facts {};
+  if (fd && ::fstat(fd.get(), &facts) != 0) throw_errno(errno, "look at", path.native());
+  if (fd && S_ISREG(facts.st_mode)) return fd;
+  if (fd && S_ISDIR(facts.st_mode)) throw_errno(EISDIR, "read", path.native());
+  throw Error(
+      ErrorCode::io,
+      fmt::format("'{}' is a pipe, socket or device (what is read is a regular file); put what it says into one",
+                  path.native()));
+}
+
+}  // namespace
+
 std::string read_file(const fs::path& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) throw_errno(errno, "open", path.native());
+  const Fd fd = open_regular_file(path);
   std::string bytes;
   std::size_t used = 0;
   constexpr std::size_t kMost = std::size_t{64} << 20;

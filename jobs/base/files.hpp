@@ -28,7 +28,7 @@ class Fd {
   int fd_ = -1;
 };
 
-/// Reads a whole file. @throws Error{io} naming the path.
+/// Reads a whole regular file, of at most 64 MiB (a pipe would hang us). @throws Error{io} naming the path.
 std::string read_file(const std::filesystem::path& path);
 
 /// Replaces `path` so that a reader, or a crash at any moment, sees the old bytes or the new ones: writes beside it,

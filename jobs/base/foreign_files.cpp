@@ -29,6 +29,7 @@ Fd step(const Fd& from, const fs::path& name, int flags, const fs::path& path) {
   struct stat facts {};
   if (::fstatat(from.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode))
     refuse(path, "reached through a symbolic link");
+  if (error == ENXIO) refuse(path, "a pipe, socket or device");
   throw_errno(error, "open", path.native());
 }
 

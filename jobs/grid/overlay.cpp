@@ -8,6 +8,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "jobs/base/text.hpp"
+#include "jobs/grid/named_file.hpp"
 #include "jobs/grid/yaml_reader.hpp"
 
 namespace nkigrid::jobs {
@@ -61,8 +62,10 @@ std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders,
 /// Adds what one `include` names; a problem of that file is one of the place that names it.
 void add_included(YamlNode& base, const PlacedText& named, const Folders& folders, int depth, Problems& problems) {
   const auto file = folders.find(named.text);
-  if (file && !fs::is_regular_file(*file)) {
-    problems.add(named.place, fmt::format("'{}' is no regular file; include a grid file", file->native()));
+  std::error_code none;
+  if (file && fs::symlink_status(*file, none).type() != fs::file_type::regular) {
+    problems.add(named.place,
+                 fmt::format("'{}' is no regular file (a link is none); include a grid file itself", file->native()));
     return;
   }
   if (!file) {
@@ -89,8 +92,9 @@ void add_included(YamlNode& base, const PlacedText& named, const Folders& folder
   lay(base, std::move(*tree));
 }
 
+/// @param depth 0: the grid itself, which its user named; what it includes, a stranger may have
 std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders, int depth, Problems& problems) {
-  auto tree = parse_yaml(read_file(file), problems);
+  auto tree = parse_yaml(depth == 0 ? read_file(file) : read_named_file(file), problems);
   YamlNode include;
   if (!tree || take_section(*tree, "include", include) == nullptr) return tree;
   YamlNode base;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <set>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -224,13 +226,11 @@ std::string Fields::slip_of(std::size_t index) const {
 
 void Fields::finish() {
   if (node_.kind != YamlNode::Kind::map) return;
-  std::vector<std::string> reported;
+  std::set<std::string_view> reported;
   for (std::size_t i = 0; i < node_.items.size(); ++i) {
     const auto& item = node_.items[i];
     if (std::find(known_.begin(), known_.end(), item.key) != known_.end()) continue;
-    if (std::find(reported.begin(), reported.end(), item.key) != reported.end())
-      continue;  // the repeat is reported as such
-    reported.push_back(item.key);
+    if (!reported.insert(item.key).second) continue;  // the repeat is reported as such
     if (auto slip = slip_of(i); !slip.empty()) {
       problems_.add(item.key_place, std::move(slip));
       continue;

@@ -18,6 +18,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/hash.hpp"
 #include "jobs/base/notice.hpp"
+#include "jobs/base/text.hpp"
 #include "runner/device/shared/private_folder.hpp"
 #include "runner/proc/child.hpp"
 #include "runner/proc/held_signals.hpp"
@@ -34,6 +35,7 @@ constexpr Seconds kShareTimeout{
     24 * 3600};                     // the helper bounds each task by processor time, which a busy machine gives slowly
 constexpr std::size_t kShare = 12;  // tasks a process: importing torch costs as much as posing some ten
 constexpr std::size_t kWorthTelling = 40;  // tasks that take long enough for a word
+constexpr std::size_t kMostReason = 400;   // bytes of why a task is refused
 constexpr std::size_t kMostAnswers = std::size_t{64} << 20;
 // What an answer hangs on beside the task; a change of any makes all answers anew.
 constexpr std::array<const char*, 9> kScripts = {"task_form.py",  "task_facts.py", "task_work.py",
@@ -60,7 +62,7 @@ std::string key_of(const jobs::UnposedTask& task, const jobs::PoseRequest& reque
 jobs::PosedTask posed_of(const json& line) {
   jobs::PosedTask posed;
   posed.id = line.at("id").get<std::string>();
-  posed.refused = line.value("refused", "");
+  posed.refused = elide_middle(line.value("refused", ""), kMostReason);  // may be a task's own words
   if (!posed.refused.empty()) return posed;
   posed.entry = line.at("entry").dump();
   posed.about = line.at("about").dump();
@@ -104,7 +106,7 @@ std::vector<json> run_helper(const std::vector<const jobs::UnposedTask*>& tasks,
   environment.emplace_back("PYTHONHASHSEED=0");
   const auto result = proc::run_command({NKIGRID_PYTHON, "-s", "-B", paths.libexec / "pose_tasks.py", file.native(),
                                          paths.libexec / "libnkigrid_sandbox.so", strict ? "strict" : "relaxed"},
-                                        kShareTimeout, environment, kMostAnswers);
+                                        kShareTimeout, environment, kMostAnswers, folder.path());
   std::vector<json> lines;
   std::istringstream answers(result.out);
   for (std::string line; std::getline(answers, line);) {

@@ -36,14 +36,27 @@ bool is_read(std::string_view bytes) noexcept {
   return get<std::uint16_t>(bytes, 8) == kJournalMajor && get<std::uint16_t>(bytes, 10) <= kJournalMinor;
 }
 
+/// The first block from `at` on that has data, or where the file ends: a hole may be of any number of gigabytes, and is
+/// not read. Where a file system knows no holes: `at`. Moves the descriptor's place.
+/// @pre `at` is where a block begins
+off_t block_with_data(int fd, off_t at) noexcept {
+  const auto data = ::lseek(fd, at, SEEK_DATA);
+  if (data >= at) return data / kBlockBytes * kBlockBytes;
+  return errno == ENXIO ? std::max(at, ::lseek(fd, 0, SEEK_END)) : at;
+}
+
 /// True when a fragment stands where a journal's first one, or that of one of its blocks, would.
 bool has_fragment(int fd) noexcept {
+  const auto here = ::lseek(fd, 0, SEEK_CUR);
   std::array<char, kHeadBytes> bytes{};
-  for (off_t at = kPrologueBytes;; at = (at / kBlockBytes + 1) * kBlockBytes) {
-    if (::pread(fd, bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size())) return false;
-    const std::string_view head(bytes.data(), bytes.size());
-    if (get<std::uint32_t>(head, 0) == crc(head.substr(4))) return true;
+  const std::string_view head(bytes.data(), bytes.size());
+  bool found = false;
+  for (off_t at = kPrologueBytes; !found; at = block_with_data(fd, (at / kBlockBytes + 1) * kBlockBytes)) {
+    if (::pread(fd, bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size())) break;
+    found = get<std::uint32_t>(head, 0) == crc(head.substr(4));
   }
+  ::lseek(fd, here, SEEK_SET);
+  return found;
 }
 
 void append_fragment(std::string& out, std::uint64_t sequence, Kind kind, std::uint16_t index, std::string_view data) {
@@ -111,9 +124,20 @@ FrameReader::FrameReader(int fd, std::filesystem::path name) : fd_(fd), name_(st
   read_prologue();
 }
 
+/// After a block of nothing but zeros: moves over those that are holes.
+void FrameReader::skip_hole() noexcept {
+  const auto here = ::lseek(fd_, 0, SEEK_CUR);
+  if (here < 0 || here % static_cast<off_t>(kBlockBytes) != 0) return;
+  const auto there = block_with_data(fd_, here);
+  ::lseek(fd_, there, SEEK_SET);
+  zeros_ += static_cast<std::uint64_t>(there - here);
+}
+
 bool FrameReader::read_block() {
+  const bool empty = size_ == kBlockBytes && all_zero({block_.data(), size_});
   size_ = at_ = 0;
   if (last_block_) return false;
+  if (empty) skip_hole();
   while (size_ < kBlockBytes) {
     const auto got = ::read(fd_, block_.data() + size_, kBlockBytes - size_);
     if (got < 0 && errno == EINTR) continue;

@@ -47,6 +47,7 @@ class FrameReader {
 
  private:
   struct Head;
+  void skip_hole() noexcept;
   bool read_block();
   void read_prologue();
   void finish() noexcept;

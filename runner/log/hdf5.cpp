@@ -74,9 +74,34 @@ std::uint64_t length_of(Hid dataset, std::string_view name) {
   return rows;
 }
 
+/// A name may lead elsewhere: by a soft link, or by an external one into any file of whoever reads.
+void require_own(Hid where, const std::string& name) {
+  H5L_info_t link = {};
+  had(H5Lget_info(where, name.c_str(), &link, H5P_DEFAULT), "find", name);
+  if (link.type != H5L_TYPE_HARD)
+    throw Error(ErrorCode::corrupt, fmt::format("'{}' is a link (what a segment holds lies in it)", name));
+}
+
+/// Opens a dataset of this very file. Its bytes may lie in others (external storage, virtual datasets), and HDF5 would
+/// read those past every seal; in chunks, as we write them all, they never do. Larger chunks than ours would be
+/// unpacked anew for each text in them.
+Dataset open_own_dataset(Hid where, const std::string& name, hid_t access = H5P_DEFAULT) {
+  require_own(where, name);
+  Dataset dataset(had(H5Dopen2(where, name.c_str(), access), "open dataset", name));
+  const List made_so(had(H5Dget_create_plist(dataset.get()), "read the layout of", name));
+  if (H5Pget_layout(made_so.get()) != H5D_CHUNKED)
+    throw Error(ErrorCode::corrupt,
+                fmt::format("dataset '{}' is not in chunks (its bytes may lie outside of the file)", name));
+  hsize_t chunk = 0;
+  if (had(H5Pget_chunk(made_so.get(), 1, &chunk), "read the chunks of", name) != 1 || chunk > kTextChunk)
+    throw Error(ErrorCode::corrupt,
+                fmt::format("dataset '{}' has chunks of {} rows (at most {} in any segment)", name, chunk, kTextChunk));
+  return dataset;
+}
+
 /// Opens a column and checks that it has the rows it should have and a size that memory can hold.
 Dataset open_column(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width) {
-  Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
+  auto dataset = open_own_dataset(group.get(), name);
   const auto length = length_of(dataset.get(), name);
   if (length != rows)
     throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' has {} rows where its group has {}", name, length, rows));
@@ -232,13 +257,14 @@ File open_file(const std::filesystem::path& path) {
 }
 Group open_group(const File& file, const std::string& name) {
   const Call call;
+  if (name != "/") require_own(file.get(), name);
   return Group(had(H5Gopen2(file.get(), name.c_str(), H5P_DEFAULT), "open group", name));
 }
 Dataset open_dataset(const File& file, const std::string& name) {
   const Call call;
   const List access(had(H5Pcreate(H5P_DATASET_ACCESS), "make list of", name));
   had(H5Pset_chunk_cache(access.get(), 521, kTextCache, H5D_CHUNK_CACHE_W0_DEFAULT), "set cache of", name);
-  return Dataset(had(H5Dopen2(file.get(), name.c_str(), access.get()), "open dataset", name));
+  return open_own_dataset(file.get(), name, access.get());
 }
 
 bool has_attribute(const File& file, const std::string& name) {
@@ -268,7 +294,7 @@ std::uint64_t rows_of(const Dataset& dataset) {
 }
 std::uint64_t rows_of(const Group& group, const std::string& column) {
   const Call call;
-  const Dataset dataset(had(H5Dopen2(group.get(), column.c_str(), H5P_DEFAULT), "open dataset", column));
+  const auto dataset = open_own_dataset(group.get(), column);
   return length_of(dataset.get(), column);
 }
 
@@ -290,7 +316,7 @@ Words read_words(const Group& group, const std::string& name, std::uint64_t rows
   const Call call;
   Words words;
   {
-    const Dataset dataset(had(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open dataset", name));
+    const auto dataset = open_own_dataset(group.get(), name);
     const Type type(had(H5Dget_type(dataset.get()), "read type of", name));
     if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
       throw Error(ErrorCode::corrupt, fmt::format("dataset '{}' holds no fixed-length strings", name));

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 #include <exception>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -16,6 +16,7 @@
 
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
+#include "jobs/base/foreign_tail.hpp"
 #include "jobs/base/json_depth.hpp"
 #include "jobs/base/key_like.hpp"
 #include "jobs/base/text.hpp"
@@ -108,11 +109,9 @@ std::vector<NamedServer> living_servers(const fs::path& log_folder) {
 }
 
 std::string end_of_server_log(const fs::path& log_folder, const ServerName& name) {
-  constexpr std::streamoff kTail = 4096;
-  constexpr std::size_t kLines = 5, kMostBytes = 800;
-  std::ifstream file(server_file(log_folder, name, ".out"), std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  file.seekg(std::max<std::streamoff>(0, file.tellg() - kTail));
+  constexpr std::size_t kTail = 4096, kLines = 5, kMostBytes = 800;
+  const auto output = server_file(log_folder, name, ".out");
+  std::istringstream file(foreign_tail(output.parent_path(), output.filename(), kTail));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(strip_terminal_codes(line));

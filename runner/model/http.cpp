@@ -21,6 +21,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kMostBodyBytes = 64U << 20U;
+constexpr std::size_t kMostHeaderBytes = 1U << 20U;  // trailers among them, of which libcurl takes any number
 constexpr int kPollMilliseconds = 200;
 
 /// One wrapper for every curl call that sets something up.
@@ -46,6 +47,7 @@ struct Received {
   std::array<char, CURL_ERROR_SIZE> words{};  ///< libcurl's own of this very transfer: host, port, what TLS found
   Steady::time_point last_byte = Steady::now();
   bool begun = false;
+  std::size_t header_bytes = 0;  ///< of this answer, those of interim ones too
 };
 
 std::size_t on_body(char* data, std::size_t, std::size_t bytes, void* user) {
@@ -61,6 +63,8 @@ std::size_t on_header(char* data, std::size_t, std::size_t bytes, void* user) {
   auto& received = *static_cast<Received*>(user);
   received.last_byte = Steady::now();
   received.begun = true;
+  received.header_bytes += bytes;
+  if (received.header_bytes > kMostHeaderBytes) return 0;
   std::string_view line(data, bytes);
   if (line.starts_with("HTTP/")) received.answer.headers.clear();  // an interim response went before
   const std::size_t colon = line.find(':');

@@ -2,69 +2,65 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/libexec.hpp"
+#include "runner/proc/frame.hpp"
 
 namespace nkigrid::proc {
 namespace {
 
-/// All that the child needs, made before it is: it shares our memory until it is another program.
-struct Start {
-  std::vector<char*> argv, environment;
-  int out = -1, err = -1;
-  pid_t parent = -1;
-  sigset_t blocked = {};
-};
+constexpr double kKeeperSeconds = 10;  // a keeper that has not gone by then is killed itself
 
-std::vector<char*> raw_strings(const std::vector<std::string>& strings) {
-  std::vector<char*> raw;
-  for (const auto& text : strings) raw.push_back(const_cast<char*>(text.c_str()));
-  raw.push_back(nullptr);
-  return raw;
+std::vector<std::string> keeper_words(const std::vector<std::string>& argv, const BoundStart& start) {
+  std::vector<std::string> words = {libexec_folder() / "nkigrid_confine", "open"};
+  if (start.hears_signals) words.insert(words.end(), {"--signals", "through"});
+  if (!start.scratch.empty()) words.insert(words.end(), {"--scratch", start.scratch.native()});
+  words.emplace_back("--");
+  words.insert(words.end(), argv.begin(), argv.end());
+  return words;
 }
 
-/// In the child: system calls alone.
-[[noreturn]] void become_bound(const Start& start, volatile int& error) noexcept {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != start.parent) ::_exit(127);  // it died before we asked to be told
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  // Above the streams: our own may be closed, and a pipe have one of their numbers.
-  const int out = ::fcntl(start.out, F_DUPFD_CLOEXEC, 3), err = ::fcntl(start.err, F_DUPFD_CLOEXEC, 3);
-  const int nowhere = ::open("/dev/null", O_RDWR);
-  const bool streams = out >= 0 && err >= 0 && nowhere >= 0 && ::dup2(nowhere, 0) >= 0 && ::dup2(out, 1) >= 0 &&
-                       ::dup2(err, 2) >= 0 && (nowhere < 3 || ::close(nowhere) == 0);
-  if (streams && ::sigprocmask(SIG_SETMASK, &start.blocked, nullptr) == 0)
-    ::execve(start.argv[0], start.argv.data(), start.environment.data());
-  error = errno;
-  ::_exit(127);
+/// Why the program could not be started, or 0: the keeper's one word.
+int start_error(const Fd& lifeline) {
+  int error = 0;
+  ssize_t got = -1;
+  while ((got = ::recv(lifeline.get(), &error, sizeof error, 0)) < 0 && errno == EINTR) {
+  }
+  return got == sizeof error ? error : ECHILD;
 }
 
 }  // namespace
 
-Process start_bound(const std::vector<std::string>& argv, const std::vector<std::string>& environment, const Fd& out,
-                    const Fd& err) {
-  Start start{raw_strings(argv), raw_strings(environment), out.get(), err.get(), ::getpid(), {}};
-  sigemptyset(&start.blocked);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&start.blocked, signal);
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
-  volatile int error = 0;
-  const pid_t child = ::vfork();
-  if (child == 0) become_bound(start, error);
-  const int failed = child < 0 ? errno : error;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  Process process;
-  process.pid = child;
-  if (child > 0 && failed != 0) reap(process);
-  if (failed != 0) throw_errno(failed, "start", argv.at(0));
-  process.pidfd = open_pidfd(child);
-  return process;
+Bound start_bound(const std::vector<std::string>& argv, const BoundStart& start) {
+  auto lifeline = make_socket_pair(SocketKind::stream);
+  const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!nothing) throw_errno(errno, "open", "/dev/null");
+  const std::array<DescriptorMap, 4> descriptors = {
+      {{start.out, 1}, {start.err, 2}, {nothing.get(), 3}, {lifeline.theirs.get(), 4}}};
+  Bound bound;
+  bound.process = spawn(keeper_words(argv, start), start.environment, descriptors, start.group);
+  bound.lifeline = std::move(lifeline.ours);
+  lifeline.theirs = Fd();
+  if (const int error = start_error(bound.lifeline); error != 0) {
+    end_bound(bound);
+    throw_errno(error, "start", argv.at(0));
+  }
+  return bound;
+}
+
+ChildEnd end_bound(Bound& bound) {
+  // A word before the end: we live.
+  const char alive = 'a';
+  static_cast<void>(::send(bound.lifeline.get(), &alive, 1, MSG_NOSIGNAL));
+  bound.lifeline = Fd();
+  if (!wait_readable(bound.process.pidfd.get(), deadline_after(kKeeperSeconds))) ::kill(-bound.process.pid, SIGKILL);
+  return reap(bound.process);
 }
 
 }  // namespace nkigrid::proc

@@ -95,15 +95,17 @@ bool is_success(const ChildEnd& end) noexcept {
 }
 
 CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
-                          const std::vector<std::string>& environment, std::size_t keep_bytes) {
+                          const std::vector<std::string>& environment, std::size_t keep_bytes,
+                          const std::filesystem::path& scratch) {
   const auto deadline = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(timeout);
   CommandResult result;
   const auto signals = watch_held_signals();
   Pipe out, err;
   HeadTail out_text(keep_bytes), err_text(keep_bytes);
-  Process process;
+  Bound program;
   try {
-    process = start_bound(argv, environment, out.write_end, err.write_end);
+    program =
+        start_bound(argv, {environment, out.write_end.get(), err.write_end.get(), Group::own_group, false, scratch});
   } catch (const Error& error) {
     result.end = NotStarted{error.what()};
     return result;
@@ -111,10 +113,8 @@ CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
   out.write_end = Fd();
   err.write_end = Fd();
   const auto how =
-      watch(process, {out.read_end.get(), err.read_end.get()}, {&out_text, &err_text}, deadline, signals.get());
-  // Before the leader is reaped: until then its group's number cannot be anybody else's.
-  ::kill(-process.pid, SIGKILL);
-  const auto end = reap(process);
+      watch(program.process, {out.read_end.get(), err.read_end.get()}, {&out_text, &err_text}, deadline, signals.get());
+  const auto end = end_bound(program);
   if (how == Watched::interrupted)
     throw Error(ErrorCode::interrupted, fmt::format("stopped by a signal; '{}' was ended with it", argv.at(0)));
   result.end = how == Watched::ended ? end : ChildEnd{TimedOut{}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,16 +36,19 @@ struct CommandResult {
   std::string out_sha256, err_sha256;          ///< of all that was written, kept or not
 };
 
-/// Runs a program in its own process group with stdin from /dev/null, kills the whole group at the deadline.
+/// Runs a program in its own process group with stdin from /dev/null, kills it and all its descendants at the deadline,
+/// and when this process ends (bound_child.hpp).
 ///
-/// The program's exit ends the wait, not the end of its pipes: a grandchild that holds them does not hold us. What the
-/// pipes hold at that moment is still read; then the group is killed, so nobody is left behind.
+/// The program's exit ends the wait, not the end of its pipes: a grandchild that holds them does not hold us. Whoever
+/// is left then is killed; what the pipes hold is still read.
 /// @param argv absolute path first; not searched on PATH
 /// @param environment NAME=value, all there is
 /// @param keep_bytes kept a stream; half of it head, half of it tail
+/// @param scratch a folder of the caller's that is removed where he dies before the program ends; "": none
 /// @threads safe. Never throws for what the program does; a program that cannot be started is NotStarted.
 /// @throws Error{interrupted} for a signal that is held back (held_signals.hpp), with the group killed
 CommandResult run_command(const std::vector<std::string>& argv, Seconds timeout,
-                          const std::vector<std::string>& environment, std::size_t keep_bytes = 1 << 20);
+                          const std::vector<std::string>& environment, std::size_t keep_bytes = 1 << 20,
+                          const std::filesystem::path& scratch = {});
 
 }  // namespace nkigrid::proc

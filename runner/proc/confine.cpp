@@ -2,12 +2,14 @@
 // nobody behind.
 //
 // usage: nkigrid_confine strict|relaxed [--read PATH]... [--write PATH]... -- PROGRAM [ARGUMENT]...
-//        nkigrid_confine open --in FOLDER -- PROGRAM [ARGUMENT]...     no walls: a site's own program, found on PATH,
-//        started in FOLDER nkigrid_confine --lacks              prints what `strict` needs and this machine lacks, a
-//        line each
+//        nkigrid_confine open [--in FOLDER] [--signals through] [--scratch FOLDER] -- PROGRAM [ARGUMENT]...
+//            no walls: a user's or a site's own program, found on PATH, started in FOLDER; the scratch folder goes when
+//            nkigrid dies before the program ends
+//        nkigrid_confine --lacks    prints what `strict` needs and this machine lacks, a line each
 //
-// Descriptor 3 goes to the program, descriptor 4 is a lifeline: when its other end closes, the program and all it
-// started are killed. It ends as the program ended. Walls: docs/decisions/sandbox.md.
+// Descriptor 3 goes to the program, descriptor 4 is a lifeline: on it, where it is a socket, nkigrid is told whether
+// the program could be started (an int: 0, or errno), and when its other end closes or says a word, the program and all
+// it started are killed. It ends as the program ended. Walls: docs/decisions/sandbox.md.
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -17,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +33,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "jobs/base/error.hpp"
@@ -53,7 +57,9 @@ constexpr rlim_t kMostFileBytes = 8ULL << 30;
 
 struct Order {
   bool strict = true, walls = true;
-  fs::path folder;  ///< where the program starts; "": here
+  bool hears_signals = false;  ///< an open program; one behind walls always does
+  fs::path folder;             ///< where the program starts; "": here
+  fs::path scratch;            ///< removed when nkigrid dies before the program ends; "": none
   std::vector<fs::path> readable, writable;
   std::vector<char*> program;  // ends with null
 };
@@ -65,12 +71,16 @@ Order parse(int argc, char** argv) {
   int at = 2;
   for (; at + 1 < argc && std::string_view(argv[at]) != "--"; at += 2) {
     const std::string_view word = argv[at];
-    if (word == "--in") {
+    if (word == "--in")
       order.folder = argv[at + 1];
-      continue;
-    }
-    if (word != "--read" && word != "--write") throw Error(ErrorCode::usage, "nkigrid_confine: an unknown option");
-    (word == "--read" ? order.readable : order.writable).emplace_back(argv[at + 1]);
+    else if (word == "--scratch")
+      order.scratch = argv[at + 1];
+    else if (word == "--signals")
+      order.hears_signals = true;
+    else if (word == "--read" || word == "--write")
+      (word == "--read" ? order.readable : order.writable).emplace_back(argv[at + 1]);
+    else
+      throw Error(ErrorCode::usage, "nkigrid_confine: an unknown option");
   }
   for (++at; at < argc; ++at) order.program.push_back(argv[at]);
   if (order.program.empty()) throw Error(ErrorCode::usage, "nkigrid_confine: no program");
@@ -127,6 +137,8 @@ void close_walls(const Order& order, bool own_shared_memory) {
          "install the system call filter");
 }
 
+constexpr std::array kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+
 /// We were started with the stop signals blocked.
 void let_signals_through() {
   sigset_t none;
@@ -134,35 +146,51 @@ void let_signals_through() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void run_program(const Order& order, bool own_shared_memory) {
+/// What goes to the whole group is not for us: who hears it decides when it ends.
+void answer_stop_signals(void (*how)(int)) {
+  for (const int signal : kStopSignals) ::signal(signal, how);
+}
+
+/// @param parent it ends with this one @param started told why the program could not be started; closed by its start
+[[noreturn]] void run_program(const Order& order, bool own_shared_memory, pid_t parent, int started) {
   try {
+    must(::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "be ended with the keeper");
+    if (::getppid() != parent) ::_exit(kRefused);  // it died before we asked to be told
+    answer_stop_signals(SIG_DFL);
     if (!order.folder.empty()) fs::current_path(order.folder);
-    if (order.walls) {
-      close_walls(order, own_shared_memory);
-      let_signals_through();  // a compiler ends workers of its own with them
-      ::execv(order.program[0], order.program.data());
-    } else {
-      // Whatever was left open to us by those who started nkigrid.
-      must(::close_range(kWork, ~0U, 0) == 0, "close descriptors (close_range, Linux 5.9)");
-      ::execvp(order.program[0], order.program.data());
-    }
-    throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0] + ": " + std::strerror(errno));
+    if (order.walls) close_walls(order, own_shared_memory);
+    // A compiler ends workers of its own with them.
+    if (order.walls || order.hears_signals) let_signals_through();
+    // An open program: also whatever was left to us by those who started nkigrid. `started` closes by itself.
+    must(order.walls || (::close_range(kWork, started - 1, 0) == 0 && ::close_range(started + 1, ~0U, 0) == 0),
+         "close descriptors (close_range, Linux 5.9)");
+    (order.walls ? ::execv : ::execvp)(order.program[0], order.program.data());
+    const int error = errno;
+    static_cast<void>(!::write(started, &error, sizeof error));
+    throw Error(ErrorCode::external, std::string("cannot start ") + order.program[0] + ": " + std::strerror(error));
   } catch (const std::exception& error) {
     ::dprintf(2, "%s\n", error.what());
     ::_exit(kRefused);
   }
 }
 
+/// What first and keeper say to each other.
+struct Pipe {
+  std::array<int, 2> ends{};
+  Pipe() { must(::pipe2(ends.data(), O_CLOEXEC) == 0, "make a pipe"); }
+};
+
 /// Process 1 of the namespace, or the parent of all orphans without one: waits for the program, tells how it ended,
 /// goes. Where process numbers are its own, everybody left behind goes with it.
-[[noreturn]] void be_first(const Order& order, bool own_shared_memory, int report) {
+[[noreturn]] void be_first(const Order& order, bool own_shared_memory, int report, int started) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A parent that ended before that sends nothing: nobody holds the other end of our report then.
   pollfd parent{report, 0, 0};
   if (::poll(&parent, 1, 0) != 0) ::_exit(1);
-  const pid_t program = ::fork();
-  if (program == 0) run_program(order, own_shared_memory);
+  const pid_t own = ::getpid(), program = ::fork();
+  if (program == 0) run_program(order, own_shared_memory, own, started);
   ::close(kWork);
+  ::close(started);
   int status = 0;
   for (pid_t ended = 0; ended != program;) {
     ended = ::waitpid(-1, &status, 0);
@@ -198,6 +226,23 @@ void kill_descendants() {
   ::_exit(WEXITSTATUS(status));
 }
 
+/// Tells nkigrid whether the program is one: 0, or why it could not be started.
+void tell_start(int started) {
+  int error = 0;  // nothing comes: its start closed the other end
+  while (::read(started, &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  static_cast<void>(::send(kLifeline, &error, sizeof error, MSG_NOSIGNAL));
+}
+
+/// Whether nkigrid let go of us without a word.
+bool is_alone() {
+  char word = 0;
+  ssize_t got = -1;
+  while ((got = ::recv(kLifeline, &word, 1, MSG_DONTWAIT)) < 0 && errno == EINTR) {
+  }
+  return got == 0;
+}
+
 int confine(const Order& order) {
   // Without process numbers of its own the program must be outlived: then the lifeline alone says that we are to go.
   if (order.walls) must(::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "be ended with nkigrid");
@@ -205,24 +250,29 @@ int confine(const Order& order) {
   const bool own_numbers = order.walls && enter_namespaces();
   must(own_numbers || !order.strict, "have process numbers of its own (a PID namespace)");
   const bool own_shared_memory = own_numbers && mount_own_shared_memory();
-  std::array<int, 2> report{};
-  must(::pipe2(report.data(), O_CLOEXEC) == 0, "make a pipe");
+  answer_stop_signals(SIG_IGN);
+  const Pipe report, started;
   const pid_t first = ::fork();
   must(first >= 0, "fork");
   if (first == 0) {
     ::close(kLifeline);
-    ::close(report[0]);
-    be_first(order, own_shared_memory, report[1]);
+    ::close(report.ends[0]);
+    ::close(started.ends[0]);
+    be_first(order, own_shared_memory, report.ends[1], started.ends[1]);
   }
-  ::close(report[1]);
+  ::close(report.ends[1]);
+  ::close(started.ends[1]);
   ::close(kWork);
-  std::array<pollfd, 2> watched = {{{report[0], POLLIN, 0}, {kLifeline, POLLIN, 0}}};
+  tell_start(started.ends[0]);
+  std::array<pollfd, 2> watched = {{{report.ends[0], POLLIN, 0}, {kLifeline, POLLIN, 0}}};
   while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
   }
   int status = SIGKILL;  // as if the program had been killed
-  if (watched[0].revents != 0 && ::read(report[0], &status, sizeof status) != sizeof status) status = SIGKILL;
+  if (watched[0].revents != 0 && ::read(report.ends[0], &status, sizeof status) != sizeof status) status = SIGKILL;
   ::kill(first, SIGKILL);
   kill_descendants();
+  std::error_code ignored;
+  if (!order.scratch.empty() && is_alone()) fs::remove_all(order.scratch, ignored);
   end_as(status);
 }
 

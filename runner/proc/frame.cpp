@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/json_depth.hpp"
 
 namespace nkigrid::proc {
 namespace {
@@ -130,6 +131,7 @@ ReadResult read_frame(int fd, Deadline deadline, const FrameLimits& limits) {
     filled = fill(fd, piece->data(), piece->size(), result.frame.descriptors, deadline);
     if (filled != Filled::yes) return stopped(filled, true);
   }
+  if (shallow_part(result.frame.head).size() != result.frame.head.size()) return {ReadEnd::broken, {}};
   result.end = ReadEnd::frame;
   return result;
 }

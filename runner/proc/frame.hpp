@@ -41,7 +41,7 @@ struct FrameLimits {
 bool write_frame(int fd, std::string_view head, std::string_view body, std::span<const int> descriptors,
                  Deadline deadline);
 
-/// Reads one frame. Never throws for what the peer does.
+/// Reads one frame; a head that nests too deep is broken (json_depth.hpp). Never throws for what the peer does.
 ReadResult read_frame(int fd, Deadline deadline, const FrameLimits& limits = {});
 
 /// A connected pair of stream sockets, close-on-exec. @throws Error{io}

@@ -41,6 +41,12 @@ TEST(Error, OfTwoExitCodesTheOneThatNeedsSomebodyMostIsTold) {
   }
 }
 
+TEST(Error, ALibrarysNamesOfItsFaultsAreLeftOut) {
+  const Error error(ErrorCode::corrupt, "'a' ([json.exception.type_error.302] type must be number, but is null); mend");
+  EXPECT_STREQ(error.what(), "'a' (type must be number, but is null); mend");
+  EXPECT_STREQ(Error(ErrorCode::corrupt, "[json.exception.").what(), "[json.exception.");
+}
+
 TEST(Error, ErrnoBecomesCallObjectAndReason) {
   try {
     throw_errno(ENOENT, "open", "/x");

@@ -9,6 +9,8 @@
 
 #include <functional>
 
+#include <fmt/core.h>
+
 #include "jobs/base/error.hpp"
 
 namespace nkigrid {
@@ -73,6 +75,20 @@ TEST(Files, ErrorsNameCallAndPath) {
             "cannot create folder '/proc/version/x': Not a directory");
   EXPECT_EQ(io_error_of([] { fsync_directory("/no/such"); }),
             "cannot open folder '/no/such': No such file or directory");
+}
+
+TEST(Files, NothingIsReadButARegularFile) {
+  const TemporaryDirectory folder;
+  const auto pipe = folder.path() / "pipe", socket = folder.path() / "socket";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  fs::create_symlink("/dev/zero", folder.path() / "link");
+  for (const auto& path : {pipe, socket, folder.path() / "link", fs::path("/dev/null")}) {
+    EXPECT_EQ(
+        io_error_of([&] { read_file(path); }),
+        fmt::format("'{}' is a pipe, socket or device (what is read is a regular file); put what it says into one",
+                    path.native()));
+  }
 }
 
 TEST(Files, AFolderInTheWayLeavesNoLitter) {

@@ -2,7 +2,9 @@
 outside is shown or written."""
 import json
 import os
+import select
 import shutil
+import stat
 import unittest
 
 import harness
@@ -25,11 +27,13 @@ class HostileFiles(Case):
             self.assertNotIn(SECRET, done.stdout + done.stderr)
 
     def replaced_by_each(self, path):
-        """The file as a link to a secret, a link to an endless device, and a pipe that nobody writes."""
+        """The file as a link to a secret, to an endless device, to itself; as a pipe that nobody writes, as a socket."""
         for make in (
             lambda: path.symlink_to(self.secret),
             lambda: path.symlink_to("/dev/zero"),
+            lambda: path.symlink_to(path.name),
             lambda: os.mkfifo(path),
+            lambda: os.mknod(path, stat.S_IFSOCK | 0o600),
         ):
             path.unlink()
             make()
@@ -62,7 +66,26 @@ class HostileFiles(Case):
                 self.refuse(path, *verbs)
             path.unlink()
             path.write_bytes(kept)
+        (run / "jobs.json").write_text("{}")
+        for name in ("log_key", "secret", "jobs.json"):
+            path = run / name
+            kept = path.read_bytes()
+            for _ in self.replaced_by_each(path):
+                self.refuse(path, {"log_key": ("tables", run), "jobs.json": ("status", run)}.get(name, verbs[2]))
+            path.unlink()
+            path.write_bytes(kept)
+            path.chmod(0o600)
+        (run / "jobs.json").unlink()
         self.assertEqual(nkigrid("tables", run).returncode, 0)
+        kept = (run / "grid.yaml").read_bytes()
+        for _ in self.replaced_by_each(run / "grid.yaml"):
+            for verb in verbs:
+                done = nkigrid(*verb, timeout=60)
+                self.assertIn(done.returncode, (2, 3), done.stderr)
+                self.assertIn("grid.yaml", done.stderr)
+                self.assertNotIn(SECRET, done.stdout + done.stderr)
+        (run / "grid.yaml").unlink()
+        (run / "grid.yaml").write_bytes(kept)
 
     def test_what_a_run_writes_stays_in_it(self):
         run = self.folder / "run"
@@ -157,6 +180,7 @@ class HostileFiles(Case):
             ("prices: /dev/zero", "is a pipe, socket or device"),
             (f"prices: {large}", "larger than 16 MiB"),
             (f"include: {pipe}", "no regular file"),
+            (f"include: {linked}", "no regular file"),
             (f"include: {listed}", "a map of a grid's keys is wanted"),
         ):
             grid.write_text(f"{line}\n{text}")
@@ -176,6 +200,25 @@ class HostileFiles(Case):
             done = nkigrid("check", self.write("grid.yaml", text), timeout=60)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
+
+    def test_what_is_killed_leaves_no_folder_and_no_process(self):
+        run = self.folder / "run"
+        grid = harness.SMALL.read_text().replace('"L1/00[1-4]_*", "L2/00[1-2]_*"', '"L1/001_*"')
+        self.assertEqual(nkigrid("run", self.write("grid.yaml", grid), "-o", run, "-q").returncode, 0)
+        for verb in ("report", "figures"):
+            scratch = self.folder / f"scratch-{verb}"
+            scratch.mkdir()
+            # Its keeper, who waits for the program, the program.
+            started = harness.start(verb, run, env=harness.environment(TMPDIR=str(scratch)))
+            harness.wait_until(lambda: len(harness.processes_below(started.pid)) > 3)
+            self.assertTrue(any(scratch.iterdir()))
+            below = [os.pidfd_open(pid) for pid in harness.processes_below(started.pid)[1:]]
+            started.kill()
+            started.communicate()
+            for pidfd in below:
+                self.assertTrue(select.select([pidfd], [], [], 60)[0], "a process outlives the verb")
+                os.close(pidfd)
+            harness.wait_until(lambda: not any(scratch.iterdir()), 60)
 
     def test_a_figure_replaces_a_link(self):
         run, victim = self.folder / "run", self.write("victim", "mine")

@@ -2,15 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "jobs/base/error.hpp"
@@ -141,6 +144,7 @@ TEST(ReferenceCache, TaskThatDoesNotFitItsIndexIsNamed) {
   auto task = small_task();
   const auto at = task.index_entry.find("[128,64]");
   task.index_entry.replace(at, 8, "[128,65]");
+  task.hash = "another";
   try {
     cache.trials(task, Stream::tool, 1);
     FAIL() << "it did not throw";
@@ -149,6 +153,51 @@ TEST(ReferenceCache, TaskThatDoesNotFitItsIndexIsNamed) {
     EXPECT_THAT(error.what(), HasSubstr("x has shape [128, 64], the index says [128, 65]"));
   }
   EXPECT_EQ(cache.trials(small_task(), Stream::tool, 1).size(), 1U) << "the worker goes on";
+}
+
+void kill_all_children() {
+  for (const auto& thread : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  }
+}
+
+/// A task's code is a stranger's: it may sleep, and the lanes of other tasks must not notice.
+TEST(ReferenceCache, NobodyWaitsBehindATaskThatSleeps) {
+  const TemporaryDirectory folder;
+  auto cache = cache_in(folder.path());
+  auto sleeper = small_task();
+  sleeper.hash = "sleeper";
+  sleeper.source = "import time\nwhile True: time.sleep(1000)\n" + sleeper.source;
+  std::atomic<bool> woken = false;
+  std::thread waits([&] {
+    EXPECT_THROW(cache.trials(sleeper, Stream::tool, 1), Error);
+    woken = true;
+  });
+  EXPECT_EQ(cache.trials(small_task(), Stream::tool, 1).size(), 1U);
+  EXPECT_EQ(cache.trials(small_task(), Stream::tool, 2).size(), 2U);
+  EXPECT_FALSE(woken);
+  kill_all_children();
+  waits.join();
+}
+
+TEST(ReferenceCache, ATaskThatFailedByItsOwnFaultIsAskedOnce) {
+  const TemporaryDirectory folder;
+  auto cache = cache_in(folder.path());
+  auto task = small_task();
+  const auto words_of = [&] {
+    try {
+      cache.trials(task, Stream::tool, 1);
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  task.source = "raise ValueError('by itself')\n";
+  const auto words = words_of();
+  EXPECT_THAT(words, HasSubstr("by itself"));
+  task.source = small_task().source;  // of the same hash, which nothing has: shows that nobody runs it
+  EXPECT_EQ(words_of(), words);
 }
 
 TEST(ReferenceCache, FolderThatOthersCanWriteIsRefused) {

@@ -27,13 +27,13 @@ SPEC = {"shape": [4, 8], "dtype": "float32", "domain": "real", "bound": 0}
 class Worker:
     """A worker of its own, with a key in its environment that no task may see."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=(str(LIBEXEC / "reference_worker.py"),)):
         self.folder = folder
         self.control, theirs = socket.socketpair()
         self.control.settimeout(120)
         arguments = [str(folder), str(1 << 30), str(LIBEXEC / "libnkigrid_sandbox.so"), "strict"]
         self.process = subprocess.Popen(
-            ["/usr/bin/python3", "-s", "-B", str(LIBEXEC / "reference_worker.py"), *arguments],
+            ["/usr/bin/python3", "-s", "-B", *program, *arguments],
             env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CANARY_KEY": CANARY},
             preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
             pass_fds=[3],
@@ -133,6 +133,18 @@ class ReferenceWorker(unittest.TestCase):
         flood = "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'x' * 100000)\n"
         flood += "    except OSError: pass\n"
         self.refused(flood, "xxxx")
+
+    def test_a_task_that_sleeps_is_ended_though_its_run_goes_on(self):
+        """The time is shortened; the rule is the same."""
+        script = "import sys, runpy; sys.path.insert(0, sys.argv[1]); import child_sandbox\n"
+        script += "child_sandbox.IDLE_SECONDS = 0.5; sys.argv[:2] = ['worker']\n"
+        script += f"runpy.run_path({str(LIBEXEC / 'reference_worker.py')!r}, run_name='__main__')\n"
+        self.worker.close()
+        self.worker = Worker(Path(self.folder.name), ["-c", script, str(LIBEXEC)])
+        self.addCleanup(self.worker.close)
+        reply = self.worker.ask("import time; time.sleep(3600)" + HONEST, "sleeper")
+        self.assertTrue(reply["of_task"])
+        self.assertIn("slept for 0.5 s", reply["error"])
 
     def test_a_sleeping_task_ends_with_the_run(self):
         for end in (self.worker.control.close, lambda: self.worker.process.kill()):

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "jobs/grid/yaml_reader.hpp"
 #include "jobs/grid/yaml_tree.hpp"
 #include "tests/cpu_time.hpp"
 
@@ -39,6 +40,16 @@ TEST(Bounds, OneLineOfMegabytesIsReadOnce) {
     Problems problems("grid.yaml");
     EXPECT_LT(test::cpu_seconds_of([&] { parse_yaml(text, problems); }), 20) << part;
   }
+}
+
+TEST(Bounds, AnyNumberOfUnknownKeysIsTold) {
+  std::string text;
+  for (int n = 0; n < 100'000; ++n) text += fmt::format("k{}: 1\n", n);
+  Problems problems("grid.yaml");
+  const auto tree = parse_yaml(text, problems);
+  ASSERT_TRUE(tree);
+  EXPECT_LT(test::cpu_seconds_of([&] { Fields(*tree, "", problems).finish(); }), 5);
+  EXPECT_EQ(problems.sorted().size(), 100'000U);
 }
 
 }  // namespace

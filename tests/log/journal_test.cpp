@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/log/journal_reader.hpp"
+#include "tests/cpu_time.hpp"
 #include "tests/log/make_log.hpp"
 #include "tests/log/records_equal.hpp"
 
@@ -202,6 +204,37 @@ TEST_F(JournalFile, ZerosUpToTheEndAreATornTail) {
     EXPECT_EQ(got.report.damaged_bytes, 0u) << zeros;
     EXPECT_EQ(got.report.torn_tail_bytes, zeros);
   }
+}
+
+/// Minutes of reading zeros that nobody wrote, were they read: the journal goes on behind 64 GB.
+TEST_F(JournalFile, AHoleIsNotRead) {
+  const auto records = many_records();
+  const auto whole = read_file(write("a", records));
+  const auto cut = folder_.path() / "hole.journal";
+  constexpr std::uint64_t kHole = std::uint64_t{64} << 30;
+  constexpr std::size_t kBlock = 32'768;
+  for (const std::size_t before : {std::size_t{0}, 2 * kBlock}) {
+    fs::remove(cut);
+    write_file_atomic(cut, whole.substr(0, before));
+    fs::resize_file(cut, before + kHole);
+    std::ofstream(cut, std::ios::app | std::ios::binary) << whole.substr(before == 0 ? kBlock : before);
+    JournalReport report;
+    std::size_t seen = 0;
+    const auto seconds =
+        test::cpu_seconds_of([&] { report = read_journal(cut, [&](std::uint64_t, Record&&) { ++seen; }); });
+    EXPECT_LT(seconds, 1.0);
+    EXPECT_GE(seen, records.size() - 60);
+    EXPECT_GE(report.damaged_bytes, kHole);
+  }
+}
+
+TEST_F(JournalFile, AFileThatIsOneHoleIsNoJournal) {
+  const auto file = folder_.path() / "hole.journal";
+  write_file_atomic(file, "");
+  fs::resize_file(file, std::uint64_t{64} << 30);
+  const auto seconds =
+      test::cpu_seconds_of([&] { EXPECT_THROW(read_journal(file, [](std::uint64_t, Record&&) {}), Error); });
+  EXPECT_LT(seconds, 1.0);
 }
 
 TEST_F(JournalFile, ARemovedBlockIsReportedAsMissingRecords) {

@@ -102,6 +102,18 @@ TEST(ChatClient, ABodyThatStandsStillIsGivenUpAndSentAgain) {
   EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
 }
 
+/// libcurl takes any number of them, and keeps them all.
+TEST(ChatClient, TrailersWithoutEndAreCut) {
+  const std::string hi = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n";
+  std::string trailers;
+  while (trailers.size() < (std::size_t{4} << 20)) trailers += "x-a: " + std::string(3000, 'a') + "\r\n";
+  ScriptedServer server({{hi + trailers, Step::After::hang}, {http(200, kGood)}});
+  auto patient = kQuick;
+  patient.idle_timeout = Seconds(600);
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, patient);
+  EXPECT_EQ(model.complete(hello(), {}).api_retries, 1u);
+}
+
 TEST(ChatClient, AuthenticationAndBadRequestsAreFatalAtOnce) {
   ScriptedServer server({{http(401, R"({"error":{"message":"bad key"}})")},
                          {http(404, R"({"message":"no such model"})")},

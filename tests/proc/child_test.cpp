@@ -14,6 +14,8 @@
 #include <string>
 #include <variant>
 
+#include <fmt/core.h>
+
 #include "jobs/base/error.hpp"
 #include "jobs/base/files.hpp"
 #include "runner/proc/frame.hpp"
@@ -100,6 +102,47 @@ TEST(RunCommand, EndsWithWhoWaitsForItHoweverThatEnds) {
   ::kill(caller, SIGKILL);
   EXPECT_TRUE(wait_readable(pidfd.get(), deadline_after(20)));
   ::waitpid(caller, nullptr, 0);
+}
+
+pid_t pid_in(const std::filesystem::path& file) {
+  const auto deadline = deadline_after(20);
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) ::usleep(2000);
+  return std::stoi(read_file(file));
+}
+
+/// One that left the group and the session, and is nobody's child any more: what a daemon does.
+std::string starts_a_daemon(const std::filesystem::path& file) {
+  return fmt::format("(setsid sh -c 'echo $$ > {0}.part; mv {0}.part {0}; exec sleep 1000' &) ; ", file.native());
+}
+
+TEST(RunCommand, WhoeverItStartedEndsWithWhoWaitsForItAndSoDoesItsScratchFolder) {
+  const TemporaryDirectory folder;
+  const auto file = folder.path() / "pid", scratch = folder.path() / "scratch";
+  std::filesystem::create_directory(scratch);
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    const auto script = starts_a_daemon(file) + "echo > " + (scratch / "kept").native() + "; sleep 1000";
+    run_command({"/bin/sh", "-c", script}, Seconds(2000), {}, 1 << 20, scratch);
+    ::_exit(0);
+  }
+  const auto daemon = open_pidfd(pid_in(file));
+  ::kill(caller, SIGKILL);
+  EXPECT_TRUE(wait_readable(daemon.get(), deadline_after(20)));
+  ::waitpid(caller, nullptr, 0);
+  const auto deadline = deadline_after(20);
+  while (std::filesystem::exists(scratch) && std::chrono::steady_clock::now() < deadline) ::usleep(2000);
+  EXPECT_FALSE(std::filesystem::exists(scratch));
+}
+
+TEST(RunCommand, WhoeverItStartedEndsWithIt) {
+  const TemporaryDirectory folder;
+  const auto file = folder.path() / "pid", scratch = folder.path() / "scratch";
+  std::filesystem::create_directory(scratch);
+  const auto script = starts_a_daemon(file) + "until test -e " + file.native() + "; do :; done; exit 3";
+  const auto result = run_command({"/bin/sh", "-c", script}, Seconds(60), {}, 1 << 20, scratch);
+  EXPECT_EQ(std::get<Exited>(result.end).status, 3);
+  EXPECT_TRUE(ends(pid_in(file)));
+  EXPECT_TRUE(std::filesystem::exists(scratch)) << "its owner lives";
 }
 
 TEST(RunCommand, SignalIsASignal) {

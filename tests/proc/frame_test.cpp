@@ -69,6 +69,17 @@ TEST(Frame, SizesOverTheLimitAreRefusedUnread) {
   EXPECT_EQ(read_frame(pair.theirs.get(), deadline_after(5)).end, ReadEnd::broken);
 }
 
+TEST(Frame, AHeadThatNestsWithoutEndIsRefusedBeforeAnybodyParsesIt) {
+  for (const auto& [depth, end] : {std::pair{256, ReadEnd::frame}, {257, ReadEnd::broken}, {100'000, ReadEnd::broken}}) {
+    auto pair = make_socket_pair(SocketKind::stream);
+    const auto count = static_cast<std::size_t>(depth);
+    const auto head = std::string(count, '[') + std::string(count, ']');
+    std::thread writer([&] { write_frame(pair.ours.get(), head, "body", {}, deadline_after(20)); });
+    EXPECT_EQ(read_frame(pair.theirs.get(), deadline_after(20)).end, end) << depth;
+    writer.join();
+  }
+}
+
 TEST(SharedMemory, NeitherSideCanShrinkIt) {
   const auto memory = make_shared_memory("test", 8192);
   EXPECT_NE(::ftruncate(memory.get(), 0), 0);

@@ -18,7 +18,6 @@ struct TendedTest : testing::Test {
   TemporaryDirectory folder;
   Fd output{::open((folder.path() / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
 
-  TendedTest() { adopt_orphans(); }
   std::unique_ptr<Tended> start(const std::string& script) const {
     return std::make_unique<Tended>(std::vector<std::string>{"/bin/sh", "-c", script},
                                     std::vector<std::string>{"PATH=/usr/bin:/bin"}, output);

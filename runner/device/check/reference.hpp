@@ -34,12 +34,13 @@ class ReferenceCache {
   ~ReferenceCache();
 
   /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
-  /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index (the text
-  /// says which).
+  /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index, sleeps, or
+  /// works for too long (the text says which). A task that failed by its own fault is not asked again by this process.
   std::vector<std::shared_ptr<const Trial>> trials(const jobs::Task& task, Stream stream, std::uint32_t count);
 
  private:
   struct Worker;
+  class Workers;
   using Entry = std::pair<std::string, std::shared_ptr<const Trial>>;
 
   std::shared_ptr<const Trial> find(const std::string& key);
@@ -50,15 +51,15 @@ class ReferenceCache {
     return !draws_.secret.empty() && stream == Stream::final_check && trial == secret_trial_;
   }
   std::string seed_of(const jobs::Task& task, Stream stream, std::uint32_t trial) const;
+  const std::string& torch_version();
   std::string key_of(const jobs::Task& task, Stream stream, std::uint32_t trial);
 
-  std::filesystem::path worker_file_, folder_;
+  std::filesystem::path folder_;
   DrawSource draws_;
   std::uint32_t secret_trial_;
-  bool strict_;
-  std::mutex worker_mutex_;  // one request at a time
-  std::unique_ptr<Worker> worker_;
-  std::string torch_version_;  // guarded by worker_mutex_ until set, then constant
+  std::unique_ptr<Workers> workers_;
+  std::mutex version_mutex_;
+  std::string torch_version_;  // guarded by version_mutex_ until set, then constant
   std::mutex mutex_;           // guards what follows
   std::list<Entry> recent_;    // newest first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;

@@ -229,7 +229,7 @@ def main():
         except Gone:
             return
         except (TaskError, ChildEnded) as error:
-            reply = {"ok": False, "error": str(error)}
+            reply = {"ok": False, "of_task": True, "error": str(error)}
         except Exception as error:  # a full disk, a torch that does not load
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         write_frame(CONTROL, reply)

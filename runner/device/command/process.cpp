@@ -63,7 +63,8 @@ CommandProcess::CommandProcess(const Spec& spec) : folder_(spec.folder) {
   auto errors = proc::make_socket_pair(proc::SocketKind::stream),
        lifeline = proc::make_socket_pair(proc::SocketKind::stream);
   const auto nothing = null_device();
-  std::vector<std::string> argv = {spec.keeper.native(), "open", "--in", spec.folder.native(), "--"};
+  std::vector<std::string> argv = {spec.keeper.native(), "open", "--in", spec.folder.native(), "--scratch",
+                                   spec.folder.native(), "--"};
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   const std::array<proc::DescriptorMap, 5> descriptors = {{{input.theirs.get(), 0},
                                                            {output.theirs.get(), 1},
@@ -138,6 +139,8 @@ bool CommandProcess::finish(proc::Deadline deadline) {
 
 proc::ChildEnd CommandProcess::stop() {
   if (reaped_) return end_;
+  const char alive = 'a';  // a word before the end: we live, and remove the folder ourselves
+  static_cast<void>(::send(lifeline_.get(), &alive, 1, MSG_NOSIGNAL));
   lifeline_ = Fd();
   if (!proc::wait_readable(process_.pidfd.get(), proc::deadline_after(kKeeperSeconds))) ::kill(-process_.pid, SIGKILL);
   reaped_ = true;

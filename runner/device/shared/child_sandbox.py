@@ -8,8 +8,7 @@ import signal
 import time
 
 PART_BYTES = 4096  # of one read of a child's words
-IDLE_SECONDS = 120  # on the clock, of a child that no owner ends: one that sleeps uses up no processor time
-LEAST_SHARE = 0.01  # of a processor: who has less in all that time sleeps, however loaded the machine is
+IDLE_SECONDS = 120  # that a child may sleep in all: it would use up no processor time
 
 
 class Gone(Exception):
@@ -63,9 +62,8 @@ class Sandbox:
 
     def run(self, act, address_space_bytes, cpu_seconds, most_bytes, owner=None):
         """Runs `act` in a single-use child behind the walls. @param act gives the child's words (bytes), the only thing
-        that comes back @param most_bytes the rest of its words is dropped @param owner a socket: the child works as
-        long as its other end is open and no longer; without one it may not sleep @returns the words @raises
-        ChildEnded, Gone"""
+        that comes back @param most_bytes the rest of its words is dropped @param owner a socket: the child ends when
+        its other end closes @returns the words @raises ChildEnded, also for one that sleeps; Gone"""
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -93,11 +91,28 @@ class Sandbox:
         raise ChildEnded("its code ended without a result")
 
 
-def _used_seconds(pid):
-    """Processor time that a child has had. @source proc_pid_stat(5), utime and stime"""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def _awake_seconds(pid):
+    """Time that a child has had a processor or waited for one. @source kernel: scheduler/sched-stats, schedstat"""
+    with open(f"/proc/{pid}/schedstat", encoding="utf-8") as file:
+        ran, waited = file.read().split()[:2]
+    return (int(ran) + int(waited)) / 1e9
+
+
+class _Sleep:
+    """How long a child has slept. What we did not see (we were stopped ourselves) does not count."""
+
+    def __init__(self, pid):
+        self.pid, self.slice = pid, IDLE_SECONDS / 10
+        self.looked, self.awake, self.asleep = time.monotonic(), 0.0, 0.0
+
+    def look(self):
+        """@raises ChildEnded for one that has slept for too long"""
+        now, awake = time.monotonic(), _awake_seconds(self.pid)
+        if now - self.looked < self.slice + 10:
+            self.asleep += max(0.0, now - self.looked - (awake - self.awake))
+        self.looked, self.awake = now, awake
+        if self.asleep > IDLE_SECONDS:
+            raise ChildEnded(f"its code slept for {IDLE_SECONDS} s; no reference waits for anything")
 
 
 def _words_of(pipe, most_bytes, owner, pid):
@@ -107,18 +122,14 @@ def _words_of(pipe, most_bytes, owner, pid):
     poll.register(pipe, select.POLLIN)
     if owner is not None:
         poll.register(owner, select.POLLRDHUP)
-    deadline, used = time.monotonic() + IDLE_SECONDS, 0
+    sleep = _Sleep(pid)
     while True:
-        ready = dict(poll.poll(max(0, deadline - time.monotonic()) * 1000 if owner is None else None))
-        if owner is None and time.monotonic() >= deadline:
-            before, used = used, _used_seconds(pid)
-            if used - before < LEAST_SHARE * IDLE_SECONDS:
-                raise ChildEnded(f"its code slept for {IDLE_SECONDS} s; no reference waits for anything")
-            deadline += IDLE_SECONDS
-        if not ready:
-            continue
+        ready = dict(poll.poll(sleep.slice * 1000))
+        sleep.look()
         if owner in ready:
             raise Gone
+        if not ready:
+            continue
         part = os.read(pipe, PART_BYTES)
         if not part:
             return words

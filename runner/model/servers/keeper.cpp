@@ -105,7 +105,6 @@ sigset_t ending_signals() {
 class Keeper {
  public:
   Keeper(const jobs::ServerSpec& spec, const KeeperOptions& options) : spec_(spec), options_(options) {
-    proc::adopt_orphans();
     const auto signals = ending_signals();
     auto blocked = signals;
     for (const int signal : {SIGUSR1, SIGUSR2, SIGPIPE}) sigaddset(&blocked, signal);

@@ -87,10 +87,7 @@ ServedRequest parse_chat_request(std::string_view bytes) {
     if (body.contains("seed") && !body["seed"].is_null()) served.request.seed = body["seed"].get<std::uint32_t>();
     return served;
   } catch (const Json::exception& error) {
-    // The library's text begins with its own name in brackets.
-    const std::string_view text = error.what();
-    refuse(fmt::format("the request is no chat completion request ({})",
-                       text.substr(text.find("] ") == text.npos ? 0 : text.find("] ") + 2)));
+    refuse(fmt::format("the request is no chat completion request ({})", error.what()));
   }
 }
 
