@@ -82,7 +82,10 @@ StatusReport look_at(const jobs::Run& run, Cluster& cluster) {
   report.tables_stand = has_tables_of(run, ledger);
   report.works = cluster.works() || log::has_living_writer(run.log_folder());
   // Left by sessions that died, they say nothing.
-  if (report.works) report.endpoints = log::read_endpoint_notes(run.log_folder());
+  if (report.works) {
+    report.endpoints = log::read_endpoint_notes(run.log_folder());
+    report.narrowed = log::read_endpoint_notes(run.log_folder(), log::EndpointNote::narrow);
+  }
   report.servers = log::living_servers(run.log_folder());
   return report;
 }

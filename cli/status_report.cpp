@@ -240,6 +240,7 @@ std::string to_json(const StatusReport& report, JsonLayout layout) {
   json["aggregation"] =
       report.aggregation ? job_json(*report.aggregation, report.time) : nlohmann::ordered_json(nullptr);
   json["endpoints"] = report.endpoints;
+  json["narrowed"] = report.narrowed;
   json["servers"] = servers_json(report);
   json["server_jobs"] = server_jobs_json(report);
   json["per_hour"] = report.per_hour;
@@ -297,6 +298,8 @@ std::string to_text(const StatusReport& report) {
   text += servers_text(report);
   for (const auto& [model, what] : report.endpoints)
     text += fmt::format("the endpoint of model {} {}; its episodes wait, and no node is blamed\n", model, what);
+  for (const auto& [model, what] : report.narrowed)
+    text += fmt::format("the endpoint of model {} {} (it asked for fewer); more as it answers\n", model, what);
   for (const auto& [name, node] : report.bad_nodes)
     text +=
         fmt::format("{}; on a cluster `resume` leaves it out while enough others are there\n", node_text(name, node));

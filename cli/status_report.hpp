@@ -27,6 +27,7 @@ struct StatusReport {
   std::vector<jobs::ElementState> elements;       ///< empty for a local run
   std::optional<jobs::ElementState> aggregation;  ///< the job that makes the tables
   std::map<std::string, std::string> endpoints;   ///< by model, what is known of one that fails
+  std::map<std::string, std::string> narrowed;    ///< by model, of one that takes fewer requests than the grid allows
   std::vector<log::NamedServer> servers;          ///< that are kept for it, as their keepers say
   std::vector<jobs::ServerJob> server_jobs;       ///< those that are batch jobs
   std::uint64_t rows_outside = 0;                 ///< of the log, that are of no planned episode

@@ -12,6 +12,8 @@ namespace {
 
 /// A server that restarts is back sooner than anybody looks.
 constexpr Seconds kWorthANote{30};
+/// How many an endpoint takes grows with each round of replies.
+constexpr Seconds kBetweenNarrowNotes{5};
 /// Between looks at a circuit that another lane may have closed without a word.
 constexpr Seconds kLook{1};
 
@@ -32,7 +34,8 @@ EndpointGate::EndpointGate(const jobs::Grid& grid, model::Permits& permits, cons
 
 EndpointGate::~EndpointGate() {
   for (const auto& [name, model] : models_) {
-    if (model.noted) notes_(name, "");
+    if (model.noted) notes_(name, "", log::EndpointNote::away);
+    if (model.limit > 0) notes_(name, "", log::EndpointNote::narrow);
   }
 }
 
@@ -72,7 +75,22 @@ void EndpointGate::heard(const std::string& model, int status) {
     if (std::exchange(at->second.noted, worth) == worth) return;
     if (worth) note = note_text(clock_.unix_seconds() - (now - *since).count(), status);
   }
-  notes_(model, note);
+  notes_(model, note, log::EndpointNote::away);
+}
+
+void EndpointGate::narrowed(const std::string& model, std::uint32_t limit) {
+  const auto at = models_.find(model);
+  if (at == models_.end()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& known = at->second;
+    const auto now = clock_.monotonic();
+    const bool begins_or_ends = (limit == 0) != (known.limit == 0);
+    if (limit == known.limit || (!begins_or_ends && now - known.limit_noted_at < kBetweenNarrowNotes)) return;
+    known.limit = limit;
+    known.limit_noted_at = now;
+  }
+  notes_(model, limit > 0 ? fmt::format("takes {} at once from one process", limit) : "", log::EndpointNote::narrow);
 }
 
 void EndpointGate::give_up(const std::string& model) {

@@ -10,6 +10,7 @@
 #include "jobs/base/clock.hpp"
 #include "jobs/grid/grid.hpp"
 #include "runner/circuit.hpp"
+#include "runner/log/endpoint_notes.hpp"
 #include "runner/model/model.hpp"
 
 namespace nkigrid::runner {
@@ -20,8 +21,9 @@ namespace nkigrid::runner {
 /// @threads any number of lanes
 class EndpointGate final : public model::Permits {
  public:
-  /// Hears that the endpoint of a model fails ("" as text: it works again). Called from a lane.
-  using Notes = std::function<void(const std::string& model, const std::string& text)>;
+  /// Hears that the endpoint of a model fails, or takes fewer requests than the grid allows ("" as text: it does
+  /// neither any more). Called from a lane.
+  using Notes = std::function<void(const std::string& model, const std::string& text, log::EndpointNote kind)>;
 
   /// @param permits of the models with a limit; outlives this
   EndpointGate(const jobs::Grid& grid, model::Permits& permits, const Clock& clock, Notes notes);
@@ -31,6 +33,7 @@ class EndpointGate final : public model::Permits {
   bool acquire(const std::string& model, std::stop_token stop) override;
   void release(const std::string& model) override;
   void heard(const std::string& model, int status) override;
+  void narrowed(const std::string& model, std::uint32_t limit) override;
 
   /// A request has found the model's endpoint away: it gets none any more.
   void give_up(const std::string& model);
@@ -41,7 +44,10 @@ class EndpointGate final : public model::Permits {
   struct Model {
     bool limited = false;
     Circuit circuit = {};
-    bool given_up = false, noted = false;
+    bool given_up = false;
+    bool noted = false;           ///< that it fails
+    std::uint32_t limit = 0;      ///< narrowed(), as last noted
+    Seconds limit_noted_at = {};  ///< when that was
   };
 
   model::Permits& permits_;

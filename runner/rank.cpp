@@ -43,8 +43,9 @@ bool is_for_coordinator(int tag) { return tag <= static_cast<int>(Tag::sealed); 
 
 /// What `status` tells of endpoints that fail, while this process lives.
 EndpointGate::Notes endpoint_notes(const RankContext& at) {
-  return [&run = at.run, shard = at.options.shard](const std::string& model, const std::string& text) {
-    log::note_endpoint(run.log_folder(), shard, model, text);
+  return [&run = at.run, shard = at.options.shard](const std::string& model, const std::string& text,
+                                                   log::EndpointNote kind) {
+    log::note_endpoint(run.log_folder(), shard, model, text, kind);
   };
 }
 

@@ -13,11 +13,16 @@
 
 namespace nkigrid::log {
 namespace fs = std::filesystem;
+namespace {
+
+const char* folder_of(EndpointNote kind) { return kind == EndpointNote::away ? "endpoints" : "narrowed"; }
+
+}  // namespace
 
 void note_endpoint(const fs::path& log_folder, std::optional<ShardId> shard, const std::string& model,
-                   const std::string& text) noexcept {
+                   const std::string& text, EndpointNote kind) noexcept {
   try {
-    const auto folder = log_folder / "endpoints";
+    const auto folder = log_folder / folder_of(kind);
     const auto path = folder / fmt::format("{}.{}", shard ? fmt::format("shard-{}", shard->value) : "all", model);
     std::error_code ignored;
     if (text.empty()) {
@@ -31,8 +36,8 @@ void note_endpoint(const fs::path& log_folder, std::optional<ShardId> shard, con
   }
 }
 
-std::map<std::string, std::string> read_endpoint_notes(const fs::path& log_folder) {
-  const auto folder = log_folder / "endpoints";
+std::map<std::string, std::string> read_endpoint_notes(const fs::path& log_folder, EndpointNote kind) {
+  const auto folder = log_folder / folder_of(kind);
   std::map<std::string, std::string> notes;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {

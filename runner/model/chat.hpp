@@ -66,6 +66,7 @@ struct ChatReply {
   std::string request;             ///< its request's body; "" where there is no wire
   std::optional<Sent> sent;        ///< that, as the log keeps it
   std::string raw;                 ///< response body as received; "" where there is no wire
+  std::string request_id;          ///< by which the provider knows the request; "" where it gave none
   std::string left_out;            ///< parameters of the grid that the server refuses and was not sent: "temperature"
   std::uint32_t trimmed = 0;       ///< messages behind the first two that were left out of its request (on_full: trim)
   std::uint32_t mended = 0;        ///< characters that were no Unicode (lone surrogates) and became U+FFFD

@@ -94,6 +94,7 @@ std::string to_json(const ChatReply& reply) {
   json.begin("message");
   append_message(text, reply.message);
   if (!reply.reasoning.empty()) json.text("reasoning", reply.reasoning);
+  if (!reply.request_id.empty()) json.text("request_id", reply.request_id);
   if (reply.sent) {
     json.begin("sent");
     JsonObject(text)
@@ -126,6 +127,7 @@ ChatReply parse_reply(std::string_view text) {
                         sent->at("text").get<std::string>()};
     }
     reply.left_out = json.value("left_out", "");
+    reply.request_id = json.value("request_id", "");
     reply.trimmed = json.value("trimmed", 0U);
     reply.reasoning = json.value("reasoning", "");
     reply.system_fingerprint = json.value("system_fingerprint", "");

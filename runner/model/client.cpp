@@ -121,7 +121,9 @@ HttpAnswer ChatClient::post(Attempts& attempts, Seconds timeout, const std::stop
   if (stop.stop_requested()) fail(ChatFailure::interrupted, "stopped before a request was sent", attempts);
   const Seconds start = clock_.monotonic();
   attempts.wait_s += start - asked;
-  HttpRequest request = attempts.request;
+  // Signed where it is: a copy of a long conversation would cost every try more than the signature.
+  auto& request = attempts.request;
+  const auto unsigned_headers = request.headers;
   for (const auto& header : key_.headers) request.headers.push_back(header);
   wire_.sign(request, spec_, key_, clock_.unix_seconds());
   const HttpOptions options = {.timeout = timeout,
@@ -131,6 +133,7 @@ HttpAnswer ChatClient::post(Attempts& attempts, Seconds timeout, const std::stop
                                .fresh_connection = attempts.retries == 1};
   HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
   attempts.llm_s = clock_.monotonic() - start;
+  request.headers = unsigned_headers;
   return answer;
 }
 
@@ -155,6 +158,7 @@ HttpAnswer ChatClient::post_in_window(Attempts& attempts, const std::stop_token&
   std::string words;
   const auto leave = [&] {
     if (const auto limit = window_.leave(place, heard); limit > 0) tell_fewer(limit, words);
+    if (permits_ != nullptr) permits_->narrowed(spec_.name, window_.limit());
   };
   try {
     reach(attempts, stop);
@@ -226,7 +230,7 @@ std::optional<ChatReply> ChatClient::judge(const HttpAnswer& answer, Attempts& a
   return judge_fault(answer, attempts);
 }
 
-/// @returns a refusal's reply, or nothing when the request is to be sent again
+/// @returns the reply that an error quotes or is, or nothing when the request is to be sent again
 std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attempts& attempts) {
   const WireVerdict verdict = within(wire_.verdict(answer), spec_.retry_limit);
   attempts.problem = verdict.message;
@@ -244,10 +248,11 @@ std::optional<ChatReply> ChatClient::judge_fault(const HttpAnswer& answer, Attem
       return std::nullopt;
     case WireFault::context_full:
       fail(ChatFailure::context_full, verdict.message, attempts);
-    case WireFault::refused: {
+    case WireFault::refused:
+    case WireFault::spoken: {
       ChatReply reply;
-      reply.message = {.role = Role::assistant, .content = verdict.refusal};
-      reply.finish = Finish::refused;
+      reply.message = {.role = Role::assistant, .content = verdict.words};
+      reply.finish = verdict.fault == WireFault::refused ? Finish::refused : Finish::stop;
       return reply;
     }
     case WireFault::fatal:
@@ -382,6 +387,7 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
     if (auto reply = judge(answer, attempts)) {
       reply->request = std::move(attempts.request.body);
       reply->raw = answer.body;
+      reply->request_id = request_id_in(answer.headers);
       reply->left_out = left_out(attempts.dialect, spec_);
       estimate_missing(reply->usage, reply->request, reply->message, reply->reasoning);
       hide_keys(*reply, key_.mask);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -43,6 +44,9 @@ class Permits {
   /// What came of a request that was let through. @param status of the HTTP answer; 0: none came; 500: one that is no
   /// answer to what was asked, whatever its status says
   virtual void heard(const std::string&, int) {}
+  /// How many requests of this process the endpoint takes at once, as far as is known. @param limit 0: as many as the
+  /// grid allows
+  virtual void narrowed(const std::string&, std::uint32_t) {}
 };
 
 /// Builds the models that a grid names. Reads their keys now (the fork servers exist already); every key is hidden in

@@ -37,16 +37,31 @@ Wire wire_behind(const jobs::ModelSpec& spec) {
 
 constexpr std::size_t kMostListBytes = std::size_t{8} << 20;  // the longest lists of today have one
 
-/// The ids in {"data": [{"id": "m"}, ...]}; nothing where the body is no such list.
-std::vector<std::string> ids_in(const std::string& body) {
-  std::vector<std::string> ids;
-  if (body.size() > kMostListBytes) return ids;
-  const auto list = parse_json(body);
-  if (!list.is_object() || !list.contains("data") || !list["data"].is_array()) return ids;
-  for (const auto& model : list["data"]) {
-    if (model.is_object() && model.contains("id") && model["id"].is_string()) ids.push_back(model["id"]);
+/// A model in a server's list.
+struct ListedModel {
+  std::string id;
+  std::uint64_t context = 0;  ///< tokens of prompt and reply together; 0: the list does not say
+};
+
+/// Under the names that vLLM and SGLang, OpenRouter, LM Studio and Groq give it.
+std::uint64_t context_in(const nlohmann::json& model) {
+  for (const char* name : {"max_model_len", "context_length", "max_context_length", "context_window"}) {
+    if (const auto at = model.find(name); at != model.end() && at->is_number_unsigned()) return *at;
   }
-  return ids;
+  return 0;
+}
+
+/// What is in {"data": [{"id": "m"}, ...]}; nothing where the body is no such list.
+std::vector<ListedModel> models_in(const std::string& body) {
+  std::vector<ListedModel> models;
+  if (body.size() > kMostListBytes) return models;
+  const auto list = parse_json(body);
+  if (!list.is_object() || !list.contains("data") || !list["data"].is_array()) return models;
+  for (const auto& model : list["data"]) {
+    if (model.is_object() && model.contains("id") && model["id"].is_string())
+      models.push_back({model["id"], context_in(model)});
+  }
+  return models;
 }
 
 /// One line, bounded: it is a server's.
@@ -69,17 +84,34 @@ std::string wishes_of(const Dialect& dialect, const jobs::ModelSpec& spec) {
   return words;
 }
 
-std::string judge(const HttpAnswer& answer, const jobs::Remote& remote) {
+/// What the server says of the model that the grid asks for.
+std::string words_of_served(const ListedModel& served, const jobs::ModelSpec& spec) {
+  const auto& remote = remote_behind(spec);
+  if (served.context == 0) return fmt::format("{} serves '{}'", remote.endpoint, remote.model);
+  if (spec.max_tokens && *spec.max_tokens >= served.context) {
+    throw Error(ErrorCode::external,
+                fmt::format("{} serves '{}' with a context of {} tokens (models.{}.max_tokens is {}, which leaves no "
+                            "room for a prompt); lower max_tokens",
+                            remote.endpoint, remote.model, served.context, spec.name, *spec.max_tokens));
+  }
+  return fmt::format("{} serves '{}' with a context of {} tokens", remote.endpoint, remote.model, served.context);
+}
+
+std::string judge(const HttpAnswer& answer, const jobs::ModelSpec& spec) {
+  const auto& remote = remote_behind(spec);
   if (answer.status == 401 || answer.status == 403) {
     throw Error(ErrorCode::external, fmt::format("{} refuses the key (HTTP {}: {}); look at models.NAME.key",
                                                  remote.endpoint, answer.status, words_of(answer.body)));
   }
   if (answer.status != 200)
     return fmt::format("{} answers; it lists no models (HTTP {})", remote.endpoint, answer.status);
-  const auto ids = ids_in(answer.body);
-  if (ids.empty()) return fmt::format("{} answers; it lists no models", remote.endpoint);
-  if (std::find(ids.begin(), ids.end(), remote.model) != ids.end())
-    return fmt::format("{} serves '{}'", remote.endpoint, remote.model);
+  const auto models = models_in(answer.body);
+  if (models.empty()) return fmt::format("{} answers; it lists no models", remote.endpoint);
+  std::vector<std::string> ids;
+  for (const auto& model : models) {
+    if (model.id == remote.model) return words_of_served(model, spec);
+    ids.push_back(model.id);
+  }
   throw Error(ErrorCode::external, fmt::format("{} does not serve '{}'{}; it has: {}", remote.endpoint, remote.model,
                                                did_you_mean(remote.model, ids), shown(ids)));
 }
@@ -101,7 +133,7 @@ std::string look_at_served(const jobs::ModelSpec& spec, Seconds timeout) {
                                                  "and the firewall",
                                                  remote.endpoint, key.mask.hide(answer.problem)));
   }
-  return judge(answer, remote);
+  return judge(answer, spec);
 }
 
 std::string ask_for_a_word(jobs::ModelSpec spec, Seconds timeout) {

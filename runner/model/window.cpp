@@ -22,6 +22,12 @@ Window::Place Window::enter(const std::stop_token& stop) {
   return {true, round_};
 }
 
+std::uint32_t Window::limit() const {
+  const std::lock_guard lock(mutex_);
+  const auto limit = static_cast<std::uint32_t>(limit_);
+  return most_ > 0 && limit >= most_ ? 0 : limit;
+}
+
 std::uint32_t Window::leave(const Place& place, Heard heard) {
   const std::lock_guard lock(mutex_);
   std::uint32_t lowered = 0;

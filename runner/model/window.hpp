@@ -27,6 +27,9 @@ class Window {
   /// Waits for a place, first come first served; none was given when `stop` fired.
   Place enter(const std::stop_token& stop);
 
+  /// How many the endpoint takes as far as is known; 0: no fewer than the grid allows.
+  std::uint32_t limit() const;
+
   enum class Heard { reply, too_many, nothing };
   /// Gives the place back. @returns the limit to which an endpoint's complaint brought it; 0: none did. Complaints
   /// about requests that were sent before the last decrease are one complaint.
@@ -37,7 +40,7 @@ class Window {
   void admit();
 
   std::uint32_t most_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   HandOver line_;
   double limit_ = 0;  ///< 0: none
   std::uint32_t in_flight_ = 0;

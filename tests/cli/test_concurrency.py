@@ -5,7 +5,7 @@ import threading
 import unittest
 
 from block_server import BlockServer
-from harness import MPI_ENVIRONMENT, Case, environment, nkigrid, status
+from harness import MPI_ENVIRONMENT, NKIGRID, Case, environment, nkigrid, status
 
 LIMIT = 4
 GRID = """\
@@ -57,6 +57,24 @@ class Endpoint(BlockServer):
             self.answered += 1
 
 
+class Complainer(BlockServer):
+    """Says to the first of LIMIT requests that they are too many, and holds the others until it is told to go on."""
+
+    def __init__(self):
+        super().__init__()
+        self.came, self.all_came, self.go_on = 0, threading.Event(), threading.Event()
+        self.lock = threading.Lock()
+
+    def answer(self, request, _):
+        with self.lock:
+            self.came += 1
+            first = self.came == 1
+            if self.came >= LIMIT:
+                self.all_came.set()
+        (self.all_came if first else self.go_on).wait(120)
+        request.send(b"{}" if first else ANSWER, 429 if first else 200)
+
+
 class Concurrency(Case):
     def freeze(self, **more):
         run = self.folder / "run"
@@ -91,6 +109,26 @@ class Concurrency(Case):
             done = nkigrid("run", run, "--shard", 1, "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(endpoint.most, LIMIT)
+
+    def test_status_shows_how_many_an_endpoint_takes_that_asked_for_fewer(self):
+        with Complainer() as endpoint:
+            run, _ = self.freeze(port=endpoint.port, limit=LIMIT, shards=1)
+            worker = subprocess.Popen(
+                [NKIGRID, "run", run, "--quiet"], env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            self.addCleanup(worker.wait)
+            self.addCleanup(endpoint.go_on.set)
+            seen = {}
+            while worker.poll() is None and not seen:
+                seen = status(run)["narrowed"]
+            self.assertRegex(" ".join(seen.values()), r"^takes [12] at once from one process$")
+            self.assertRegex(
+                nkigrid("status", run).stdout, r"takes [12] at once from one process \(it asked for fewer\)"
+            )
+            endpoint.go_on.set()
+            self.assertEqual(worker.wait(timeout=200), 0)
+            self.assertEqual(status(run)["narrowed"], {})
+            self.assertFalse(list((run / "log/narrowed").iterdir()))
 
     def test_fewer_requests_than_elements_lower_the_throttle_and_say_so(self):
         run, done = self.freeze(port=9, limit=2, shards=4)

@@ -1,5 +1,6 @@
 """What somebody at a terminal meets: words that lead on, pages as wide as the window, Ctrl-C, lists, JSON of verbs."""
 import fcntl
+import http.server
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import socket
 import struct
 import subprocess
 import termios
+import threading
 import unittest
 
 import harness
@@ -267,6 +269,29 @@ class Run(Case):
             self.assertEqual(len(findings), 2 if expected == 0 else 1)
             if expected == 0:
                 self.assertRegex(findings[1]["text"], r"gave \d+ tokens? for \d+")
+
+    def test_doctor_says_a_context_and_refuses_a_max_tokens_that_fills_it(self):
+        class Listing(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps({"data": [{"id": "m", "max_model_len": 32768}]}).encode())
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Listing) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            text = re.sub(r"slurm: .*\n", "", harness.SMALL.read_text())
+            for most, expected, words in ((4096, 0, "with a context of 32768 tokens"), (32768, 4, "lower max_tokens")):
+                address = f"http://127.0.0.1:{server.server_address[1]}/v1"
+                remote = f'{{api: openai, endpoint: "{address}", model: m, max_tokens: {most}}}'
+                grid = self.write("grid.yaml", text.replace("{api: synthetic, profile: novice}", remote))
+                done = nkigrid("doctor", grid, "--json")
+                self.assertEqual(done.returncode, expected, done.stdout)
+                found = [f["text"] for f in json.loads(done.stdout)["findings"] if f["what"] == "model novice"]
+                self.assertIn(words, found[0])
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ TEST(ChatJson, ReplyComesBackWithUsageAndFingerprint) {
   reply.reasoning = "because";
   reply.system_fingerprint = kSyntheticFingerprint;
   reply.mended = 2;
+  reply.request_id = "req_7";
   const ChatReply back = parse_reply(to_json(reply));
   EXPECT_EQ(back.finish, Finish::length);
   EXPECT_EQ(back.usage.input, 10u);
@@ -59,6 +60,7 @@ TEST(ChatJson, ReplyComesBackWithUsageAndFingerprint) {
   EXPECT_EQ(back.reasoning, "because");
   EXPECT_EQ(back.system_fingerprint, "nkigrid-synthetic");
   EXPECT_EQ(back.mended, 2u);
+  EXPECT_EQ(back.request_id, "req_7");
 }
 
 TEST(ChatJson, EveryCutOfAReplyIsCorrupt) {

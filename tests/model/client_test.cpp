@@ -254,8 +254,29 @@ TEST(ChatClient, AStopInterruptsALongWait) {
   EXPECT_EQ(failure_of(model, stop.get_token()).kind, ChatFailure::interrupted);
 }
 
+TEST(ChatClient, TheFirstRetryHasAConnectionOfItsOwnAndTheNextKeepIt) {
+  ScriptedServer server({{http(503, "")}, {http(503, "")}, {http(503, "")}, {http(200, kGood)}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+  model.complete(hello(), {});
+  EXPECT_EQ(server.requests().size(), 4u);
+  EXPECT_EQ(server.connections(), 2u) << "the kept one may be what failed";
+}
+
+TEST(ChatClient, TheProvidersNameOfARequestIsTheReplys) {
+  for (const char* header : {"request-id", "X-Request-ID", "x-amzn-RequestId"}) {
+    ScriptedServer server({{http(200, kGood, std::string(header) + ": req_7\r\n")}});
+    ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, nullptr, kQuick);
+    EXPECT_EQ(model.complete(hello(), {}).request_id, "req_7") << header;
+  }
+}
+
 class CountingPermits final : public Permits {
  public:
+  void narrowed(const std::string& model, std::uint32_t limit) override {
+    EXPECT_EQ(model, "qwen");
+    limits.push_back(limit);
+  }
+  std::vector<std::uint32_t> limits;
   bool acquire(const std::string& model, std::stop_token stop) override {
     EXPECT_EQ(model, "qwen");
     ++acquired;
@@ -273,6 +294,14 @@ TEST(ChatClient, HoldsAPermitForEachTryAndGivesItBack) {
   EXPECT_EQ(permits.acquired, 2);
   EXPECT_EQ(failure_of(model).kind, ChatFailure::fatal);
   EXPECT_EQ(permits.acquired, permits.released);
+}
+
+TEST(ChatClient, HowManyAnEndpointTakesIsToldAfterEachTry) {
+  ScriptedServer server({{http(200, kGood)}, {http(429, "{}")}, {http(200, kGood)}});
+  CountingPermits permits;
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), {}, &permits, kQuick);
+  for (int i = 0; i < 2; ++i) model.complete(hello(), {});
+  EXPECT_EQ(permits.limits, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
 TEST(ChatClient, AnEndpointThatTakesLessIsToldNowAndThen) {

@@ -74,6 +74,14 @@ TEST(CallRecovery, WhatWouldBeAGuessIsLeft) {
   }
 }
 
+TEST(CallRecovery, BesideCallsThatTheServerParsedTheTextHoldsNone) {
+  const std::string text = "<tool_call>\n{\"name\": \"verify_kernel\", \"arguments\": {\"trials\": 2}}\n</tool_call>";
+  Message message{Role::assistant, text, {{"a", "compile_kernel", kKernelArguments}}, "", false};
+  EXPECT_EQ(recover_text_calls(message, kOffered).calls, 0u) << "an echo, a plan or a second call: nobody can tell";
+  EXPECT_EQ(message.tool_calls.size(), 1u);
+  EXPECT_EQ(message.content, text) << "it goes back as it was said";
+}
+
 TEST(CallRecovery, TakesTheExactTextBetweenTheTags) {
   ChatReply reply = parse_chat_response(test::case_text("04_call_left_in_text.json")).value();
   const std::vector<ToolSpec> tools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{"type":"string"}}})"}};

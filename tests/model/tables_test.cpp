@@ -23,8 +23,8 @@ Wire wire_named(const std::string& api) {
 std::string bytes_of(const Json& body) { return body.is_string() ? body.get<std::string>() : body.dump(); }
 
 std::string_view name_of_fault(WireFault fault) {
-  constexpr std::array<std::string_view, 6> kNames = {"retry",   "retry_once", "context_full",
-                                                      "refused", "adapt",      "fatal"};
+  constexpr std::array<std::string_view, 7> kNames = {"retry",  "retry_once", "context_full", "refused",
+                                                      "spoken", "adapt",      "fatal"};
   return kNames.at(static_cast<std::size_t>(fault));
 }
 

@@ -34,6 +34,17 @@ TEST(Window, IsOpenUntilTheEndpointComplainsAndThenHalf) {
   EXPECT_FALSE(is_full(window));
 }
 
+TEST(Window, SaysHowManyTheEndpointTakesBelowWhatTheGridAllows) {
+  Window window(4);
+  EXPECT_EQ(window.limit(), 0u);
+  auto places = enter_all(window, 4);
+  window.leave(places[0], Window::Heard::too_many);
+  EXPECT_EQ(window.limit(), 2u);
+  for (int i = 1; i < 4; ++i) window.leave(places[i], Window::Heard::nothing);
+  for (int i = 0; i < 20; ++i) window.leave(window.enter({}), Window::Heard::reply);
+  EXPECT_EQ(window.limit(), 0u) << "it takes all again";
+}
+
 TEST(Window, OneBurstOfComplaintsIsOne) {
   Window window;
   const auto places = enter_all(window, 32);

@@ -46,16 +46,18 @@ struct Gate : testing::Test {
   jobs::Grid grid;
   Counting permits;
   ManualClock clock;
-  std::map<std::string, std::string> notes;
+  std::map<std::string, std::string> notes, narrow;
   std::optional<EndpointGate> gate;
   Gate() {
     grid.models = {served("a", "http://h/v1", 2), served("b", "http://h/v1", 0), served("c", "http://h2/v1", 0)};
-    gate.emplace(grid, permits, clock, [this](const std::string& model, const std::string& text) {
-      if (text.empty())
-        notes.erase(model);
-      else
-        notes[model] = text;
-    });
+    gate.emplace(grid, permits, clock,
+                 [this](const std::string& model, const std::string& text, log::EndpointNote kind) {
+                   auto& into = kind == log::EndpointNote::away ? notes : narrow;
+                   if (text.empty())
+                     into.erase(model);
+                   else
+                     into[model] = text;
+                 });
   }
 };
 
@@ -90,6 +92,24 @@ TEST_F(Gate, AnEndpointThatFailsForAWhileIsNotedUntilItWorks) {
   gate->heard("c", 0);
   gate.reset();
   EXPECT_TRUE(notes.empty()) << "a session takes its notes with it";
+}
+
+TEST_F(Gate, HowManyAnEndpointTakesIsNotedUntilItTakesAll) {
+  gate->narrowed("c", 0);
+  EXPECT_TRUE(narrow.empty());
+  gate->narrowed("c", 4);
+  EXPECT_EQ(narrow.at("c"), "takes 4 at once from one process");
+  gate->narrowed("c", 5);
+  EXPECT_EQ(narrow.at("c"), "takes 4 at once from one process") << "no file for each reply";
+  clock.advance(Seconds(6));
+  gate->narrowed("c", 6);
+  EXPECT_EQ(narrow.at("c"), "takes 6 at once from one process");
+  gate->narrowed("c", 0);
+  EXPECT_TRUE(narrow.empty());
+  gate->narrowed("c", 2);
+  gate.reset();
+  EXPECT_TRUE(narrow.empty()) << "a session takes its notes with it";
+  EXPECT_TRUE(notes.empty());
 }
 
 TEST_F(Gate, ALaneThatWaitsForAProbeEndsWithADrain) {

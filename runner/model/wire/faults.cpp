@@ -53,13 +53,19 @@ constexpr std::array<std::string_view, 5> kAsked = {"prompt", "input", "messages
 constexpr std::array<std::string_view, 4> kAnswer = {"max_tokens", "max_completion_tokens", "output token",
                                                      "completion token"};
 /// A filter of what may be said, by code or by words; lower case.
-constexpr std::array<std::string_view, 7> kFiltered = {"content_filter",
+constexpr std::array<std::string_view, 8> kFiltered = {"content_filter",
                                                        "content_policy",
                                                        "contentfilter",
                                                        "responsibleaipolicyviolation",
                                                        "data_inspection_failed",
                                                        "content filtering policy",
-                                                       "content management policy"};
+                                                       "content management policy",
+                                                       "was flagged"};
+/// A request that arrived cut, or not at all, as servers say it.
+constexpr std::array<std::string_view, 3> kCutUpload = {"unexpected end of data", "unexpected eof",
+                                                        "could not parse the json body"};
+/// What passes over although it is said with a 400: a tokenizer that threads of the server share.
+constexpr std::array<std::string_view, 1> kPasses = {"already borrowed"};
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -88,7 +94,8 @@ ErrorBody fields_of(const Json& error) {
   if (const auto quoted = field(within("metadata"), "raw"); !quoted.empty()) message += " (" + quoted + ")";
   std::string code = any_field(within("innererror"), {"code"});
   if (code.empty()) code = field(error, "code");
-  return {true, std::move(message), lower(any_field(error, {"type", "__type", "status"})), lower(code)};
+  return {true, std::move(message), lower(any_field(error, {"type", "__type", "status"})), lower(code),
+          field(error, "failed_generation")};
 }
 
 /// Gateways answer 200 and say in the error what it was.
@@ -170,7 +177,7 @@ bool is_too_long(long status, const ErrorBody& error) {
 
 bool is_quota(long status, const ErrorBody& error) {
   return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" ||
-         error.type == "billing_error";
+         error.type == "billing_error" || error.type == "budget_exceeded";
 }
 
 bool is_filtered(const ErrorBody& error) {
@@ -178,24 +185,23 @@ bool is_filtered(const ErrorBody& error) {
 }
 
 bool is_cut_upload(long status, const ErrorBody& error) {
-  return status == 400 &&
-         has_any(lower(error.message), std::array<std::string_view, 2>{"unexpected end of data", "unexpected eof"});
+  return status == 400 && has_any(lower(error.message), kCutUpload);
 }
 
-bool is_transient(long status) {
+bool is_transient(long status, const ErrorBody& error) {
+  if (has_any(lower(error.message), kPasses)) return true;
   return status == 200 || status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
 }
 
-/// By what a provider finds the request in its own log: " (request req_1)"; "" when no header says.
-std::string request_named(const Headers& headers) {
+}  // namespace
+
+std::string request_id_in(const Headers& headers) {
   for (const char* name : {"request-id", "x-request-id", "x-amzn-requestid"}) {
     if (const auto id = headers.find(name); id != headers.end() && !id->second.empty())
-      return fmt::format(" (request {})", elide_middle(to_valid_utf8(id->second), 80));
+      return elide_middle(to_valid_utf8(id->second), 80);
   }
   return "";
 }
-
-}  // namespace
 
 ErrorBody read_error(std::string_view body) { return error_in(parse_json(mend_json(body).text)); }
 
@@ -204,7 +210,7 @@ ErrorBody error_in(const Json& json) {
   if (!json.is_object()) return {};
   const auto error = json.find("error");
   if (error != json.end() && error->is_string() && !error->get<std::string>().empty())
-    return {true, error->get<std::string>(), "", ""};
+    return {.present = true, .message = error->get<std::string>()};
   if (error != json.end() && error->is_object() && says_something(*error)) return fields_of(*error);
   // Gateways wrap replies, too: {"code": 0, "message": "Success", "choices": [...]}.
   for (const char* key : {"choices", "content", "output"}) {
@@ -226,7 +232,8 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
   const std::string words = error.present ? error.message : to_valid_utf8(answer.body.substr(0, 1024));
   verdict.message =
       one_line(fmt::format("HTTP {}: {}", answer.status, elide_middle(words.empty() ? "(no body)" : words, 1024)));
-  verdict.message += one_line(request_named(answer.headers));
+  if (const auto id = request_id_in(answer.headers); !id.empty())
+    verdict.message += one_line(fmt::format(" (request {})", id));
   verdict.server_wait = server_wait(answer.headers, asks_for_less(status, error));
   if (!verdict.server_wait && asks_for_less(status, error)) verdict.server_wait = wait_in_words(answer.body);
   if (is_above_any_wait(error)) {
@@ -236,22 +243,27 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
         "lower max_tokens)";
   } else if (is_too_long(status, error)) {
     verdict.fault = WireFault::context_full;
+  } else if (!error.generated.empty()) {
+    verdict.fault = WireFault::spoken;
+    verdict.words = error.generated;
   } else if (is_quota(status, error)) {
     verdict.fault = WireFault::fatal;
     verdict.message += " (the quota is used up)";
   } else if (is_filtered(error) && status < 500) {
     verdict.fault = WireFault::refused;
-    verdict.refusal = error.message;
+    verdict.words = error.message;
   } else if (is_cut_upload(status, error)) {
     verdict.fault = WireFault::retry_once;
-  } else if (!is_transient(status) && !is_rate_limit(error)) {
+  } else if (!is_transient(status, error) && !is_rate_limit(error)) {
     verdict.fault = WireFault::fatal;
   }
   return verdict;
 }
 
 WireVerdict adapted(WireVerdict verdict, long status, const ErrorBody& error) {
-  if (verdict.fault == WireFault::context_full || verdict.fault == WireFault::refused) return verdict;
+  if (verdict.fault == WireFault::context_full || verdict.fault == WireFault::refused ||
+      verdict.fault == WireFault::spoken)
+    return verdict;
   const Dialect wanted = wanted_dialect(status, error.message);
   if (wanted == Dialect{}) return verdict;
   verdict.fault = WireFault::adapt;

@@ -15,12 +15,16 @@ struct ErrorBody {
   bool present = false;  ///< the body is an error's
   std::string message;
   std::string type, code;  ///< lower case
+  std::string generated;   ///< what the model said, where the server could make no call of it; "": not told
 };
 
 /// Reads `{"error": {...}}`, `{"error": "text"}`, `{"message": ...}`, `{"detail": ...}`, and each of these in a list of
 /// one. An error that says nothing, and whatever stands beside a reply, is none.
 ErrorBody read_error(std::string_view body);
 ErrorBody error_in(const nlohmann::json& json);
+
+/// By what a provider finds the request in its own log: a header, under each api's name, bounded; "": none says.
+std::string request_id_in(const Headers& headers);
 
 /// By status and words, as public reports and the providers' pages have them: retry what may pass (408, 409, 425, 429,
 /// 5xx, an error inside a 200).

@@ -1,5 +1,7 @@
 #include "runner/model/wire/openai.hpp"
 
+#include <numeric>
+
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
@@ -55,7 +57,11 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
 
 /// All messages. Those of words alone, nearly all of a request's bytes, are written straight.
 std::string messages_text(const ChatRequest& request, const Dialect& dialect) {
-  std::string text = "[";
+  std::string text;
+  text.reserve(std::accumulate(
+      request.messages.begin(), request.messages.end(), std::size_t{0},
+      [](std::size_t sum, const Message& message) { return sum + message.content.size() * 9 / 8 + 64; }));
+  text += '[';
   CallIds ids;
   for (const Message& message : request.messages) {
     if (text.size() > 1) text += ',';
@@ -64,7 +70,8 @@ std::string messages_text(const ChatRequest& request, const Dialect& dialect) {
     else
       text += message_body(message, dialect, ids).dump();
   }
-  return text + ']';
+  text += ']';
+  return text;
 }
 
 Json tool_body(const ToolSpec& tool) {

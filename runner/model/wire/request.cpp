@@ -17,6 +17,7 @@ namespace {
 std::string with_written(const Json& body, const WrittenKey& written) {
   if (written.key.empty() || body.contains(written.key)) return body.dump();
   std::string text;
+  text.reserve(written.json.size() + 4096);
   JsonObject json(text);
   bool placed = false;
   for (const auto& [key, value] : body.items()) {

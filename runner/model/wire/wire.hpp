@@ -19,6 +19,7 @@ enum class WireFault {
   retry_once,    ///< a request that arrived cut
   context_full,  ///< the conversation is too long
   refused,       ///< a content filter answered with an error
+  spoken,        ///< the model did answer: the server could make no call of its words, and quotes them
   adapt,         ///< the server speaks another dialect: the same request in it
   fatal          ///< authentication, quota, not found, a bad request of ours
 };
@@ -28,7 +29,7 @@ struct WireVerdict {
   std::string message;                 ///< the server's words, bounded, with the HTTP status
   std::optional<Seconds> server_wait;  ///< how long the server asks us to wait
   Dialect dialect;                     ///< fault adapt: what the server wants
-  std::string refusal;                 ///< fault refused: the server's words, whole; they stand for the reply's text
+  std::string words;                   ///< faults refused and spoken: what stands for the reply's text, whole
 };
 
 struct Wire {
