@@ -12,6 +12,7 @@ is whether the operation is the same. One line a task: the kernels that pass, an
 import argparse
 import collections
 import fnmatch
+import itertools
 import json
 import pathlib
 import sys
@@ -23,6 +24,7 @@ import task_pose  # noqa: E402
 import task_shrink  # noqa: E402
 
 MOST_BYTES = 64 << 20
+MOST_TEXTS = 200  # that are tried for one kernel
 
 
 def form_of(task):
@@ -35,23 +37,39 @@ def shapes_of(task):
     return [tensor["shape"] for tensor in task["inputs"] + task["outputs"]]
 
 
+def texts_of(task, source, own):
+    """Yields the task's text with the sizes of another of the same form: one number may stand for several axes (as many
+    features out as in) that differ in the other, so each place of it is set on its own."""
+    pairs = set(zip(sum(shapes_of(task), []), sum(shapes_of(own), [])))
+    places = [(tuple(place), key[0]) for *place, key in task_shrink.places_of(source)]
+    choices = [sorted(new for old, new in pairs if old == value) or [value] for _, value in places]
+    for chosen in itertools.islice(itertools.product(*choices), MOST_TEXTS):
+        numbers = {place: new for (place, value), new in zip(places, chosen) if new != value}
+        yield task_shrink.with_numbers(source, numbers)
+
+
+def fits(text, task, own):
+    """Whether the text gives tensors of the other's shapes; where only numbers tell, it may."""
+    try:
+        look = task_pose.fake_look(text, task["id"], MOST_BYTES)
+        return look.results is None or shapes_of(look.entry()) == shapes_of(own)
+    except Exception:  # its own code does not take these sizes
+        return False
+
+
 def resized(task, source, own):
     """The task with the sizes of another of the same form. @returns (its index entry, its text), or None when its
     numbers cannot be set so"""
-    sizes = {key: key[0] for *_, key in task_shrink.places_of(source)}
-    for old, new in zip(sum(shapes_of(task), []), sum(shapes_of(own), [])):
-        for key in sizes:
-            if key[0] == old and sizes[key] in (old, new):
-                sizes[key] = new
-    text = task_shrink.with_sizes(source, sizes)
-    try:
-        look = task_pose.fake_look(text, task["id"], MOST_BYTES)  # most do not fit, which costs little to see
-        if look.results is not None and shapes_of(look.entry()) != shapes_of(own):
-            return None
-        entry = task_pose.pose(text, task["id"], task["category"], MOST_BYTES)[0]
-    except Exception:  # its own code does not take these sizes
-        return None
-    return ({"id": task["id"], **entry}, text) if shapes_of(entry) == shapes_of(own) else None
+    for text in texts_of(task, source, own):
+        if not fits(text, task, own):
+            continue
+        try:
+            entry = task_pose.pose(text, task["id"], task["category"], MOST_BYTES)[0]
+        except Exception:  # these sizes are refused
+            continue
+        if shapes_of(entry) == shapes_of(own):
+            return {"id": task["id"], **entry}, text
+    return None
 
 
 def problems_of(kernel, draws):

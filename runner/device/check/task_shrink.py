@@ -64,14 +64,19 @@ def places_of(source):
     return sorted(found, reverse=True)
 
 
+def with_numbers(source, numbers):
+    """The source with other numbers. @param numbers {(line, column, end column) of places_of(): what to write}"""
+    lines = source.encode().split(b"\n")  # columns are counted in bytes
+    for (line, start, end), number in sorted(numbers.items(), reverse=True):
+        text = lines[line - 1]
+        lines[line - 1] = text[:start] + str(number).encode() + text[end:]
+    return b"\n".join(lines).decode()
+
+
 def with_sizes(source, sizes):
     """The source with other sizes. @param sizes {(value in the source, whether a batch's): value to write}"""
-    lines = source.encode().split(b"\n")  # columns are counted in bytes
-    for line, start, end, key in places_of(source):
-        if sizes.get(key, key[0]) != key[0]:
-            text = lines[line - 1]
-            lines[line - 1] = text[:start] + str(sizes[key]).encode() + text[end:]
-    return b"\n".join(lines).decode()
+    numbers = {tuple(place): sizes.get(key, key[0]) for *place, key in places_of(source)}
+    return with_numbers(source, numbers)
 
 
 def _cost(look):
