@@ -161,6 +161,44 @@ class Reductions(unittest.TestCase):
         self.assertTrue(compile_body(body)["ok"], compile_body(body).get("message"))
 
 
+class Branches(unittest.TestCase):
+    def test_a_name_that_both_sides_give_to_tensors_from_outside(self):
+        """As paged attention that ran on Neuron devices: the running maximum is a tile, or the buffer that holds it."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray((4, 64, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+            running = nl.zeros((64, 1), dtype=nl.float32)
+            for i in nl.sequential_range(4):
+                best = nl.max(nl.load(x[i]), axis=1)
+                if i == 0:
+                    running[:, 0] = nl.copy(best)
+                    current = best
+                else:
+                    running[:, 0] = nl.maximum(nl.copy(running[:, 0]), best)
+                    current = running[:, 0]
+                nl.store(out[i], value=nl.add(current, 0.0))
+            return out
+
+        x = draw(4, 64, 8)
+        want = np.maximum.accumulate(x.max(axis=2, keepdims=True), axis=0)
+        np.testing.assert_array_equal(kernel(x), want)
+
+    def test_it_is_told_and_refused_by_the_letter(self):
+        loop = "for i in nl.affine_range(4):\n    "
+        other = "u = nl.exp(t)\n"
+        both = loop + "if i == 0:\n        v = t\n    else:\n        v = u\n    "
+        use = "nl.store(out[:, nl.ds(i * 128, 128)], value=v[:, nl.ds(i * 128, 128)])\n"
+        told = compile_body(OUT + other + both + use + END)
+        self.assertIn("'v' is what the second side bound, in all trips", told["warnings"][0])
+        self.assertEqual(compile_body(OUT + other + both + use + END, strict="2.24")["code"], "SCOPE_LOOP_DEP")
+        for one in (
+            "v = t\n    if i == 0:\n        v = u\n    ",
+            "if i == 0:\n        v = nl.exp(t)\n    else:\n" "        v = nl.exp(u)\n    ",
+        ):
+            self.assertEqual(compile_body(OUT + other + loop + one + use + END)["code"], "SCOPE_LOOP_DEP", one)
+
+
 class Loops(unittest.TestCase):
     def test_bounds_that_move_together_are_counted(self):
         """A window that an outer loop shifts: the trips are known, only where they start moves."""

@@ -33,7 +33,7 @@ CASES = {
         ["Unexpected output dependencies"],
     ),
     "a count in range arguments": (
-        OUT + "for i in nl.affine_range(2):\n    for j in nl.affine_range(i):\n        pass\n",
+        OUT + "for i in nl.affine_range(2):\n    for j in nl.static_range(i):\n        pass\n",
         X,
         "CONTROL_FLOW",
         3,

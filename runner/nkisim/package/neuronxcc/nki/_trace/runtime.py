@@ -58,7 +58,7 @@ class Branch:
 
     def __init__(self, test, scope, names):
         self.symbolic = isinstance(test, Cond)
-        self._test, self._side, self._region = test, 0, None
+        self._test, self._side, self._region, self._restored = test, 0, None, {}
         if self.symbolic:
             self._before = {n: scope[n] for n in names if n in scope}
             self._line = context.kernel_line()
@@ -93,13 +93,23 @@ class Branch:
 
     def before(self, name):
         """The value of a name when the statement began."""
-        return self._before[name] if name in self._before else Poison(name, self._line)
+        self._restored[name] = self._before[name] if name in self._before else Poison(name, self._line)
+        return self._restored[name]
 
     def after(self, name, scope):
-        """The value of a name after both sides: itself when no side rebound it."""
-        if name in scope and name in self._before and scope[name] is self._before[name]:
-            return scope[name]
-        return Poison(name, self._line)
+        """The value of a name after both sides: itself when no side rebound it; where both did, the second side's if
+        that is a tensor from outside, with advice (vLLM's paged attention for Neuron takes its running maximum so)."""
+        value = scope.get(name)
+        if name in self._before and value is self._before[name]:
+            return value
+        both = name in self._restored and value is not self._restored[name]
+        if not both or type(value) is not Tensor or not value.buffer_.root.region.open or self._trace.options.strict:
+            return Poison(name, self._line)
+        context.warn(
+            f"'{name}' is bound on both sides of the `if` at line {self._line}; both are traced, and after them '{name}' "
+            "is what the second side bound, in all trips; t[...] = value into one tile keeps each side's value"
+        )
+        return value
 
 
 def branch(test, scope, names):
