@@ -219,7 +219,8 @@ class Loops(unittest.TestCase):
 
     def test_such_a_return_of_helpers_and_of_loops_that_unroll(self):
         head = "def put(out, x, step):\n    total = 0\n    for i in {}(2):\n        total += step\n"
-        body = "        nl.store(out[:, nl.ds(i * 128, 128)], nl.load(x[0:128, nl.ds(i * 128, 128)]))\n        return total\n"
+        body = "        nl.store(out[:, nl.ds(i * 128, 128)], nl.load(x[0:128, nl.ds(i * 128, 128)]))\n"
+        body += "        return total\n"
         use = "n = put(out, x, 64)\nnl.store(out[:, 256:256 + n], nl.load(x[0:128, 256:256 + n]))\nreturn out\n"
         told = compile_body(OUT + head.format("nl.sequential_range") + body + "put(out, x, 64)\nreturn out\n")
         self.assertTrue(told["ok"], told.get("message"))

@@ -34,7 +34,8 @@ CASES = {
     ),
     "a break that ends a body": (
         OUT
-        + "for i in nl.sequential_range(2):\n    nl.store(out[...], value=nl.load(x[0:128, :]))\n    break\nreturn out\n",
+        + "for i in nl.sequential_range(2):\n    nl.store(out[...], value=nl.load(x[0:128, :]))\n    break\n"
+        + "return out\n",
         X,
         "CONTROL_FLOW",
         0,

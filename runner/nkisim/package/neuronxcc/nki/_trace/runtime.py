@@ -301,8 +301,8 @@ def leave(loop):
         line = context.current().region.node.line
         loop.leave()
         context.warn(
-            f"`return` ends the body of the loop at line {line}: all {loop.trips} trips run, then the function returns; "
-            "write it after the loop, or use nl.static_range to return in the first trip"
+            f"`return` ends the body of the loop at line {line}: all {loop.trips} trips run, then the function "
+            "returns; write it after the loop, or use nl.static_range to return in the first trip"
         )
 
 
