@@ -200,6 +200,37 @@ class Branches(unittest.TestCase):
 
 
 class Loops(unittest.TestCase):
+    def test_a_return_at_the_end_of_a_body_comes_after_all_trips(self):
+        """As the documents' prof-kernel.py has it; rows of the last trip that do not exist are masked."""
+
+        @nki.jit
+        def kernel(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            rows, columns = x.shape
+            for p in nl.affine_range(-(-rows // 128)):
+                i_p = p * 128 + nl.arange(128)[:, None]
+                i_f = nl.arange(columns)[None, :]
+                tile = nl.load(x[i_p, i_f], mask=i_p < rows)
+                nl.store(out[i_p, i_f], value=nl.negative(tile), mask=i_p < rows)
+                return out
+
+        x = draw(250, 16)
+        np.testing.assert_array_equal(kernel(x), -x)
+
+    def test_such_a_return_of_helpers_and_of_loops_that_unroll(self):
+        head = "def put(out, x, step):\n    total = 0\n    for i in {}(2):\n        total += step\n"
+        body = "        nl.store(out[:, nl.ds(i * 128, 128)], nl.load(x[0:128, nl.ds(i * 128, 128)]))\n"
+        body += "        return total\n"
+        use = "n = put(out, x, 64)\nnl.store(out[:, 256:256 + n], nl.load(x[0:128, 256:256 + n]))\nreturn out\n"
+        told = compile_body(OUT + head.format("nl.sequential_range") + body + "put(out, x, 64)\nreturn out\n")
+        self.assertTrue(told["ok"], told.get("message"))
+        self.assertTrue(any("all 2 trips run, then the function returns" in w for w in told["warnings"]), told)
+        unrolled = compile_body(OUT + head.format("nl.static_range") + body + use)
+        self.assertTrue(unrolled["ok"], unrolled.get("message"))
+        self.assertEqual(unrolled["warnings"], [])
+        nested = "for i in nl.affine_range(2):\n    for j in nl.affine_range(2):\n        return out\n"
+        self.assertEqual(compile_body(OUT + nested)["code"], "CONTROL_FLOW")
+
     def test_bounds_that_move_together_are_counted(self):
         """A window that an outer loop shifts: the trips are known, only where they start moves."""
         for inner in ("nl.affine_range(i, i + 3)", "nl.sequential_range(i, i + 3)", "range(i, i + 3)"):

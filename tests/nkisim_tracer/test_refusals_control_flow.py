@@ -32,6 +32,15 @@ CASES = {
         3,
         ["Unexpected output dependencies"],
     ),
+    "a break that ends a body": (
+        OUT
+        + "for i in nl.sequential_range(2):\n    nl.store(out[...], value=nl.load(x[0:128, :]))\n    break\n"
+        + "return out\n",
+        X,
+        "CONTROL_FLOW",
+        0,
+        ["was left by break", "nl.static_range"],
+    ),
     "a count in range arguments": (
         OUT + "for i in nl.affine_range(2):\n    for j in nl.static_range(i):\n        pass\n",
         X,

@@ -343,18 +343,24 @@ class Rewriter:
         carried = [n for n in inner.bound if n in inner.reads and n not in targets.bound]
         held = self._own([n for n in inner.held if n not in inner.bound and n not in targets.bound])
         last = node.body[-1]
-        if not (carried or held) or isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+        returns = type(last) is ast.Return
+        if not (carried or held or returns) or isinstance(last, (ast.Break, ast.Continue, ast.Raise)):
             return at(ast.For(target, iterator, body, orelse), node)
         self.count += 1
         loop = f"__nki_loop{self.count}"
         body.insert(0, self._end_of_loop("loop_begin", node, loop, carried, held))
-        body.append(self._end_of_loop("loop_end", last, loop, carried, held))
+        end = self._end_of_loop("loop_end", last, loop, carried, held)
+        body[-1:] = [body[-1], end] if not returns else [end, self._leave(last, loop), body[-1]]
         counters = [
             assign(node, n, runtime(node, "counter", variable(node, loop), constant(node, n), local_scope(node)))
             for n in carried + held
         ]
-        after = at(ast.If(runtime(node, "counted", variable(node, loop)), counters, []), node)
-        return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node), after]
+        after = [at(ast.If(runtime(node, "counted", variable(node, loop)), counters, []), node)] if counters else []
+        return [assign(node, loop, iterator), at(ast.For(target, variable(node, loop), body, orelse), node), *after]
+
+    @staticmethod
+    def _leave(old, loop):
+        return statement(old, runtime(old, "leave", variable(old, loop)))
 
     @staticmethod
     def _end_of_loop(helper, old, loop, names, held):

@@ -39,15 +39,19 @@ class SymbolicRange:
             kind=TypeError,
         )
 
+    def leave(self):
+        trace = context.current()
+        self._state = 2
+        if self._asked is not None:
+            trace.close_region(self._asked)
+        trace.close_region(self._region)
+
     def __next__(self):
         trace = context.trace_or_fail("a loop")
         if trace.error is not None:
             raise trace.error
         if self._state == 1:
-            self._state = 2
-            if self._asked is not None:
-                trace.close_region(self._asked)
-            trace.close_region(self._region)
+            self.leave()
             raise StopIteration
         if self._state == 2 or self.trips == 0:
             self._state = 2

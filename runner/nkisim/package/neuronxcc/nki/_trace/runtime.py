@@ -106,8 +106,8 @@ class Branch:
         if not both or type(value) is not Tensor or not value.buffer_.root.region.open or self._trace.options.strict:
             return Poison(name, self._line)
         context.warn(
-            f"'{name}' is bound on both sides of the `if` at line {self._line}; both are traced, and after them '{name}' "
-            "is what the second side bound, in all trips; t[...] = value into one tile keeps each side's value"
+            f"'{name}' is bound on both sides of the `if` at line {self._line}; both are traced, and after them "
+            f"'{name}' is what the second side bound, in all trips; t[...] = value into one tile keeps each side's"
         )
         return value
 
@@ -292,6 +292,18 @@ def loop_end(loop, scope, names, held):
         _warn_counter(name, trace.region.node.line)
         if not isinstance(old, bool):  # a flag that the first trip sets is what all of them leave
             loop.counters[name] = trace.region.node.line
+
+
+def leave(loop):
+    """`return` as the last statement of a loop's body. A body is traced once, so what it returns is returned after all
+    trips, as the documents' own prof-kernel.py has it (general/nki/examples, SDK 2.24)."""
+    if isinstance(loop, SymbolicRange):
+        line = context.current().region.node.line
+        loop.leave()
+        context.warn(
+            f"`return` ends the body of the loop at line {line}: all {loop.trips} trips run, then the function "
+            "returns; write it after the loop, or use nl.static_range to return in the first trip"
+        )
 
 
 def _warn_counter(name, line):
