@@ -38,7 +38,7 @@ def divided(size, is_batch):
 
 
 def smaller_sizes(sizes):
-    """Yields what to try next, the best first: all sizes at once, since that keeps their ratios, then the largest alone.
+    """Yields what to try next, the best first: all sizes at once, since that keeps their ratios, then the largest.
     @param sizes {(value in the source, whether a batch's): value now}, and so are those it yields"""
     rules = (halved, divided)
     for rule in rules:
