@@ -6,8 +6,8 @@ usage: PYTHONPATH=build/nkisim /usr/bin/python3 tests/benchmark/borrow.py [--res
 FOLDER is one that `bench import` wrote. A kernel is tried on each task that gives it as many arguments, and wants as
 many results, of the same ranks and types as its own task does; who passes both rules in all trials does the same
 operation. No name is looked at. --resize tries each kernel on the sizes of its own task, where the other task's numbers
-can be set so (those that --shrink may change): most kernels are written for the tiles of one shape, and what is asked
-is whether the operation is the same. One line a task: the kernels that pass, and those that run and are wrong."""
+can be set so (of module level and draws, each by itself): most kernels are written for the tiles of one shape, and what
+is asked is whether the operation is the same. One line a task: the kernels that pass, and those that run and are wrong."""
 
 import argparse
 import collections
@@ -41,7 +41,7 @@ def texts_of(task, source, own):
     """Yields the task's text with the sizes of another of the same form: one number may stand for several axes (as many
     features out as in) that differ in the other, so each place of it is set on its own."""
     pairs = set(zip(sum(shapes_of(task), []), sum(shapes_of(own), [])))
-    places = [(tuple(place), key[0]) for *place, key in task_shrink.places_of(source)]
+    places = [(tuple(place), key[0]) for *place, key in task_shrink.places_of(source, 1)]
     choices = [sorted(new for old, new in pairs if old == value) or [value] for _, value in places]
     for chosen in itertools.islice(itertools.product(*choices), MOST_TEXTS):
         numbers = {place: new for (place, value), new in zip(places, chosen) if new != value}

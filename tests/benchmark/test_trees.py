@@ -279,7 +279,7 @@ def get_init_inputs():
 """
     ENCODER = "self.layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)"
     RATES = "self.rates = [r.item() for r in torch.linspace(0, 1, 3)]"
-    TIED = "self.a = torch.nn.Linear(32, 32)\n        self.b = torch.nn.Linear(32, 32)\n        self.b.weight = self.a.weight"
+    TIED = "self.a, self.b = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)\n        self.b.weight = self.a.weight"
     TASKS = (
         ("4, 10, 32", ENCODER, "self.layer(x)"),
         ("4, 32", f"{RATES}\n        {TIED}\n        self.register_buffer('scale', torch.ones(32))",

@@ -36,8 +36,8 @@ def made_without_bytes(names, mode):
 
 
 def made_with_bytes(names, mode):
-    """The same where Model's __init__ looks at numbers (`torch.linspace(...)[1].item()`): it gets them, and only then its
-    weights and buffers become fake."""
+    """The same where Model's __init__ looks at numbers (`torch.linspace(...)[1].item()`): it gets them, and only then
+    its weights and buffers become fake."""
     names["get_inputs"]()  # what cannot be drawn without bytes ends here, before a model is made with them
     guard = torch._C._DisableTorchDispatch()
     try:

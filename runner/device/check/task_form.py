@@ -8,8 +8,8 @@ import types
 
 
 def load(source, name):
-    """Runs a task's text as a module that knows its own source, as a file that is imported would: dataclasses look their
-    module up, torch.jit.script reads its functions' text. @returns the module"""
+    """Runs a task's text as a module that knows its own source, as a file that is imported would: dataclasses look
+    their module up, torch.jit.script reads its functions' text. @returns the module"""
     module = types.ModuleType("nkigrid_task")
     module.__file__ = name
     sys.modules[module.__name__] = module

@@ -38,7 +38,7 @@ def divided(size, is_batch):
 
 
 def smaller_sizes(sizes):
-    """Yields what to try next, the best first: all sizes at once, since that keeps their ratios, then the largest alone.
+    """Yields what to try next, the best first: all sizes at once, since that keeps their ratios, then the largest.
     @param sizes {(value in the source, whether a batch's): value now}, and so are those it yields"""
     rules = (halved, divided)
     for rule in rules:
@@ -47,7 +47,7 @@ def smaller_sizes(sizes):
         yield {key: rule(size, key[1]) if size == largest else size for key, size in sizes.items()}
 
 
-def places_of(source):
+def places_of(source, least_size=LEAST_SIZE):
     """[(line, column, end column, (value, whether it is a batch's))] of the whole numbers that may be sizes, from the
     last to the first."""
     tree, found = ast.parse(source), []
@@ -57,7 +57,7 @@ def places_of(source):
             continue
         is_batch = isinstance(node, ast.Assign) and any("batch" in ast.unparse(t).lower() for t in node.targets)
         for part in ast.walk(node):
-            least = LEAST_BATCH if is_batch else LEAST_SIZE
+            least = min(LEAST_BATCH, least_size) if is_batch else least_size
             is_size = isinstance(part, ast.Constant) and type(part.value) is int and part.value >= least
             if is_size and part.lineno == part.end_lineno:
                 found.append((part.lineno, part.col_offset, part.end_col_offset, (part.value, is_batch)))
