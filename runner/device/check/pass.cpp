@@ -52,8 +52,9 @@ std::string evidence_against(const Artifact& artifact, bool reproduced, bool dep
       artifact.constant_bytes, kMostConstantBytes);
 }
 
-/// Where a trial's outputs go. Trial 0 keeps its slot: the others and the repeat are compared with it.
-std::size_t slot_of(std::size_t trial) { return trial == 0 ? 0 : 1 + trial % 2; }
+/// Where a trial's outputs go. Trial 0 keeps its slot: the others and the repeat are compared with it. The others take
+/// turns in what is left.
+std::size_t slot_of(std::size_t trial) { return trial == 0 ? 0 : 1 + trial % (Session::kSlots - 1); }
 
 }  // namespace
 
@@ -79,10 +80,11 @@ RunOutcome Pass::execute(const Artifact& artifact, CheckKind kind) {
   result_.trials = static_cast<std::uint32_t>(trials_.size());
   strict_ = kind == CheckKind::final_;
   bool depends = trials_.size() < 2;  // one trial proves nothing
-  if (!trials_.empty()) session.expect(trials_[0]->arguments, slot_of(0), kPoison);
+  std::size_t told = 0;
   for (std::size_t t = 0; t < trials_.size(); ++t) {
-    // The next one runs while this one is looked at.
-    if (t + 1 < trials_.size()) session.expect(trials_[t + 1]->arguments, slot_of(t + 1), kPoison);
+    // The next ones run while this one is looked at: all whose slots nobody looks at any more.
+    for (const auto all = std::min(trials_.size(), std::max(t + 2, Session::kSlots)); told < all; ++told)
+      session.expect(trials_[told]->arguments, slot_of(told), kPoison);
     const auto slot = slot_of(t);
     auto outcome = session.run(trials_[t]->arguments, slot, kPoison, check_.run_timeout);
     if (outcome.kind != RunOutcome::Kind::ran) return outcome;
