@@ -192,7 +192,8 @@ class ForgedLogs(Case):
             episode = file["turns/episode"][0].decode()
             count = len(file["turns/flags"])
             del file["turns/flags"]
-            file["turns"].create_dataset("flags", data=numpy.full(count, b"\x1b[2J", h5py.string_dtype("utf-8", 8)))
+            flags = numpy.full(count, b"\x1b[2J", h5py.string_dtype("utf-8", 8))
+            file["turns"].create_dataset("flags", data=flags, chunks=True)
         shown = nkigrid("show", self.run_folder, episode)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("\\x1b[2J", shown.stdout)

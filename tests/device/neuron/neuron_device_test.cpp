@@ -121,7 +121,7 @@ TEST(NeuronDevice, RefusalsOfTheTracerHaveCodeAndLine) {
         Case{"import torch\n" + head + "    return x\n", Code::py_syntax, Stage::parse, 1},
         Case{"import nki\n" + head + "    return x\n", Code::wrong_api_era, Stage::parse, 1},
         Case{"import neuronxcc.nki as nki\n\n\n@nki.jit(mode=\"trace\")\ndef kernel(x, w):\n    return x\n",
-             Code::no_kernel, Stage::parse, 0},
+             Code::no_kernel, Stage::parse, 5},
         Case{"import neuronxcc.nki as nki\n\n\n@nki.jit\ndef kernel(x):\n    return x\n", Code::no_kernel, Stage::parse,
              4}}) {
     const auto attempt = backend->compile(small_task(), source, std::nullopt, Seconds(60));
