@@ -24,7 +24,7 @@ class Call {
   Call() : lock_(mutex()) {
     // No clean-up at exit: every file is closed by its handle, and after a damaged file HDF5 1.10.8 can end
     // in complaints of an "infinite loop closing library". Must be said before any other call.
-    static const herr_t once = (forget_locking_wish(), H5dont_atexit());
+    static const herr_t once = (forget_locking_wish(), H5dont_atexit(), H5PLset_loading_state(0));
     static_cast<void>(once);
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

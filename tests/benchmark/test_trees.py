@@ -18,6 +18,7 @@ from known_kernels import LIBEXEC, ROOT
 from trees import TREE, TREES, program, text_of
 
 sys.path.insert(0, str(LIBEXEC))
+import pose_tasks  # noqa: E402
 import reference_task  # noqa: E402
 import task_facts  # noqa: E402
 import task_pose  # noqa: E402
@@ -241,6 +242,21 @@ except child_sandbox.ChildEnded as error:
         library = str(LIBEXEC / "libnkigrid_sandbox.so")
         ran = subprocess.run([sys.executable, "-c", self.ENDLESS, library], capture_output=True, text=True, cwd=LIBEXEC)
         self.assertEqual(ran.stdout, "needs more than 1 s of a processor\n", ran.stderr)
+
+    def test_a_task_that_answers_for_itself_changes_neither_its_text_nor_what_is_counted(self):
+        task = {"id": "L1/a", "source": "x = 1\n"}
+        said = {"entry": {"id": "L1/a"}, "about": {"flops": 2.0, "title": "a"}, "source": "x = 1\n"}
+        self.assertEqual(pose_tasks.checked(task, False, said), {"id": "L1/a", **said})
+        for change in (
+            {"source": "y = 1\n"},
+            {"about": {"flops": -1}},
+            {"about": {"roofline_us": 1e300}},
+            {"about": {"flops": float("nan")}},
+            {"entry": {"id": "L1/b"}},
+        ):
+            with self.assertRaises(ValueError):
+                pose_tasks.checked(task, False, said | change)
+        self.assertEqual(len(pose_tasks.checked(task, False, {"refused": "A" * 4_000_000})["refused"]), 400)
 
     def test_what_sleeps_does_not_hang_its_reader(self):
         library = str(LIBEXEC / "libnkigrid_sandbox.so")

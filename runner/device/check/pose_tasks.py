@@ -29,6 +29,7 @@ from walled_answer import ask, say  # noqa: E402
 
 CPU_SECONDS = 120  # of a task's child
 MOST_ANSWER = 4 << 20  # bytes of its answer
+MOST_WORDS = 400  # characters of why it is refused
 SPARE_ADDRESSES = 3 << 30  # bytes: torch itself, and what is not tensors
 COPIES = 6  # of all its tensors that a reference may hold at once
 
@@ -80,14 +81,18 @@ def answer(task, most_bytes, shrinks):
         return {"id": task["id"], "refused": why_not(error)}
 
 
-def checked(task_id, line):
+def checked(task, shrinks, line):
     """What is no answer for this task is refused. @raises ValueError, KeyError"""
     if "refused" in line:
-        return {"id": task_id, "refused": str(line["refused"])}
+        return {"id": task["id"], "refused": str(line["refused"])[:MOST_WORDS]}
     kinds = (("entry", dict), ("about", dict), ("source", str))
-    if not all(isinstance(line[key], kind) for key, kind in kinds) or line["entry"]["id"] != task_id:
+    if not all(isinstance(line[key], kind) for key, kind in kinds) or line["entry"]["id"] != task["id"]:
         raise ValueError("its code answered for another task")
-    return {"id": task_id, **{key: line[key] for key, _ in kinds}}
+    if not shrinks and line["source"] != task["source"]:
+        raise ValueError("its code answered with another text than its file's")
+    if any(isinstance(number, (int, float)) and not 0 <= number <= 2**63 for number in line["about"].values()):
+        raise ValueError("its code told of counts and times that nothing has")
+    return {"id": task["id"], **{key: line[key] for key, _ in kinds}}
 
 
 def main():
@@ -102,7 +107,7 @@ def main():
     for task in request["tasks"]:
         try:
             act = partial(answer, task, most_bytes, request["shrink"])
-            say(ask(walls, act, partial(checked, task["id"]), addresses, CPU_SECONDS, MOST_ANSWER))
+            say(ask(walls, act, partial(checked, task, request["shrink"]), addresses, CPU_SECONDS, MOST_ANSWER))
         except ChildEnded as error:
             say({"id": task["id"], "refused": str(error)})
 
