@@ -3,11 +3,12 @@
 
 usage: PYTHONPATH=build/nkisim /usr/bin/python3 tests/benchmark/borrow.py [--resize] FOLDER [GLOB...]
 
-FOLDER is one that `bench import` wrote. A kernel is tried on each task that gives it as many arguments, and wants as
-many results, of the same ranks and types as its own task does; who passes both rules in all trials does the same
-operation. No name is looked at. --resize tries each kernel on the sizes of its own task, where the other task's numbers
-can be set so (of module level and draws, each by itself): most kernels are written for the tiles of one shape, and what
-is asked is whether the operation is the same. One line a task: the kernels that pass, and those that run and are wrong."""
+FOLDER is one that `bench import` wrote. A kernel is tried on each task that gives it as many arguments, and wants
+as many results, of the same ranks and types as its own task does; who passes both rules in all trials does the same
+operation. No name is looked at. --resize tries each kernel on the sizes of its own task, where the other task's
+numbers can be set so (of module level and draws, each by itself): most kernels are written for the tiles of one
+shape, and what is asked is whether the operation is the same. One line a task: the kernels that pass, and those
+that run and are wrong."""
 
 import argparse
 import collections
