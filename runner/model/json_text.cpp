@@ -111,7 +111,13 @@ bool closes_next(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text) { return nlohmann::json::parse(shallow_part(text), nullptr, false); }
+nlohmann::json parse_json(std::string_view text) {
+  constexpr std::ptrdiff_t kMostValues = 1 << 20;
+  const auto begins_value = [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; };
+  if (std::count_if(text.begin(), text.end(), begins_value) > kMostValues)
+    return nlohmann::json(nlohmann::json::value_t::discarded);
+  return nlohmann::json::parse(shallow_part(text), nullptr, false);
+}
 
 std::size_t string_end(std::string_view text, std::size_t begin) {
   const std::string_view quotes = quotes_at(text, begin);

@@ -41,9 +41,9 @@ std::string closed_object(std::string_view text);
 /// missing at its end (closed_object). Null where it is none by any of these.
 nlohmann::json mended_object(std::string_view text);
 
-/// Parses JSON that a server or a model wrote. Discarded (Json::is_discarded()) where it is none, or nests deeper than
-/// any reply does: whoever copies, prints or frees a value goes as deep as that, and a few megabytes of brackets took a
-/// gigabyte and the stack.
+/// Parses JSON that a server or a model wrote. Discarded (Json::is_discarded()) where it is none, or nests deeper or
+/// holds more values (a million) than any reply does: whoever copies, prints or frees a value goes as deep as that, a
+/// few megabytes of brackets took a gigabyte and the stack, and sixteen bytes go to each value, however short it is.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace nkigrid::model

@@ -33,7 +33,6 @@ class KeyMask {
     std::string text;
     std::size_t lead = 0;  ///< so many characters of it are taken for it
   };
-  static std::string hide(const Form& form, std::string text);
 
   std::vector<Form> forms_;
 };

@@ -86,25 +86,59 @@ void append_choice(Json& message, Json& finish, const Json& choice) {
   if (word.is_string() || word.is_object()) finish = word;
 }
 
-/// The objects that events hold: one to a line as a rule, over several lines where the events are written so.
-std::vector<Json> objects_in(std::string_view body) {
-  constexpr std::size_t kMostLines = 64, kMostBytes = std::size_t{64} << 10;  // of one object: it is read at each line
-  std::vector<Json> objects;
-  std::string open;
-  std::size_t lines = 0;
+/// @returns whether the chunk held a piece of the reply
+bool append_chunk(Json& whole, Json& message, Json& finish, const Json& chunk) {
+  if (!chunk.is_object()) return false;
+  for (const char* key : {"usage", "x_groq", "system_fingerprint"}) {
+    if (chunk.contains(key) && !chunk[key].is_null()) whole[key] = chunk[key];
+  }
+  const Json choices = chunk.value("choices", Json());
+  if (!choices.is_array() || choices.empty() || !choices[0].is_object()) return false;
+  const Json& choice = choices[0];
+  if (choice.value("usage", Json()).is_object()) whole["usage"] = choice["usage"];
+  if (choice.value("index", Json(0)) != 0) return false;  // of several replies the first
+  append_choice(message, finish, choice);
+  return true;
+}
+
+/// Lines of events that may be one object together, written over several. Its end is looked for where a line may be
+/// one; all looks at a body read no more than kMostRead, whatever a server cuts its lines into.
+class OpenObject {
+ public:
+  /// @returns the object that this line ends, or a discarded value
+  Json add(std::string_view line) {
+    constexpr std::size_t kMostLines = 64, kMostBytes = std::size_t{64} << 10, kMostRead = std::size_t{32} << 20;
+    Json json(Json::value_t::discarded);
+    if (line == "[DONE]" || lines_ >= kMostLines || text_.size() + line.size() > kMostBytes) return json;
+    text_ += line;
+    ++lines_;
+    const auto last = line.find_last_not_of(" \t");
+    if (last == std::string_view::npos || line[last] != '}' || read_ > kMostRead) return json;
+    read_ += text_.size();
+    return parse_json(text_);
+  }
+  void clear() {
+    text_.clear();
+    lines_ = 0;
+  }
+
+ private:
+  std::string text_;
+  std::size_t lines_ = 0, read_ = 0;
+};
+
+/// Looks at the objects that events hold, one after another until `look` returns false: one to a line as a rule, over
+/// several lines where the events are written so. None is kept: how many there are, a server decides.
+template <class Look>
+void for_each_object(std::string_view body, Look look) {
+  OpenObject open;
   for (const std::string_view line : events_of(body)) {
     Json json = parse_json(line);
-    if (json.is_discarded() && line != "[DONE]" && lines < kMostLines && open.size() + line.size() <= kMostBytes) {
-      open += line;
-      ++lines;
-      json = parse_json(open);
-    }
+    if (json.is_discarded()) json = open.add(line);
     if (json.is_discarded()) continue;
     open.clear();
-    lines = 0;
-    objects.push_back(std::move(json));
+    if (!look(json)) return;
   }
-  return objects;
 }
 
 /// True where a line begins like that.
@@ -147,9 +181,12 @@ bool is_event_stream(std::string_view body) {
 }
 
 ErrorBody stream_error(std::string_view body) {
-  for (const Json& object : objects_in(body)) {
-    if (auto error = error_in(object); error.present) return error;
-  }
+  ErrorBody error;
+  for_each_object(body, [&](const Json& object) {
+    error = error_in(object);
+    return !error.present;
+  });
+  if (error.present) return error;
   if (!has_line(body, "event: error") && !has_line(body, "event:error")) return {};
   return {.present = true, .message = "the stream ended in an error"};
 }
@@ -159,19 +196,10 @@ Json joined_chunks(std::string_view body) {
   Json message = {{"role", "assistant"}};
   Json finish;
   bool spoke = false;
-  for (const Json& chunk : objects_in(body)) {
-    if (!chunk.is_object()) continue;
-    for (const char* key : {"usage", "x_groq", "system_fingerprint"}) {
-      if (chunk.contains(key) && !chunk[key].is_null()) whole[key] = chunk[key];
-    }
-    const Json choices = chunk.value("choices", Json());
-    if (!choices.is_array() || choices.empty() || !choices[0].is_object()) continue;
-    const Json& choice = choices[0];
-    if (choice.value("usage", Json()).is_object()) whole["usage"] = choice["usage"];
-    if (choice.value("index", Json(0)) != 0) continue;  // of several replies the first
-    append_choice(message, finish, choice);
-    spoke = true;
-  }
+  for_each_object(body, [&](const Json& chunk) {
+    spoke = append_chunk(whole, message, finish, chunk) || spoke;
+    return true;
+  });
   const auto lines = events_of(body);
   const bool done = std::find(lines.begin(), lines.end(), "[DONE]") != lines.end();
   if (!spoke || (!done && finish.is_null()))
