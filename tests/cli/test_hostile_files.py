@@ -27,7 +27,7 @@ class HostileFiles(Case):
             self.assertNotIn(SECRET, done.stdout + done.stderr)
 
     def replaced_by_each(self, path):
-        """The file as a link to a secret, to an endless device, to itself; as a pipe that nobody writes, as a socket."""
+        """The file as a link to a secret, to an endless device, to itself; as a pipe without a writer, as a socket."""
         for make in (
             lambda: path.symlink_to(self.secret),
             lambda: path.symlink_to("/dev/zero"),

@@ -70,7 +70,8 @@ TEST(Frame, SizesOverTheLimitAreRefusedUnread) {
 }
 
 TEST(Frame, AHeadThatNestsWithoutEndIsRefusedBeforeAnybodyParsesIt) {
-  for (const auto& [depth, end] : {std::pair{256, ReadEnd::frame}, {257, ReadEnd::broken}, {100'000, ReadEnd::broken}}) {
+  for (const auto& [depth, end] :
+       {std::pair{256, ReadEnd::frame}, {257, ReadEnd::broken}, {100'000, ReadEnd::broken}}) {
     auto pair = make_socket_pair(SocketKind::stream);
     const auto count = static_cast<std::size_t>(depth);
     const auto head = std::string(count, '[') + std::string(count, ']');
