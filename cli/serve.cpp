@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -54,16 +55,16 @@ class Service {
   Service(jobs::Benchmark benchmark, fs::path profiles)
       : benchmark_(std::move(benchmark)), profiles_(std::move(profiles)) {}
 
-  void complete(const httplib::Request& request, httplib::Response& response) {
+  void complete(const std::string& body, httplib::Response& response) {
     try {
-      const model::ServedRequest served = model::parse_chat_request(request.body);
+      const model::ServedRequest served = model::parse_chat_request(body);
       const auto profile = find_profile(served.model);
       if (profile == nullptr) {
         return refuse(response, 404, fmt::format("no model '{}'; GET /v1/models lists the profiles", served.model),
                       "model_not_found");
       }
       const model::ChatReply reply = model::synthetic_reply(*profile, benchmark_, served.request);
-      const std::string id = "chatcmpl-" + sha256_hex(request.body).substr(0, 16);
+      const std::string id = "chatcmpl-" + sha256_hex(body).substr(0, 16);
       response.set_content(model::chat_response_body(reply, served.model, id), "application/json");
     } catch (const model::ChatError& error) {
       refuse(response, 400, error.what(), "unknown_task");
@@ -108,10 +109,29 @@ class Service {
   std::map<std::string, std::shared_ptr<const model::Profile>> loaded_;
 };
 
-void add_routes(httplib::Server& server, Service& service) {
-  server.Post("/v1/chat/completions", [&](const httplib::Request& request, httplib::Response& response) {
-    service.complete(request, response);
+/// The body as it comes out of whatever it was sent in: the library's own limit is for a length that is told, and says
+/// nothing of chunks or of what unpacks to a thousand times its size. @returns nothing for one that is too large or
+/// cut, with the status that says which
+std::optional<std::string> body_of(const httplib::ContentReader& read, int& status) {
+  std::string body;
+  bool fits = true;
+  const bool whole = read([&](const char* data, std::size_t bytes) {
+    fits = body.size() + bytes <= kMostRequestBytes;
+    if (fits) body.append(data, bytes);
+    return fits;
   });
+  if (!fits) status = 413;
+  return whole ? std::optional(std::move(body)) : std::nullopt;
+}
+
+void add_routes(httplib::Server& server, Service& service) {
+  using httplib::ContentReader, httplib::Request, httplib::Response;
+  server.Post("/v1/chat/completions", [&](const Request&, Response& response, const ContentReader& read) {
+    if (const auto body = body_of(read, response.status)) service.complete(*body, response);
+  });
+  // What is not served is not read.
+  const auto not_served = [](const Request&, Response& response, const ContentReader&) { response.status = 404; };
+  server.Post(".*", not_served).Put(".*", not_served).Patch(".*", not_served).Delete(".*", not_served);
   server.Get("/v1/models",
              [&](const httplib::Request&, httplib::Response& response) { service.list_models(response); });
   server.Get("/health", [](const httplib::Request&, httplib::Response& response) {

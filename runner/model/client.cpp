@@ -43,13 +43,18 @@ HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   return answer;
 }
 
-/// What a reply says was put together from pieces, in which a key is none.
+/// What a reply says was put together from pieces, in which a key is none: where one shows, its bytes are not kept, of
+/// which any reader puts it together again.
 void hide_keys(ChatReply& reply, const KeyMask& mask) {
   auto& message = reply.message;
-  for (auto* text : {&message.content, &message.opaque, &reply.reasoning, &reply.system_fingerprint})
-    *text = mask.hide(std::move(*text));
-  for (auto& call : message.tool_calls)
-    for (auto* text : {&call.id, &call.name, &call.arguments}) *text = mask.hide(std::move(*text));
+  std::vector<std::string*> texts = {&message.content, &message.opaque, &reply.reasoning, &reply.system_fingerprint};
+  for (auto& call : message.tool_calls) texts.insert(texts.end(), {&call.id, &call.name, &call.arguments});
+  for (auto* text : texts) {
+    auto hidden = mask.hide(*text);
+    if (hidden == *text) continue;
+    *text = std::move(hidden);
+    reply.raw = R"({"withheld": "a key stood in it in pieces"})";
+  }
 }
 
 /// Counts what a server did not, from above: no tokenizer in use makes more than one token of two bytes of English or

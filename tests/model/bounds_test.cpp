@@ -68,6 +68,25 @@ TEST(Bounds, AnEventOfMegabytesThatNeverEndsIsGivenUp) {
   EXPECT_LT(cpu_seconds_of([&] { EXPECT_THROW(parse_chat_response(body), Error); }), 20);
 }
 
+TEST(Bounds, EventsOfManyLinesAreNotReadAnewAtEach) {
+  // Of 16 MiB: 64 times as much before, read at each of 60 lines.
+  const auto piece = repeated("a", 1000);
+  const auto group = "data: {\"a\": \"" + piece + "\n" + repeated("data: " + piece + "}\n", 60) + "data: {}\n";
+  const auto body = repeated(group, 270);
+  EXPECT_LT(cpu_seconds_of([&] { EXPECT_THROW(parse_chat_response(body), Error); }), 10);
+  // What is written over several lines is read as ever.
+  EXPECT_EQ(parse_chat_response("data: {\"choices\":\ndata: [{\"index\":0,\"delta\":{\"content\":\"x\"}\ndata: }]}\n\n"
+                                "data: [DONE]\n\n")
+                .value()
+                .message.content,
+            "x");
+}
+
+TEST(Bounds, OfMoreValuesThanAnyReplyHoldsNoneIsMade) {
+  EXPECT_TRUE(parse_json("[" + repeated("0,", 1'000'000) + "0]").is_array());
+  EXPECT_TRUE(parse_json("[" + repeated("0,", 2'000'000) + "0]").is_discarded());
+}
+
 TEST(Bounds, TwentyThousandCallsHaveAnIdEach) {
   const auto calls = repeated(R"({"id":"a","function":{"name":"f","arguments":"{}"}},)", 20'000);
   const auto body = R"({"choices":[{"message":{"tool_calls":[)" + calls.substr(0, calls.size() - 1) +

@@ -380,7 +380,10 @@ data: [DONE]
   ScriptedServer server({{http(200, stream, "content-type: text/event-stream\r\n")}});
   ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey("sk-proj-CANARY0123456789abcdef"), nullptr,
                    kQuick);
-  EXPECT_EQ(model.complete(hello(), {}).message.content, "it is [key]");
+  const auto reply = model.complete(hello(), {});
+  EXPECT_EQ(reply.message.content, "it is [key]");
+  EXPECT_EQ(reply.raw.find("CANARY"), std::string::npos);
+  EXPECT_NE(reply.raw.find("withheld"), std::string::npos);
 }
 
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {

@@ -56,6 +56,13 @@ TEST(KeyMask, HidesWhatJsonSpellsWithEscapes) {
   EXPECT_EQ(mask.hide(R"(<p>no JSON: sk-proj-CANARY\u002f</p>)"), "<p>no JSON: [key]</p>");
 }
 
+TEST(KeyMask, FormsThatLieOverOneAnotherAreOnePlace) {
+  KeyMask mask("key-of-one-server-aaaa");
+  mask.add("one-server-aaaa-and-more-of-it");
+  EXPECT_EQ(mask.hide("a key-of-one-server-aaaa-and-more-of-it b"), "a [key] b");
+  EXPECT_EQ(mask.hide("%6bey-of-one-server-aaaa, one-server-aaaa-and-more-of-it\\u0021"), "[key], [key]\\u0021");
+}
+
 TEST(KeyMask, OfSeveralHidesEach) {
   KeyMask mask(kCanary);
   mask.add(KeyMask("another-key-of-another-server"));

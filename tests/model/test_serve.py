@@ -1,5 +1,6 @@
 """The verb `serve` through the real binary: endpoints, errors in OpenAI's form, ports, a clean stop."""
 import concurrent.futures
+import gzip
 import json
 import os
 import pathlib
@@ -88,6 +89,25 @@ class Crowd(unittest.TestCase):
         status, body = self.server.post(b"x" * (9 << 20))
         self.assertEqual(status, 413)
         self.assertIn("8 MiB", body["error"]["message"])
+
+    def test_a_body_that_unpacks_or_comes_without_end_is_refused_as_well(self):
+        head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        packed = gzip.compress(b" " * (256 << 20))
+        chunk = b"100000\r\n" + b" " * (1 << 20) + b"\r\n"
+        for headers, body in (
+            (f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n", packed),
+            ("Transfer-Encoding: chunked\r\n", chunk * 64),
+        ):
+            connection = self.connect()
+            answer = b" 413 "
+            try:
+                connection.sendall((head + headers + "\r\n").encode() + body)
+                answer = connection.recv(100)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it has seen enough, and what it said is lost
+            self.assertIn(b" 413 ", answer)
+            status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
+            self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)), 200 << 10)
 
 
 class Serve(unittest.TestCase):

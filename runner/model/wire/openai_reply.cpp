@@ -105,6 +105,9 @@ std::pair<std::string, std::string> thoughts_of(const Json& message) {
   for (const char* key : {"reasoning_content", "reasoning", "thinking"}) {
     if (auto text = text_or_empty(message, key); !text.empty()) return {key, std::move(text)};
   }
+  const auto details = message.find("reasoning_details");  // OpenRouter's: parts, each of them a thought
+  if (details != message.end() && details->is_array())
+    if (auto text = text_in(*details, true, true); !text.empty()) return {"", std::move(text)};
   const auto content = message.find("content");
   return {"", content == message.end() ? "" : text_in(*content, true)};
 }
@@ -115,7 +118,7 @@ struct EndingWord {
   std::string_view word;
   Ending ending;
 };
-constexpr std::array<EndingWord, 22> kEndings = {{{"length", Ending::cut},
+constexpr std::array<EndingWord, 25> kEndings = {{{"length", Ending::cut},
                                                   {"max_tokens", Ending::cut},
                                                   {"max_length", Ending::cut},
                                                   {"max_output_tokens", Ending::cut},
@@ -127,6 +130,9 @@ constexpr std::array<EndingWord, 22> kEndings = {{{"length", Ending::cut},
                                                   {"safety", Ending::refused},
                                                   {"recitation", Ending::refused},
                                                   {"prohibited_content", Ending::refused},
+                                                  {"blocklist", Ending::refused},
+                                                  {"spii", Ending::refused},
+                                                  {"image_safety", Ending::refused},
                                                   {"sensitive", Ending::refused},
                                                   {"refusal", Ending::refused},
                                                   {"error", Ending::broken},
@@ -228,6 +234,22 @@ bool is_full_context(const Json& body, const Json& choice) {
          count_or_zero(usage, "prompt_tokens") >= kSmallestContext;
 }
 
+/// The reply's body: gateways put it under `data`, and of several choices the first may stand later.
+Json body_in(std::string_view text, bool streamed) {
+  Json body = streamed ? joined_chunks(text) : parse_json(text);
+  if (!body.is_object()) return body;
+  const auto data = body.find("data");
+  if (!body.contains("choices") && data != body.end() && data->is_object() && data->contains("choices"))
+    body = Json(std::move(*data));
+  const auto choices = body.find("choices");
+  if (choices == body.end() || !choices->is_array()) return body;
+  const auto first = std::find_if(choices->begin(), choices->end(), [](const Json& choice) {
+    return choice.is_object() && choice.value("index", Json(0)) == 0;
+  });
+  if (first != choices->end()) std::iter_swap(choices->begin(), first);
+  return body;
+}
+
 /// An error, or a choice that ended in one.
 ErrorBody failure_in(const Json& body) {
   if (auto error = error_in(body); error.present) return error;
@@ -254,7 +276,7 @@ ErrorBody read_failure(std::string_view bytes) {
   const bool streamed = is_event_stream(text);
   if (auto error = streamed ? stream_error(text) : ErrorBody{}; error.present) return error;
   try {
-    return failure_in(streamed ? joined_chunks(text) : parse_json(text));
+    return failure_in(body_in(text, streamed));
   } catch (const std::exception&) {
     return {};  // it is cut, or of no form: parse_chat_response() tells
   }
@@ -266,7 +288,7 @@ std::optional<ChatReply> parse_chat_response(std::string_view bytes) {
   const bool streamed = is_event_stream(text);
   if (streamed && stream_error(text).present) return std::nullopt;
   try {
-    const Json body = streamed ? joined_chunks(text) : parse_json(text);
+    const Json body = body_in(text, streamed);
     if (!body.is_object()) throw Error(ErrorCode::corrupt, "the response is no JSON object");
     if (failure_in(body).present) return std::nullopt;
     ChatReply reply = reply_of(body);
