@@ -234,13 +234,13 @@ void tell_start(int started) {
   static_cast<void>(::send(kLifeline, &error, sizeof error, MSG_NOSIGNAL));
 }
 
-/// Whether nkigrid let go of us without a word.
+/// Whether nkigrid let go of us without a word: it closed its end, or died before it had read what we told it.
 bool is_alone() {
   char word = 0;
   ssize_t got = -1;
   while ((got = ::recv(kLifeline, &word, 1, MSG_DONTWAIT)) < 0 && errno == EINTR) {
   }
-  return got == 0;
+  return got == 0 || (got < 0 && errno == ECONNRESET);
 }
 
 int confine(const Order& order) {

@@ -44,7 +44,9 @@ class Install(unittest.TestCase):
         self.assertEqual(json.loads(done.stdout)["outcome"], "pass")
 
     def test_it_reads_its_own_configs(self):
-        done = self.nkigrid("kernel", "/dev/null", "--task", TASK, "--benchmark", "no-such-benchmark")
+        kernel = self.folder / "kernel.py"
+        kernel.write_text("")
+        done = self.nkigrid("kernel", kernel, "--task", TASK, "--benchmark", "no-such-benchmark")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(str(self.configs), done.stderr)
 
