@@ -27,8 +27,8 @@ bool is_granted_at_terminal() {
 
 void require_own_rights(const jobs::Run& run, jobs::UsedPart part, bool trusted, bool may_ask) {
   if (jobs::is_own(run, part)) return;
-  const auto rights = fmt::format("{}", fmt::join(jobs::rights_of(run.grid), "'; '"));
-  const auto what = fmt::format("'{}' was not frozen here by you, and '{}'", run.folder.native(), rights);
+  const auto rights = fmt::format("{}", fmt::join(jobs::rights_of(run.grid), "; "));
+  const auto what = fmt::format("'{}' was not frozen here by you as it is now, and it {}", run.folder.native(), rights);
   if (!trusted && may_ask) {
     notice("{}", what);
     trusted = is_granted_at_terminal();
