@@ -45,6 +45,18 @@ std::vector<std::string> words_of(const ServerSpec& server) {
 
 std::string starts(const std::vector<std::string>& words) { return fmt::format("starts {}", fmt::join(words, " ")); }
 
+/// What each backend has this machine run without walls. Every backend says: one that does not fails to compile.
+std::vector<std::string> programs_of(const SimSpec&) { return {}; }
+std::vector<std::string> programs_of(const NeuronSpec& neuron) {
+  std::vector<std::string> programs;
+  if (neuron.python != "auto") programs.push_back(starts({neuron.python}));
+  if (neuron.libnrt != "auto") programs.push_back(fmt::format("loads {}", neuron.libnrt));
+  return programs;
+}
+std::vector<std::string> programs_of(const CommandSpec& command) {
+  return {starts(command.compile), starts(command.verify)};
+}
+
 /// A secret and the server that gets it: neither says enough alone.
 void add_secret(std::vector<std::string>& rights, const KeySource& secret, const Remote& to) {
   switch (secret.kind) {
@@ -62,11 +74,7 @@ void add_secret(std::vector<std::string>& rights, const KeySource& secret, const
 }  // namespace
 
 std::vector<std::string> rights_of(const Grid& grid, UsedPart part) {
-  std::vector<std::string> rights;
-  if (const auto* programs = std::get_if<CommandSpec>(&grid.device.backend)) {
-    rights.push_back(starts(programs->compile));
-    rights.push_back(starts(programs->verify));
-  }
+  auto rights = std::visit([](const auto& backend) { return programs_of(backend); }, grid.device.backend);
   for (const auto& model : grid.models) {
     if (part == UsedPart::device) break;
     if (const auto* server = own_server(model.api)) rights.push_back(starts(words_of(*server)));

@@ -12,7 +12,7 @@ namespace nkigrid::jobs {
 enum class UsedPart : std::uint8_t { device, all };
 
 /// What a grid has this machine do with its user's rights, one a line of words: the programs that it starts (commands
-/// of keys, headers and servers, those of backend `command`), and the user's secrets that it sends, with where to.
+/// of keys, headers and servers, the device's), and the user's secrets that it sends, with where to.
 std::vector<std::string> rights_of(const Grid& grid, UsedPart part = UsedPart::all);
 
 /// Notes in RUN/made_by that this user has seen what the run does with his rights: by a secret of the user's own

@@ -96,6 +96,16 @@ TEST(GridDevice, ItsProgramsAreRightsThatAnAuditUses) {
   const auto grid = load_grid(box.grid(), {});
   EXPECT_THAT(rights_of(grid, UsedPart::device), ElementsAre("starts cc -x", "starts rr"));
   EXPECT_THAT(rights_of(grid), ElementsAre("starts cc -x", "starts rr", "sends $MINE to http://a/v1"));
+  const auto of_device = [&](const std::string& device) {
+    box.edit("grid.yaml", "device: {backend: command, name: n, compile: [cc, -x], verify: [rr]}", "device: " + device);
+    auto rights = rights_of(load_grid(box.grid(), {}), UsedPart::device);
+    box.edit("grid.yaml", "device: " + device, "device: {backend: command, name: n, compile: [cc, -x], verify: [rr]}");
+    return rights;
+  };
+  EXPECT_THAT(of_device("{backend: neuron, python: /a/python, libnrt: /a/libnrt.so}"),
+              ElementsAre("starts /a/python", "loads /a/libnrt.so"));
+  EXPECT_THAT(of_device("{backend: neuron}"), testing::IsEmpty()) << "what this machine has is no stranger's choice";
+  EXPECT_THAT(of_device("{backend: sim}"), testing::IsEmpty());
 }
 
 TEST(GridDevice, AKeyOfAnotherBackendIsRefusedWithItsOwner) {
