@@ -15,11 +15,11 @@
 #include <thread>
 
 #include <fmt/core.h>
-#include <httplib.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmarks.hpp"
+#include "cli/http_server.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -129,8 +129,10 @@ void add_routes(httplib::Server& server, Service& service) {
   server.Post("/v1/chat/completions", [&](const Request&, Response& response, const ContentReader& read) {
     if (const auto body = body_of(read, response.status)) service.complete(*body, response);
   });
-  // What is not served is not read.
-  const auto not_served = [](const Request&, Response& response, const ContentReader&) { response.status = 404; };
+  const auto not_served = [](const Request&, Response& response, const ContentReader& read) {
+    read([](const char*, std::size_t) { return true; });  // the next request of the connection stands behind it
+    response.status = 404;
+  };
   server.Post(".*", not_served).Put(".*", not_served).Patch(".*", not_served).Delete(".*", not_served);
   server.Get("/v1/models",
              [&](const httplib::Request&, httplib::Response& response) { service.list_models(response); });
@@ -200,7 +202,7 @@ ExitCode serve(const ServeOptions& options) {
                   options.profiles.empty() ? jobs::configs_folder() / "profiles" : fs::path(options.profiles));
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: all inherit it
-  httplib::Server server;
+  BoundedServer server;
   server.new_task_queue = [&] { return new httplib::ThreadPool(options.threads); };
   server.set_payload_max_length(kMostRequestBytes);
   server.set_keep_alive_timeout(kIdleSeconds);

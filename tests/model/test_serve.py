@@ -109,6 +109,28 @@ class Crowd(unittest.TestCase):
             status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
             self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)), 200 << 10)
 
+    def test_a_head_without_end_is_refused(self):
+        for head in (b"GET /" + b"a" * (80 << 10), b"GET /health HTTP/1.1\r\n" + b"X-A: b\r\n" * (10 << 10)):
+            connection = self.connect()
+            answer = b" 431 "
+            try:
+                connection.sendall(head)
+                answer = connection.recv(100)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # as above
+            self.assertIn(b" 431 ", answer)
+        status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)), 200 << 10)
+
+    def test_requests_follow_one_another_on_a_connection(self):
+        connection = self.connect()
+        body = json.dumps(ask()).encode()
+        post = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" + body
+        requests = [post % (b"/v1/embeddings", len(body)), post % (b"/v1/chat/completions", len(body))]
+        connection.sendall(b"".join(requests) + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        answers = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+        self.assertEqual(re.findall(r"HTTP/1.1 (\d+)", answers), ["404", "200", "200"])
+
 
 class Serve(unittest.TestCase):
     @classmethod
