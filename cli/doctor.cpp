@@ -25,6 +25,7 @@
 #include "cli/doctor_torch.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage.hpp"
@@ -53,7 +54,7 @@ using jobs::word_of;
 
 struct DoctorOptions {
   std::string grid;
-  bool json = false, probe = false;
+  bool json = false, probe = false, trust = false;
   double patience = 300;  ///< [s]
   std::uint32_t mpi = 0;  ///< ranks to join as one of them, and nothing else; 0: look at the machine
 };
@@ -170,7 +171,7 @@ std::vector<Finding> look_at_everything(const std::optional<jobs::Grid>& grid, j
 
 ExitCode doctor(const DoctorOptions& options) {
   std::optional<jobs::Grid> grid;
-  if (!options.grid.empty()) grid = open_grid(options.grid);
+  if (!options.grid.empty()) grid = open_grid_to_use(options.grid, {}, jobs::UsedPart::all, options.trust);
   const auto scheduler = site_scheduler();
   auto findings = look_at_everything(grid, *scheduler, options.probe);
   if (options.probe && (!grid || grid->slurm.given)) {
@@ -208,6 +209,7 @@ Verb doctor_verb(ProgramArguments arguments) {
         app.add_option("grid", options->grid,
                        "looks at what this grid uses: its backend, endpoints, partition; without one at everything")
             ->type_name("GRID");
+        add_trust_option(app, options->trust);
         app.add_flag("--json", options->json, "machine readable");
         app.add_flag("--probe", options->probe,
                      "asks each model with an endpoint for a word, says what it wants otherwise than the grid, and "

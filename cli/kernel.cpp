@@ -13,6 +13,7 @@
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
 #include "cli/kernel_profile.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "jobs/base/error.hpp"
@@ -37,13 +38,13 @@ struct KernelOptions {
   std::string benchmark = "nkigen-bench";
   std::uint64_t seed = 1;
   std::uint64_t shuffle_seed = 1;
-  bool relaxed = false, json = false, quiet = false, shuffle = false;
+  bool relaxed = false, json = false, quiet = false, shuffle = false, trust = false;
 };
 
 /// The device that the options name: a backend with its defaults, or all that a grid says of it.
 jobs::DeviceSpec device_of(const KernelOptions& options) {
   if (options.device_grid.empty()) return {{}, jobs::backend_named(options.backend)};
-  return open_grid(options.device_grid).device;
+  return open_grid_to_use(options.device_grid, {}, jobs::UsedPart::device, options.trust).device;
 }
 
 ordered_json word(std::string_view text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
@@ -221,6 +222,7 @@ Verb kernel_verb() {
                 ->type_name("FILE");
             app.add_flag("--relaxed-sandbox", options->relaxed,
                          "run with the parts of the sandbox that this machine has");
+            add_trust_option(app, options->trust);
             app.add_flag("--json", options->json, "machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "exit code only");
             return [options] { return check_kernel(*options); };

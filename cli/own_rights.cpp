@@ -9,9 +9,11 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/grids.hpp"
 #include "jobs/base/error.hpp"
 #include "jobs/base/notice.hpp"
 #include "jobs/own_run.hpp"
+#include "runner/mpi/comm.hpp"
 
 namespace nkigrid::cli {
 namespace {
@@ -36,6 +38,14 @@ void require_own_rights(const jobs::Run& run, jobs::UsedPart part, bool trusted,
   if (!trusted)
     throw Error(ErrorCode::config, fmt::format("{} (with your rights); read this, then give --trust-commands", what));
   jobs::mark_as_own(run);
+}
+
+jobs::Grid open_grid_to_use(const std::filesystem::path& file, const std::vector<std::string>& sets,
+                            jobs::UsedPart part, bool trusted) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::weakly_canonical(file, ignored).parent_path();
+  if (jobs::is_run(folder)) require_own_rights(jobs::load_run(folder), part, trusted, !mpi::under_launcher());
+  return open_grid(file, sets);
 }
 
 void add_trust_option(CLI::App& app, bool& trusted) {

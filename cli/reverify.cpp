@@ -9,6 +9,7 @@
 
 #include "aggregate/tables/document.hpp"
 #include "cli/grids.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/reverified_run.hpp"
 #include "cli/run_session.hpp"
 #include "cli/set_option.hpp"
@@ -27,7 +28,7 @@ struct ReverifyOptions {
   std::string run, device, output;
   std::vector<std::string> sets;
   std::uint32_t turns = 0, lanes = 0;
-  bool freeze_only = false, json = false, quiet = false;
+  bool freeze_only = false, json = false, quiet = false, trust = false;
 };
 
 /// "RUN/" is RUN: its name has more to it here.
@@ -52,7 +53,7 @@ ExitCode reverify(const ReverifyOptions& options, ProgramArguments arguments) {
                 "reverify is one process; make the run with --freeze-only, then `mpirun ... nkigrid "
                 "run RUN2` judges the kernels");
   const auto run = jobs::load_run(options.run);
-  const auto device = open_grid(options.device, options.sets);
+  const auto device = open_grid_to_use(options.device, options.sets, jobs::UsedPart::device, options.trust);
   const auto after =
       folder_of(options.output.empty() ? folder_of(options.run).native() + "-" + device.name : options.output).native();
   make_reverified_run(run, log::read_ledger(run), device, options.turns, after);
@@ -80,6 +81,7 @@ Verb reverify_verb(ProgramArguments arguments) {
                            "stands in it is passed over")
                 ->required()
                 ->type_name("GRID");
+            add_trust_option(app, options->trust);
             add_set_option(app, options->sets);
             app.add_option("-o,--output", options->output, "where the new run lives; default: RUN-<the grid's name>")
                 ->type_name("RUN2");

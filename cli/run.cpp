@@ -53,7 +53,7 @@ ExitCode run(const RunOptions& options, ProgramArguments arguments) {
       throw Error(ErrorCode::usage,
                   fmt::format("'{}' is a grid file; say with -o RUN where the run shall live", options.subject));
     if (options.shard >= 0) throw Error(ErrorCode::usage, "--shard works on a frozen run; `run RUN --shard K`");
-    session.grid = open_grid(options.subject, options.sets);
+    session.grid = open_grid_to_use(options.subject, options.sets, jobs::UsedPart::all, options.trust);
     session.run = options.run;
     session.costs = options.costs;
   }

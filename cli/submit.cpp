@@ -14,6 +14,7 @@
 #include "cli/cluster.hpp"
 #include "cli/grids.hpp"
 #include "cli/json_text.hpp"
+#include "cli/own_rights.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/schedulers.hpp"
 #include "cli/set_option.hpp"
@@ -30,7 +31,7 @@ namespace {
 
 struct SubmitOptions {
   std::string grid, run;
-  bool dry_run = false, json = false, quiet = false;
+  bool dry_run = false, json = false, quiet = false, trust = false;
   std::vector<std::string> costs, sets;
 };
 
@@ -89,7 +90,7 @@ std::map<std::uint32_t, std::uint64_t> gained(const jobs::Plan& plan,
 }
 
 ExitCode submit(const SubmitOptions& options) {
-  const auto grid = open_grid(options.grid, options.sets);
+  const auto grid = open_grid_to_use(options.grid, options.sets, jobs::UsedPart::all, options.trust);
   const auto scheduler = site_scheduler();
   scheduler->check_submittable(grid, options.run);
   // The controller is asked before anything is frozen: a submit that cannot work leaves nothing behind.
@@ -120,6 +121,7 @@ Verb submit_verb() {
                          "freezes RUN, writes the sbatch scripts to RUN/scripts and prints them; needs no Slurm");
             app.add_flag("--json", options->json, "what it did, machine-readable, on stdout");
             app.add_flag("-q,--quiet", options->quiet, "prints nothing when all goes well");
+            add_trust_option(app, options->trust);
             add_set_option(app, options->sets);
             add_costs_option(app, options->costs);
             return [options] { return submit(*options); };

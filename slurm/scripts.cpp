@@ -55,6 +55,13 @@ std::string option(std::string_view name, const std::string& value) {
   return value.empty() ? std::string() : fmt::format("#SBATCH --{}={}\n", name, sbatch_word(value));
 }
 
+/// A line of slurm.extra: one option, whatever stands in its value.
+std::string extra_option(const std::string& line) {
+  const auto end = line.find_first_of("= ");
+  if (end == std::string::npos) return fmt::format("#SBATCH {}\n", line);
+  return fmt::format("#SBATCH {}={}\n", line.substr(0, end), sbatch_word(line.substr(end + 1)));
+}
+
 /// The array job of one chunk.
 JobRequest element_request(const jobs::Run& run, const Chunk& chunk, std::uint32_t number, std::uint32_t chunks,
                            const jobs::Pace& pace, std::uint32_t generation, const ElementCommand& command) {
@@ -341,7 +348,7 @@ std::string sbatch_script(const JobRequest& request) {
       request.nodes, request.tasks, request.tasks_per_node, request.cpus_per_task, request.time_minutes);
   if (request.warn_seconds > 0) head += fmt::format("#SBATCH --signal=B:USR1@{}\n", request.warn_seconds);
   if (!r.mail_user.empty()) head += option("mail-user", r.mail_user) + "#SBATCH --mail-type=END,FAIL\n";
-  for (const auto& line : r.extra) head += fmt::format("#SBATCH {}\n", line);
+  for (const auto& line : r.extra) head += extra_option(line);
   return head + request.script.substr(request.script.find('\n') + 1);
 }
 

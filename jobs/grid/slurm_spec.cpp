@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ bool is_bad_nice(std::string_view option) {
   return error != std::errc() || end != text.data() + text.size() || nice > kNiceLimit || nice < -kNiceLimit;
 }
 
+/// `--name`, and what may follow it.
+bool is_long_option(const std::string& line) {
+  static const std::regex kOption("--[a-z][a-z0-9-]*([= ][^\n\r\t]*)?");
+  return std::regex_match(line, kOption);
+}
+
 /// Options that nkigrid sets on each job itself, and that would undo them; and values where sbatch takes none.
 /// @param what the key: "slurm.extra"
 std::string trouble_with_option(const std::string& what, const std::string& line) {
@@ -39,9 +46,12 @@ std::string trouble_with_option(const std::string& what, const std::string& line
   static const std::set<std::string_view> kBare = {"--hold", "--no-requeue"};
   const auto end = std::min(line.find_first_of("= "), line.size());
   const auto name = std::string_view(line).substr(0, end);
-  if (kOurs.contains(name))
+  // sbatch takes the beginning of an option's name for the option.
+  const auto ours =
+      std::find_if(kOurs.begin(), kOurs.end(), [&](auto option) { return option.substr(0, name.size()) == name; });
+  if (ours != kOurs.end())
     return fmt::format("{} '{}' (nkigrid sets {} on each job itself, and finds its jobs by it); leave it out", what,
-                       line, name);
+                       line, *ours);
   if (kBare.contains(name) && end < line.size())
     return fmt::format("{} '{}' ({} takes no value); write {} alone", what, line, name, name);
   if (name == "--nice" && end < line.size() && line[end] == ' ')
@@ -87,9 +97,10 @@ void read_job_keys(Fields& fields, SlurmSpec& spec) {
   const auto what = fields.path_of("extra");
   if (const auto* extra = fields.find("extra")) {
     for (auto& line : read_texts(*extra, what, problems)) {
-      if (line.text.rfind("--", 0) != 0 || line.text.find_first_of("\n\r") != std::string::npos)
-        problems.add(line.place,
-                     fmt::format("{} holds what is no sbatch option (one line that begins with -- is wanted)", what));
+      if (!is_long_option(line.text))
+        problems.add(line.place, fmt::format("{} holds what is no sbatch option (--name, --name=value or --name value "
+                                             "is wanted, in one line)",
+                                             what));
       else if (is_bad_nice(line.text))
         problems.add(line.place, fmt::format("{} '{}' (a whole number from -{} to {} is wanted, or --nice "
                                              "alone for 100); lower than 0 is an administrator's to ask for",

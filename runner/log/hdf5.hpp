@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,12 +17,13 @@ struct FrontSeal;
 }
 
 /// The little of HDF5 that segments need: one wrapper a call, RAII for ids, errors as nkigrid::Error. hdf5.h
-/// stays in hdf5.cpp.
+/// stays in hdf5*.cpp.
 ///
 /// @threads Debian's HDF5 is not thread-safe: every call here takes one process-wide lock. A handle belongs
 /// to one thread at a time.
 namespace nkigrid::log::h5 {
 
+class Chunks;
 using Hid = std::int64_t;
 
 /// @returns HDF5's status, negative on failure
@@ -110,13 +112,11 @@ File open_file(const std::filesystem::path& path);
 /// The same of a file whose seal was proven: what is not as it was sealed cannot be read.
 File open_sealed(const Fd& fd, const FrontSeal& seal, const std::filesystem::path& name);
 Group open_group(const File& file, const std::string& name);
-Dataset open_dataset(const File& file, const std::string& name);
 bool has_attribute(const File& file, const std::string& name);
 std::string read_word_attribute(const File& file, const std::string& name);
 std::uint64_t read_number_attribute(const File& file, const std::string& name);
 std::string read_word_attribute(const Group& group, const std::string& name);
 std::uint64_t read_number_attribute(const Group& group, const std::string& name);
-std::uint64_t rows_of(const Dataset& dataset);
 std::uint64_t rows_of(const Group& group, const std::string& column);
 
 /// A column of fixed-length words.
@@ -130,6 +130,22 @@ struct Words {
 std::string read_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows,
                          std::vector<bool>* lost = nullptr);
 Words read_words(const Group& group, const std::string& name, std::uint64_t rows, std::vector<bool>* lost = nullptr);
-std::string read_bytes(const Dataset& dataset, std::uint64_t at, std::uint64_t size);
+
+/// A dataset of bytes, read piece by piece; the last pieces stay in memory.
+class Bytes {
+ public:
+  Bytes(const Group& group, const std::string& name);
+  Bytes(Bytes&&) noexcept;
+  ~Bytes();
+  /// @throws Error{corrupt} also for what lies outside
+  std::string read(std::uint64_t at, std::uint64_t size);
+
+ private:
+  const std::string& chunk(std::uint64_t index);
+
+  Dataset dataset_;
+  std::unique_ptr<Chunks> chunks_;
+  std::list<std::pair<std::uint64_t, std::string>> recent_;  ///< by chunk, the one used last first
+};
 
 }  // namespace nkigrid::log::h5

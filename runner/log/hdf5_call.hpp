@@ -4,6 +4,7 @@
 #include <hdf5.h>
 #include <stdlib.h>
 
+#include <array>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -80,7 +81,19 @@ T had(T result, std::string_view doing, std::string_view object) {
 }
 
 inline int close_list(Hid id) noexcept { return H5Pclose(id); }
+inline int close_space(Hid id) noexcept { return H5Sclose(id); }
+inline int close_type(Hid id) noexcept { return H5Tclose(id); }
+inline int close_attribute(Hid id) noexcept { return H5Aclose(id); }
 using List = Handle<close_list>;
+using Space = Handle<close_space>;
+using Type = Handle<close_type>;
+using Attribute = Handle<close_attribute>;
+
+inline hid_t native(Number type) {
+  const std::array<hid_t, 6> types = {H5T_NATIVE_INT8,   H5T_NATIVE_UINT8,  H5T_NATIVE_INT32,
+                                      H5T_NATIVE_UINT32, H5T_NATIVE_UINT64, H5T_NATIVE_DOUBLE};
+  return types[static_cast<std::size_t>(type)];
+}
 
 inline List file_access() {
   List list(made(H5Pcreate(H5P_FILE_ACCESS), "make access list", ""));

@@ -67,9 +67,9 @@ SegmentReport read_header(const h5::File& file) {
   report.missing_records = h5::read_number_attribute(file, "missing_records");
   if (h5::has_attribute(file, "previous")) report.previous = h5::read_word_attribute(file, "previous");
   if (h5::has_attribute(file, "instead_of")) report.instead_of = h5::read_word_attribute(file, "instead_of");
-  const auto carried = h5::open_dataset(file, "carried");
-  const auto count = h5::rows_of(carried);
-  const auto numbers = h5::read_numbers(h5::open_group(file, "/"), "carried", h5::Number::uint64, count);
+  const auto root = h5::open_group(file, "/");
+  const auto count = h5::rows_of(root, "carried");
+  const auto numbers = h5::read_numbers(root, "carried", h5::Number::uint64, count);
   for (std::uint64_t i = 0; i < count; ++i) report.carried.push_back(get<std::uint64_t>(numbers, i * 8));
   return report;
 }
@@ -109,7 +109,7 @@ class SegmentWalk {
       : file_(file), selection_(selection), visit_(visit), damaged_(damaged) {}
 
   void run() {
-    if (selection_.with_texts) group("text", [&] { text_.emplace(h5::open_dataset(file_, "text")); });
+    if (selection_.with_texts) group("text", [&] { text_.emplace(h5::open_group(file_, "/"), "text"); });
     if (damaged_ == Damaged::lose_rows) find_ended();
     const bool turns = selection_.replies || selection_.turns;
     if (selection_.begins || turns) group("attempts", [&] { walk_attempts(); });
@@ -222,7 +222,7 @@ class SegmentWalk {
     if (!selection_.with_texts || ref.length == 0) return {};
     try {
       if (!text_) throw Error(ErrorCode::corrupt, "there are no texts");
-      return h5::read_bytes(*text_, ref.offset, ref.length);
+      return text_->read(ref.offset, ref.length);
     } catch (const Error&) {
       if (damaged_ == Damaged::refuse) throw;
       ++lost.lost_texts;
@@ -241,7 +241,7 @@ class SegmentWalk {
   Damaged damaged_;
   std::vector<Attempt> attempts_;
   std::set<AttemptId> ended_;  ///< where damage is passed over
-  std::optional<h5::Dataset> text_;
+  std::optional<h5::Bytes> text_;
 };
 
 /// Runs `read` and turns whatever damage it meets into Error{corrupt} that names the file.

@@ -199,58 +199,6 @@ class ForgedLogs(Case):
         self.assertIn("\\x1b[2J", shown.stdout)
         self.assertNotIn("\x1b", shown.stdout)
 
-    def test_a_segment_holds_what_it_shows(self):
-        """HDF5 has many ways to keep a dataset's bytes in another file; none of them is followed."""
-        canary = b"canary-5521-outside "
-        with h5py.File(self.segment) as file:
-            size = len(file["text"])
-        outside, other, pipe = self.folder / "outside", self.folder / "other.h5", self.folder / "pipe"
-        outside.write_bytes((canary * (size // len(canary) + 1))[:size])
-        with h5py.File(other, "w") as file:
-            file["text"] = numpy.frombuffer(outside.read_bytes(), dtype=numpy.uint8)
-            file.create_group("turns")
-        os.mkfifo(pipe)
-
-        def external_storage(file):
-            space, made = h5py.h5s.create_simple((size,)), h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-            made.set_external(bytes(outside), 0, size)
-            h5py.h5d.create(file.id, b"text", h5py.h5t.NATIVE_UINT8, space, made)
-
-        def virtual(file):
-            layout = h5py.VirtualLayout(shape=(size,), dtype="u1")
-            layout[:] = h5py.VirtualSource(other, "text", shape=(size,))
-            file.create_virtual_dataset("text", layout)
-
-        def linked(name, target):
-            def make(file):
-                file[name] = target
-
-            return make
-
-        def one_chunk(file):
-            file.create_dataset("text", (size,), "u1", chunks=(100_000_000,), maxshape=(None,), compression="gzip")
-
-        self.without_key()
-        for name, make in (
-            ("text", external_storage),
-            ("text", virtual),
-            ("text", linked("text", h5py.ExternalLink(other, "/text"))),
-            ("text", linked("text", h5py.ExternalLink(pipe, "/text"))),
-            ("text", linked("text", h5py.SoftLink("/turns/turn"))),
-            ("turns", linked("turns", h5py.ExternalLink(other, "/turns"))),
-            ("turns", linked("turns", h5py.ExternalLink("/dev/zero", "/turns"))),
-            ("text", one_chunk),
-        ):
-            kept = self.segment.read_bytes()
-            with h5py.File(self.segment, "r+") as file:
-                del file[name]
-                make(file)
-            for verb in (("log", "check"), ("export", "--turns", "--texts")):
-                done = nkigrid(*verb, self.run_folder, timeout=60)
-                self.check_refused(done, 3)
-                self.assertNotIn("canary-5521", done.stdout + done.stderr)
-            self.segment.write_bytes(kept)
-
     def test_another_key_and_an_open_one_are_refused(self):
         key = self.run_folder / "log_key"
         kept = key.read_text()
@@ -355,6 +303,11 @@ class Commands(Case):
             ran, done = self.has_run(*verb, env=self.stranger)
             self.check_refused(done, 2, "was not frozen here by you", "/bin/sh -c", "--trust-commands")
             self.assertFalse(ran)
+        self.assertEqual(self.has_run("check", run / "grid.yaml", env=self.stranger)[0], False)
+        for verb in (("doctor", run / "grid.yaml"), ("run", run / "grid.yaml", "-o", self.folder / "new", "-q")):
+            ran, done = self.has_run(*verb, env=self.stranger)
+            self.check_refused(done, 2, "was not frozen here by you", "/bin/sh -c", "--trust-commands")
+            self.assertFalse(ran, "the grid of a run is the run's")
         ran, done = self.has_run("audit", run, "-q", env=self.stranger)
         self.assertEqual((ran, done.returncode), (False, 0), "an audit asks no model, so that it need not be let")
         self.assertTrue(self.has_run(*resume, env=self.mine)[0])

@@ -433,6 +433,8 @@ TEST(Grid, WhatReachesTerminalsScriptsAndServersIsChecked) {
   expect_refused("name: tiny\nslurm: {extra: [rm]}", "no sbatch option");
   expect_refused("name: tiny\nslurm: {extra: [\"--array=0-3\"]}", "nkigrid sets --array on each job itself");
   expect_refused("name: tiny\nslurm: {extra: [\"--comment=x\"]}", "nkigrid sets --comment on each job itself");
+  expect_refused("name: tiny\nslurm: {extra: [\"--outp=x\"]}", "nkigrid sets --output on each job itself");
+  expect_refused("name: tiny\nslurm: {extra: [\"--output\\t/x\"]}", "no sbatch option");
   expect_refused("name: tiny\nslurm: {extra: [\"--hold=yes\"]}", "--hold takes no value");
   expect_refused("name: tiny\nslurm: {extra: [\"--nice 5\"]}", "write --nice=5");
   for (const char* nice : {"--nice=abc", "--nice=1x", "--nice 1.5", "--nice=", "--nice=4294967296",
