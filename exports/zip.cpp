@@ -1,5 +1,6 @@
 #include "exports/zip.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <minizip/zip.h>
 
@@ -20,6 +21,12 @@ constexpr unsigned long kNamesAreUtf8 = 1 << 11;        // APPNOTE 4.4.4
 constexpr unsigned long kFirstDay = 1 << 21 | 1 << 16;  // 1980-01-01, where the format's time begins
 constexpr unsigned long kPlainFile = 0100644UL << 16;   // the mode that unzip gives
 
+/// For minizip: a file that was not there. Its own would follow a link that somebody puts in the file's place.
+void* open_new(void*, const void* name, int) {
+  const int fd = ::open(static_cast<const char*>(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return fd < 0 ? nullptr : ::fdopen(fd, "w+b");
+}
+
 }  // namespace
 
 struct ZipWriter::State {
@@ -37,7 +44,10 @@ ZipWriter::ZipWriter(const fs::path& path) : state_(std::make_unique<State>()) {
   state_->path = path;
   state_->beside = path.parent_path() / fmt::format(".{}.part", path.filename().native());
   fs::remove(state_->beside);  // of an export that died, or a link that somebody put there
-  state_->zip = zipOpen64(state_->beside.c_str(), APPEND_STATUS_CREATE);
+  zlib_filefunc64_def files{};
+  fill_fopen64_filefunc(&files);
+  files.zopen64_file = open_new;
+  state_->zip = zipOpen2_64(state_->beside.c_str(), APPEND_STATUS_CREATE, nullptr, &files);
   if (state_->zip == nullptr) state_->check(ZIP_ERRNO, "create");
 }
 

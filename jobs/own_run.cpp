@@ -1,5 +1,7 @@
 #include "jobs/own_run.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
@@ -10,6 +12,7 @@
 #include "jobs/base/files.hpp"
 #include "jobs/base/foreign_files.hpp"
 #include "jobs/base/hash.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/run_secret.hpp"
 
 namespace nkigrid::jobs {
@@ -28,9 +31,12 @@ std::filesystem::path state_folder() {
   return home.empty() ? home : home / ".local/state/nkigrid";
 }
 
+/// Of this very run as it stands: a note speaks neither for a run of the same name, whose sender has not its secrets,
+/// nor for more episodes, other models or a larger budget.
 std::string note_of(const Run& run, const std::string& secret) {
   Sha256 content;
-  content.field(run.run_id);
+  for (const auto& part : {run.run_id, run.secret, run.log_key, read_foreign_file(run.folder, "grid.yaml")})
+    content.field(part);
   for (const auto& right : rights_of(run.grid)) content.field(right);
   return to_hex(hmac_sha256(secret, content.hex()));
 }
@@ -43,14 +49,33 @@ std::vector<std::string> words_of(const ServerSpec& server) {
   return words;
 }
 
-std::string starts(const std::vector<std::string>& words) { return fmt::format("starts {}", fmt::join(words, " ")); }
+/// A word that its reader can tell from those beside it, in one line and of bounded length: what is signed is the grid.
+std::string shown_word(const std::string& word) {
+  constexpr std::string_view kPlain = "._/:=,+@%-$";
+  constexpr std::size_t kMostBytes = 400;
+  const auto is_plain = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && word.size() <= kMostBytes && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string line;
+  for (const char c : shell_word(to_valid_utf8(word)))
+    line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  return elide_middle(line, kMostBytes);
+}
+
+std::string starts(const std::vector<std::string>& words) {
+  constexpr std::size_t kMostBytes = 4000;
+  std::string text = "starts";
+  for (const auto& word : words) text += " " + shown_word(word);
+  return elide_middle(text, kMostBytes);
+}
 
 /// What each backend has this machine run without walls. Every backend says: one that does not fails to compile.
 std::vector<std::string> programs_of(const SimSpec&) { return {}; }
 std::vector<std::string> programs_of(const NeuronSpec& neuron) {
   std::vector<std::string> programs;
   if (neuron.python != "auto") programs.push_back(starts({neuron.python}));
-  if (neuron.libnrt != "auto") programs.push_back(fmt::format("loads {}", neuron.libnrt));
+  if (neuron.libnrt != "auto") programs.push_back(fmt::format("loads {}", shown_word(neuron.libnrt)));
   return programs;
 }
 std::vector<std::string> programs_of(const CommandSpec& command) {
@@ -63,11 +88,12 @@ void add_secret(std::vector<std::string>& rights, const KeySource& secret, const
     case KeySource::Kind::none:
       return;
     case KeySource::Kind::env:
-      return rights.push_back(fmt::format("sends ${} to {}", secret.value, to.endpoint));
+      return rights.push_back(fmt::format("sends ${} to {}", shown_word(secret.value), shown_word(to.endpoint)));
     case KeySource::Kind::file:
-      return rights.push_back(fmt::format("sends {} to {}", secret.value, to.endpoint));
+      return rights.push_back(fmt::format("sends {} to {}", shown_word(secret.value), shown_word(to.endpoint)));
     case KeySource::Kind::command:
-      return rights.push_back(fmt::format("{}, sends what it prints to {}", starts(secret.command), to.endpoint));
+      return rights.push_back(
+          fmt::format("{}, sends what it prints to {}", starts(secret.command), shown_word(to.endpoint)));
   }
 }
 
@@ -84,8 +110,8 @@ std::vector<std::string> rights_of(const Grid& grid, UsedPart part) {
     for (const auto& header : remote->headers) add_secret(rights, header.secret, *remote);
     const auto* bedrock = std::get_if<Bedrock>(&model.api);
     if (bedrock != nullptr && remote->key.kind == KeySource::Kind::none)
-      rights.push_back(fmt::format("proves to {} that it has the AWS account {}", remote->endpoint,
-                                   bedrock->account.empty() ? "of your environment" : bedrock->account));
+      rights.push_back(fmt::format("proves to {} that it has the AWS account {}", shown_word(remote->endpoint),
+                                   bedrock->account.empty() ? "of your environment" : shown_word(bedrock->account)));
   }
   return rights;
 }

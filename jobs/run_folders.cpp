@@ -17,12 +17,21 @@ void require_own_folder(const fs::path& folder) {
                                          folder.native()));
 }
 
+/// Links to files are refused where one is opened.
+void require_file(const fs::directory_entry& link) {
+  std::error_code ignored;
+  if (!link.is_regular_file(ignored)) require_own_folder(link.path());
+}
+
 }  // namespace
 
 void require_own_folders(const fs::path& run) {
-  for (const char* name : {"inputs", "plan", "log", "log/locks", "log/damaged", "log/endpoints", "log/refused",
-                           "log/servers", "log/stopped_by", "tables", "scripts"})
+  for (const char* name : {"inputs", "plan", "log", "tables", "scripts"}) {
     require_own_folder(run / name);
+    std::error_code ended;
+    for (fs::recursive_directory_iterator entry(run / name, ended), end; !ended && entry != end; entry.increment(ended))
+      if (entry->is_symlink()) require_file(*entry);
+  }
 }
 
 fs::path make_own_folder(const fs::path& run, const char* name) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "jobs/base/error.hpp"
+#include "jobs/base/text.hpp"
 #include "jobs/endpoints.hpp"
 #include "slurm/array_text.hpp"
 #include "slurm/request_parts.hpp"
@@ -350,17 +351,6 @@ std::string sbatch_script(const JobRequest& request) {
   if (!r.mail_user.empty()) head += option("mail-user", r.mail_user) + "#SBATCH --mail-type=END,FAIL\n";
   for (const auto& line : r.extra) head += extra_option(line);
   return head + request.script.substr(request.script.find('\n') + 1);
-}
-
-std::string shell_word(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'')
-      text += "'\\''";
-    else
-      text += c;
-  }
-  return text + "'";
 }
 
 namespace {

@@ -74,9 +74,6 @@ std::optional<std::uint32_t> elements_that_fit(const jobs::SlurmSpec& spec, cons
 /// The same request as a script that `sbatch` accepts by hand.
 std::string sbatch_script(const JobRequest& request);
 
-/// A word for a POSIX shell.
-std::string shell_word(std::string_view word);
-
 /// The environment of our process reduced to an allow-list: nothing of an outer job, no key. PATH is made absolute.
 std::vector<std::string> allowed_environment(char** environment);
 

@@ -125,6 +125,17 @@ std::string elide_middle(std::string_view text, std::size_t max_bytes) {
   return fmt::format("{}\n... [{} bytes left out] ...\n{}", text.substr(0, head), tail - head, text.substr(tail));
 }
 
+std::string shell_word(std::string_view word) {
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'')
+      text += "'\\''";
+    else
+      text += c;
+  }
+  return text + "'";
+}
+
 std::string strip_terminal_codes(std::string_view text) {
   std::string out;
   out.reserve(text.size());

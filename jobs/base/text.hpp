@@ -26,6 +26,9 @@ std::string elide_middle(std::string_view text, std::size_t max_bytes);
 /// through it.
 std::string printable(std::string_view text);
 
+/// A word for a POSIX shell.
+std::string shell_word(std::string_view word);
+
 /// Removes ANSI escape sequences and carriage returns that overwrite a line (each becomes a newline).
 std::string strip_terminal_codes(std::string_view text);
 
