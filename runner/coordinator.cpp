@@ -24,6 +24,9 @@ void Coordinator::handle(const mpi::Incoming& message) {
     case Tag::done:
       for (const auto& done : decode_done(message.bytes)) dealer_.take(done);
       break;
+    case Tag::spent:
+      for (const auto& spent : decode_spent(message.bytes)) dealer_.spend(spent);
+      break;
     case Tag::trouble:
       take_trouble(decode_trouble(message.bytes));
       break;
@@ -44,15 +47,23 @@ void Coordinator::handle(const mpi::Incoming& message) {
     default:
       break;
   }
+  close_cells();
   deal_to_ranks();
   maybe_finish();
 }
 
 void Coordinator::tick() {
   dealer_.set_elapsed(clock_.monotonic() - started_);
+  close_cells();
   if (dealer_.stopped()) drain(false);  // a budget: what is in flight is paid for and may end
   progress_.show(state());
   maybe_finish();
+}
+
+/// What a budget of a model or a cell ends: its lanes stop behind the turn that they are at.
+void Coordinator::close_cells() {
+  const auto cells = dealer_.take_closed();
+  if (!cells.empty()) tell_all(Tag::close_cells, encode(Cells{cells}), "close cells");
 }
 
 void Coordinator::take_trouble(const Trouble& trouble) {

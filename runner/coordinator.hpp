@@ -41,6 +41,7 @@ class Coordinator {
   void take_want(int rank, const Want& want);
   void deal_to_ranks();
   void drain(bool at_once);
+  void close_cells();
   void tell_draining();
   void take_trouble(const Trouble& trouble);
   void maybe_finish();

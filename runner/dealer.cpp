@@ -7,41 +7,18 @@
 #include <fmt/core.h>
 
 namespace nkigrid::runner {
-namespace {
-
-void add(Spent& spent, double usd, std::uint64_t tokens) {
-  spent.usd += usd;
-  spent.tokens += tokens;
-}
-
-/// Which limit of a budget is used up, or "".
-std::string used_up(const jobs::Budget& budget, const Spent& spent, Seconds elapsed) {
-  if (budget.usd && spent.usd >= *budget.usd) return fmt::format("budget.usd {}", *budget.usd);
-  if (budget.tokens && spent.tokens >= *budget.tokens) return fmt::format("budget.tokens {}", *budget.tokens);
-  if (budget.wall && elapsed >= *budget.wall) return fmt::format("budget.wall {} s", budget.wall->count());
-  return {};
-}
-
-}  // namespace
 
 Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order,
                const log::Ledger& ledger, bool with_parked, std::uint32_t owner)
     : plan_(plan),
       grid_(grid),
       first_attempt_(owner),
-      spent_models_(grid.models.size()),
-      spent_cells_(plan.cells.size()),
+      budgets_(plan, grid, ledger, order, with_parked),
       stopped_models_(grid.models.size()),
       stopped_cells_(plan.cells.size()),
       episodes_(order.size()) {
-  for (const auto& cell : plan.cells) {
-    const auto at = std::find_if(grid.models.begin(), grid.models.end(),
-                                 [&](const auto& model) { return model.name == cell.model; });
-    model_of_cell_.push_back(static_cast<std::uint32_t>(at - grid.models.begin()));
-  }
   for (const auto episode : order) {
     const auto& state = ledger.states[episode];
-    spend(episode, state.spent_usd, state.spent_tokens);
     if (const auto& end = ledger.ends[episode]; state.is_scored() && end) {
       ++scored_;
       passed_ += end->outcome == Outcome::pass ? 1 : 0;
@@ -63,10 +40,7 @@ Dealer::Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::
     if (state.suspect) blame_.suspect(episode);
     waiting_.add(episode);
   }
-  const auto has_wall = [](const auto& of) { return of.budget.wall.has_value(); };
-  has_wall_budget_ = grid.budget.wall || std::any_of(grid.models.begin(), grid.models.end(), has_wall) ||
-                     std::any_of(plan.cells.begin(), plan.cells.end(), has_wall);
-  for (std::uint32_t cell = 0; cell < plan.cells.size(); ++cell) check_budgets(cell);
+  check_all_budgets();
 }
 
 bool Dealer::may_deal(std::uint32_t episode) const {
@@ -98,7 +72,6 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
     work.push_back({.episode = *episode,
                     .attempt = ++tries.attempts,
                     .dead_attempt = std::exchange(tries.dead_attempt, 0),
-                    .dead_is_spent = tries.dead_is_spent,
                     .dead_node = tries.last_node,
                     .resumed = tries.has_history});
   }
@@ -106,7 +79,6 @@ std::vector<Assignment> Dealer::deal(std::uint32_t count, const std::string& nod
 }
 
 void Dealer::take(const Done& done) {
-  spend(done.episode, done.cost_usd, done.tokens);
   auto& tries = tries_.at(done.episode);
   if (std::exchange(tries.in_flight, false)) --in_flight_;
   tries.has_history = tries.has_history || done.begun;
@@ -117,13 +89,11 @@ void Dealer::take(const Done& done) {
       tries.dead_attempt = done.dead_attempt;  // its row is still to be written
     } else {
       tries.dead_attempt = tries.attempts;
-      tries.dead_is_spent = true;
     }
   } else if (is_scored(done.outcome)) {
     ++scored_;
     passed_ += done.outcome == Outcome::pass ? 1 : 0;
     tries_.erase(done.episode);
-    check_budgets(plan_.episodes[done.episode].cell);
     return;
   } else {
     ++failed_attempts_;
@@ -134,7 +104,6 @@ void Dealer::take(const Done& done) {
     if (!log::is_of_node(done.outcome)) ++tries.infra_failures;
   }
   put_back(done.episode, tries);
-  check_budgets(plan_.episodes[done.episode].cell);
 }
 
 /// It stays outstanding: it waits again, or is parked with its reason in the log until `resume --parked`.
@@ -176,23 +145,31 @@ std::vector<std::uint32_t> Dealer::resumed() const {
   return episodes;
 }
 
-void Dealer::spend(std::uint32_t episode, double usd, std::uint64_t tokens) {
-  const auto cell = plan_.episodes[episode].cell;
-  add(spent_, usd, tokens);
-  add(spent_models_[model_of(cell)], usd, tokens);
-  add(spent_cells_[cell], usd, tokens);
+void Dealer::spend(const Spent& spent) {
+  budgets_.spend(spent.cell, spent.cost_usd, spent.tokens);
+  check_budgets(spent.cell);
 }
 
 void Dealer::check_budgets(std::uint32_t cell) {
-  const auto& spec = plan_.cells[cell];
-  const auto& model = grid_.models[model_of(cell)];
-  if (const auto limit = used_up(grid_.budget, spent_, elapsed_); !limit.empty())
-    stop_all("budget: " + limit + " is used up");
-  if (const auto limit = used_up(model.budget, spent_models_[model_of(cell)], elapsed_); !limit.empty())
-    stop(stopped_models_[model_of(cell)], fmt::format("budget: {} of model {} is used up", limit, model.name),
-         Whose::model);
-  if (const auto limit = used_up(spec.budget, spent_cells_[cell], elapsed_); !limit.empty())
-    stop(stopped_cells_[cell], fmt::format("budget: {} of cell {} is used up", limit, spec.id), Whose::cell);
+  const auto words = [](const std::string& limit, const std::string& whose) {
+    return fmt::format("budget: {}{} is used up (give a larger one in the grid, and run it again)", limit, whose);
+  };
+  if (const auto limit = budgets_.of_run(); !limit.empty() && !stopped_) stop_all(words(limit, ""));
+  const auto model = model_of(cell);
+  if (const auto limit = budgets_.of_model(model); !limit.empty() && !stopped_models_[model]) {
+    for (std::uint32_t other = 0; other < plan_.cells.size(); ++other) {
+      if (model_of(other) == model) closed_.push_back(other);
+    }
+    stop(stopped_models_[model], words(limit, " of model " + grid_.models[model].name), Whose::model);
+  }
+  if (const auto limit = budgets_.of_cell(cell); !limit.empty() && !stopped_cells_[cell]) {
+    closed_.push_back(cell);
+    stop(stopped_cells_[cell], words(limit, " of cell " + plan_.cells[cell].id), Whose::cell);
+  }
+}
+
+void Dealer::check_all_budgets() {
+  for (std::uint32_t cell = 0; cell < plan_.cells.size(); ++cell) check_budgets(cell);
 }
 
 /// Cells stop by the dozen when the time is nearly over: one says it for all.
@@ -225,9 +202,8 @@ void Dealer::stop_all(const std::string& reason) {
 }
 
 void Dealer::set_elapsed(Seconds wall) {
-  elapsed_ = wall;
-  if (!has_wall_budget_) return;
-  for (std::uint32_t cell = 0; cell < plan_.cells.size(); ++cell) check_budgets(cell);
+  budgets_.set_elapsed(wall);
+  if (budgets_.has_wall()) check_all_budgets();
 }
 
 }  // namespace nkigrid::runner

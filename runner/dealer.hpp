@@ -5,10 +5,12 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "jobs/grid/grid.hpp"
 #include "jobs/plan.hpp"
+#include "runner/budgets.hpp"
 #include "runner/log/ledger.hpp"
 #include "runner/log/node_blame.hpp"
 #include "runner/messages.hpp"
@@ -16,19 +18,13 @@
 
 namespace nkigrid::runner {
 
-/// What a model, a cell or the run has used up, against its budget.
-struct Spent {
-  double usd = 0;
-  std::uint64_t tokens = 0;
-};
-
 /// Rank 0's book: which episodes wait, which are in flight, which are parked. Pure state, no communication, no clock.
 /// Dealing and taking back cost O(1) an episode, whatever has stopped or failed; stopping a model or a cell costs one
 /// pass.
 class Dealer {
  public:
   /// @param order episodes of this shard, in the order to deal them
-  /// @param ledger states at the start; budgets start at what all its attempts have spent
+  /// @param ledger states at the start; budgets start at what all attempts have spent
   /// @param owner the lowest number that a new attempt may have (ShardLock::owner)
   Dealer(const jobs::Plan& plan, const jobs::Grid& grid, std::vector<std::uint32_t> order, const log::Ledger& ledger,
          bool with_parked, std::uint32_t owner = 1);
@@ -41,6 +37,9 @@ class Dealer {
   /// drained one stays outstanding.
   void take(const Done& done);
 
+  void spend(const Spent& spent);  ///< what replies cost, against the budgets
+  /// Cells that a budget has closed since this was asked last: what is in flight of them is to stop between turns.
+  std::vector<std::uint32_t> take_closed() { return std::exchange(closed_, {}); }
   void stop_model(const std::string& model, const std::string& reason);  ///< its episodes are dealt no more
   void stop_cell(const std::string& cell, const std::string& reason);
   void stop_all(const std::string& reason);  ///< nothing is dealt any more
@@ -72,20 +71,19 @@ class Dealer {
     std::uint32_t attempts = 0;
     std::uint32_t infra_failures = 0;  ///< of earlier sessions, and the endpoint's; blame_ counts the nodes'
     std::uint32_t dead_attempt = 0;
-    bool dead_is_spent = false;  ///< it died in this session, which was told its cost
     bool has_history = false, in_flight = false, parked = false;
     std::uint64_t dealt = 0;  ///< dealt() when it was dealt last
     std::string last_node;
     std::string failed_on;  ///< the node whose own failure was the newest, or ""
   };
-  std::uint32_t model_of(std::uint32_t cell) const { return model_of_cell_[cell]; }
+  std::uint32_t model_of(std::uint32_t cell) const { return budgets_.model_of(cell); }
   bool may_deal(std::uint32_t episode) const;
   const std::string& failed_on(std::uint32_t episode) const;
   void put_back(std::uint32_t episode, Tries& tries);
   void see_node(const Done& done, const Tries& tries);
   void stop_without_nodes(const Done& done);
-  void spend(std::uint32_t episode, double usd, std::uint64_t tokens);
   void check_budgets(std::uint32_t cell);
+  void check_all_budgets();
   enum class Whose { model, cell, run };
   void stop(bool& stopped, const std::string& reason, Whose whose);
   void tell(const std::string& reason, Whose whose);
@@ -97,12 +95,10 @@ class Dealer {
   std::unordered_map<std::uint32_t, Tries> tries_;
   log::NodeBlame blame_;         ///< of this session, in which a node that was mended is as good as any
   std::set<std::string> nodes_;  ///< at work, in this session
-  std::vector<std::uint32_t> model_of_cell_;
-  std::vector<Spent> spent_models_, spent_cells_;  ///< parallel to grid.models and plan.cells
+  Budgets budgets_;
+  std::vector<std::uint32_t> closed_;  ///< take_closed()
   std::deque<bool> stopped_models_, stopped_cells_;
-  Spent spent_;
-  Seconds elapsed_{0};
-  bool has_wall_budget_ = false, stopped_ = false;
+  bool stopped_ = false;
   bool told_other_ = false;  ///< a reason that is no model's
   std::string stopped_by_, last_failure_;
   std::uint64_t episodes_ = 0, scored_ = 0, passed_ = 0, failed_attempts_ = 0, in_flight_ = 0, dealt_ = 0;

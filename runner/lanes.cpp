@@ -8,8 +8,8 @@
 
 #include "jobs/base/error.hpp"
 #include "runner/agent/agent.hpp"
+#include "runner/budgets.hpp"
 #include "runner/gated_model.hpp"
-#include "runner/tally.hpp"
 
 namespace nkigrid::runner {
 namespace {
@@ -62,7 +62,11 @@ void Bell::wait(Seconds at_most) {
   pending_ = false;
 }
 
-LanePool::LanePool(const LaneContext& context, Bell& bell, std::uint32_t lanes) : context_(context), bell_(bell) {
+LanePool::LanePool(const LaneContext& context, Bell& bell, std::uint32_t lanes)
+    : context_(context),
+      bell_(bell),
+      closed_cells_(context.run.plan.cells.size()),
+      tells_costs_(has_budget(context.run.grid)) {
   threads_.reserve(lanes);
   for (std::uint32_t i = 0; i < lanes; ++i) threads_.emplace_back([this](std::stop_token stop) { work(stop); });
 }
@@ -121,7 +125,7 @@ LanePool::Events LanePool::take_events() {
 
 bool LanePool::idle() const {
   std::lock_guard lock(mutex_);
-  return running_ == 0 && waiting_.empty() && events_.done.empty() && events_.troubles.empty();
+  return running_ == 0 && waiting_.empty() && events_.done.empty() && events_.troubles.empty() && events_.spent.empty();
 }
 
 void LanePool::work(std::stop_token stop) {
@@ -141,8 +145,13 @@ void LanePool::work(std::stop_token stop) {
   }
 }
 
-bool LanePool::may_begin(const jobs::CellSpec& cell) {
-  if (closed_) return false;
+void LanePool::close_cells(const std::vector<std::uint32_t>& cells) {
+  for (const auto cell : cells) closed_cells_[cell] = true;
+}
+
+bool LanePool::may_begin(std::uint32_t number) {
+  if (closed_ || closed_cells_[number]) return false;
+  const auto& cell = context_.run.plan.cells[number];
   if (context_.turns.fits(cell, context_.clock.monotonic())) return true;
   report(Trouble{.exit_code = ExitCode::incomplete,
                  .reason = fmt::format("time limit: no turn of cell {} can end in the time left", cell.id),
@@ -165,7 +174,7 @@ bool LanePool::is_outage(const jobs::CellSpec& cell, const model::ChatError& err
 void LanePool::run_one(const Assignment& assignment) {
   const auto& planned = context_.run.plan.episodes[assignment.episode];
   const auto& cell = context_.run.plan.cells[planned.cell];
-  if (!may_begin(cell)) {
+  if (!may_begin(planned.cell)) {
     report(not_begun(assignment, context_.node));
     return;
   }
@@ -194,15 +203,15 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
   std::vector<log::LoggedTurn> history;
   if (assignment.resumed) history = context_.histories.take(assignment.episode);
   if (assignment.dead_attempt > 0) {
-    const auto row = killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history);
-    context_.journal.append(row);
-    if (!assignment.dead_is_spent) done.cost_usd = row.cost_usd, done.tokens = row.tokens_in + row.tokens_out;
+    context_.journal.append(
+        killed_row({id.episode, id.key, assignment.dead_attempt}, task, assignment.dead_node, history));
   }
   const bool takes_over = !history.empty() && !history.back().turn;
   Tally tally(done, context_.turns, context_.clock, cell.id, takes_over);
   const auto append = [&](const log::Record& record) {
     context_.journal.append(record);
     tally.see(record);
+    if (tells_costs_) report(planned.cell, tally.take_cost());
   };
   const agent::EpisodeJob job{.id = id,
                               .grid = run.grid,
@@ -214,7 +223,7 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
                               .node = context_.node,
                               .rank = context_.rank};
   GatedModel gated(*context_.models.at(cell.model), context_.clock,
-                   {.may_begin = [&] { return may_begin(cell); },
+                   {.may_begin = [&] { return may_begin(planned.cell); },
                     .is_outage = [&](const model::ChatError& error) { return is_outage(cell, error); },
                     .waited = [&](Seconds time) { tally.waited(time); }});
   agent::run_episode(job, gated, context_.device, append, context_.clock, drain_.get_token());
@@ -223,6 +232,16 @@ void LanePool::run_attempt(const Assignment& assignment, Done& done) {
 void LanePool::report(Done done) {
   std::lock_guard lock(mutex_);
   events_.done.push_back(std::move(done));
+}
+
+/// Rings: the sooner a budget is found used up, the fewer turns are begun beyond it.
+void LanePool::report(std::uint32_t cell, const Tally::Cost& cost) {
+  if (cost.tokens == 0 && cost.usd == 0) return;
+  {
+    std::lock_guard lock(mutex_);
+    events_.spent.push_back({cell, cost.tokens, cost.usd});
+  }
+  bell_.ring();
 }
 
 void LanePool::report(Trouble trouble) {

@@ -20,6 +20,7 @@
 #include "runner/messages.hpp"
 #include "runner/model/model.hpp"
 #include "runner/stop.hpp"
+#include "runner/tally.hpp"
 
 namespace nkigrid::runner {
 
@@ -65,10 +66,13 @@ class LanePool {
   void close();
   /// close(), and waits for retries and permits end, requests in flight get their grace.
   void drain();
+  /// Begins no turn of these cells (indices into plan.cells); turns in flight run on.
+  void close_cells(const std::vector<std::uint32_t>& cells);
 
   struct Events {
     std::vector<Done> done;
     std::vector<Trouble> troubles;
+    std::vector<Spent> spent;
   };
   Events take_events();
   bool idle() const;  ///< nothing waits, nothing runs
@@ -78,10 +82,11 @@ class LanePool {
   void work(std::stop_token stop);
   void run_one(const Assignment& assignment);
   void run_attempt(const Assignment& assignment, Done& done);
-  bool may_begin(const jobs::CellSpec& cell);
+  bool may_begin(std::uint32_t cell);
   bool is_outage(const jobs::CellSpec& cell, const model::ChatError& error);
   void report(Done done);
   void report(Trouble trouble);
+  void report(std::uint32_t cell, const Tally::Cost& cost);
 
   const LaneContext& context_;
   Bell& bell_;
@@ -91,6 +96,8 @@ class LanePool {
   std::uint32_t running_ = 0;
   Events events_;
   std::atomic<bool> closed_{false};
+  std::vector<std::atomic<bool>> closed_cells_;  ///< parallel to plan.cells
+  bool tells_costs_;                             ///< the grid has a budget
   std::stop_source drain_;
   std::vector<std::jthread> threads_;
 };

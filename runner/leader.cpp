@@ -15,6 +15,7 @@
 #include "jobs/forecast/simulation.hpp"
 #include "runner/log/costs.hpp"
 #include "runner/log/segment.hpp"
+#include "runner/log/spent.hpp"
 #include "runner/log/stopped_by.hpp"
 
 namespace nkigrid::runner {
@@ -37,7 +38,8 @@ jobs::EndpointPart endpoint_part(const RunOptions& options) {
 Leader Leader::make(const jobs::Run& run, mpi::Comm& comm, const Clock& clock, const RunOptions& options) {
   ShardLock lock(run.folder, options.shard, run.plan.shards, options.ends_at ? kPredecessor : Seconds(0));
   log::note_stopped_by(run.log_folder(), options.shard, {});
-  const auto ledger = ledger_of(run);
+  auto ledger = ledger_of(run);
+  if (has_budget(run.grid)) log::add_unfinished_spend(run.plan, log::log_of(run), ledger);
   // What this run's episodes took so far corrects the costs it was frozen with.
   const auto seconds = jobs::expected_seconds(run.grid, run.plan, log::relearn_costs(run, ledger));
   auto order = jobs::dealing_order(run.plan, seconds, options.shard);

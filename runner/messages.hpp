@@ -16,12 +16,14 @@ enum class Tag : int {
   want = 1,         ///< worker: Want
   done,             ///< worker: Done[]
   trouble,          ///< worker: Trouble
+  spent,            ///< worker: Spent[], where the grid has a budget
   permit_wanted,    ///< worker: model name
   permit_returned,  ///< worker: model name
   sealed,           ///< worker: Trouble (empty reason: sealed well)
   work,             ///< rank 0: Assignment[]
   permit_granted,   ///< rank 0: model name
   drain,            ///< rank 0: Drain
+  close_cells,      ///< rank 0: Cells
   finish,           ///< rank 0: nothing is left in flight; close and seal
   result,           ///< rank 0: RunResult
   start,            ///< rank 0, first of all: Start
@@ -60,8 +62,7 @@ struct Assignment {
   std::uint32_t episode = 0;  ///< index into plan.episodes
   std::uint32_t attempt = 1;
   std::uint32_t dead_attempt =
-      0;                       ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
-  bool dead_is_spent = false;  ///< rank 0 knows what the dead attempt cost
+      0;  ///< an earlier attempt without an end, whose `killed` row the new owner writes; 0: none
   std::string dead_node;
   bool resumed = false;  ///< an earlier attempt may have left turns to continue from
 };
@@ -75,8 +76,18 @@ struct Done {
   bool on_device = false;  ///< log::was_on_device()
   std::string node;
   std::string reason;  ///< of an infrastructure outcome
+};
+
+/// What replies of a cell cost, told as they come: a budget is reached within an episode, not behind it.
+struct Spent {
+  std::uint32_t cell = 0;  ///< index into plan.cells
   std::uint64_t tokens = 0;
   double cost_usd = 0;
+};
+
+/// Cells whose budget, or whose model's, is used up: begin no turn of theirs.
+struct Cells {
+  std::vector<std::uint32_t> cells;  ///< indices into plan.cells
 };
 
 /// Something that stops the run or, where `model` or `cell` is named, that model's or cell's episodes.
@@ -91,6 +102,8 @@ struct Trouble {
 std::string encode(const Want&);
 std::string encode(const std::vector<Assignment>&);
 std::string encode(const std::vector<Done>&);
+std::string encode(const std::vector<Spent>&);
+std::string encode(const Cells&);
 std::string encode(const Trouble&);
 std::string encode(const RunResult&);
 std::string encode(const Start&);
@@ -99,6 +112,8 @@ std::string encode(const Drain&);
 Want decode_want(std::string_view);
 std::vector<Assignment> decode_work(std::string_view);
 std::vector<Done> decode_done(std::string_view);
+std::vector<Spent> decode_spent(std::string_view);
+Cells decode_cells(std::string_view);
 Trouble decode_trouble(std::string_view);
 RunResult decode_result(std::string_view);
 Start decode_start(std::string_view);

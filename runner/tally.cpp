@@ -11,8 +11,8 @@ void Tally::see(const log::Record& record) {
   const auto now = clock_.monotonic();
   if (const auto* reply = std::get_if<log::Reply>(&record)) {
     if (std::exchange(takes_over_, false)) return;
-    done_.tokens += reply->tokens_in + reply->tokens_out;
-    done_.cost_usd += reply->cost_usd;
+    cost_.tokens += std::uint64_t{reply->tokens_in} + reply->tokens_out;
+    cost_.usd += reply->cost_usd;
     return;
   }
   if (std::holds_alternative<log::Turn>(record)) turns_.saw_turn(cell_, now - last_);

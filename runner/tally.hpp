@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "jobs/base/clock.hpp"
 #include "runner/log/records.hpp"
@@ -23,8 +24,16 @@ class Tally {
 
   void see(const log::Record& record);
 
+  struct Cost {
+    std::uint64_t tokens = 0;
+    double usd = 0;
+  };
+  /// What replies cost since this was asked last.
+  Cost take_cost() { return std::exchange(cost_, {}); }
+
  private:
   Done& done_;
+  Cost cost_;
   TurnClock& turns_;
   const Clock& clock_;
   const std::string& cell_;

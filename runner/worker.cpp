@@ -10,6 +10,7 @@ Worker::Worker(mpi::Comm& comm, LanePool& lanes, RankPermits& permits, std::stri
 bool Worker::pump(Seconds now) {
   auto events = lanes_.take_events();
   for (const auto& trouble : events.troubles) send(Tag::trouble, encode(trouble), "report trouble");
+  if (!events.spent.empty()) send(Tag::spent, encode(events.spent), "report costs");
   if (!events.done.empty()) send(Tag::done, encode(events.done), "report results");
   const auto permits = permits_.take_outgoing();
   for (const auto& model : permits.wanted) send(Tag::permit_wanted, model, "ask for a permit");
@@ -20,7 +21,7 @@ bool Worker::pump(Seconds now) {
   std::optional<Want> want;
   if (started_ && !finishing_) want = requests_.ask(lanes_.lanes(), lanes_.idle_lanes(), lanes_.queued(), node_, now);
   if (want) send(Tag::want, encode(*want), "ask for episodes");
-  return want || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() ||
+  return want || !events.spent.empty() || !events.done.empty() || !events.troubles.empty() || !permits.wanted.empty() ||
          !permits.returned.empty() || !permits.granted.empty();
 }
 
@@ -41,6 +42,9 @@ void Worker::handle(const mpi::Incoming& message) {
       break;
     case Tag::drain:
       decode_drain(message.bytes).at_once ? lanes_.drain() : lanes_.close();
+      break;
+    case Tag::close_cells:
+      lanes_.close_cells(decode_cells(message.bytes).cells);
       break;
     case Tag::finish:
       finishing_ = true;

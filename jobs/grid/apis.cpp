@@ -21,7 +21,7 @@ namespace {
 
 // synthetic
 
-void read_own(Fields& fields, const Folders& folders, const std::string& model, Synthetic& api) {
+void read_own(Fields& fields, const Folders& all, const std::string& model, Synthetic& api) {
   auto& problems = fields.problems();
   const auto* node = fields.find("profile");
   const Place place = node != nullptr ? node->place : fields.place();
@@ -33,6 +33,7 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
     return;
   }
   const auto wanted = fs::path("profiles") / (api.profile + ".yaml");
+  const auto folders = all.of(place);
   const auto file = folders.find(wanted);
   if (!file) {
     problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}{}", api.profile, api.profile,
@@ -148,7 +149,7 @@ void read_own(Fields& fields, const Folders& folders, const std::string& model, 
   const auto* node = fields.require("run");
   api.model = fields.text("model", model);
   if (node == nullptr) return;
-  api.run = fs::absolute(folders.base / fields.text("run", "")).lexically_normal();
+  api.run = fs::absolute(folders.of(node->place).base / fields.text("run", "")).lexically_normal();
   api.run_hash = fields.text("run_hash", "");
   if (!api.run_hash.empty()) return;  // frozen
   try {

@@ -11,6 +11,10 @@
 namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 
+Folders Folders::of(Place place) const {
+  return {place.source < beside.size() ? beside[place.source] : base, configs, beside};
+}
+
 std::optional<fs::path> Folders::find(const fs::path& name) const {
   std::error_code ignored;
   if (name.is_absolute()) return fs::exists(name, ignored) ? std::optional(name) : std::nullopt;

@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "jobs/grid/problems.hpp"
 
 namespace nkigrid::jobs {
 
@@ -11,6 +14,11 @@ struct Folders {
   std::filesystem::path base;  ///< first: the grid file's folder, or RUN/inputs of a frozen grid
   std::filesystem::path
       configs;  ///< then: what the project ships; empty for a frozen grid, which needs nothing from outside
+  std::vector<std::filesystem::path> beside =
+      {};  ///< by Place::source: the folder of each text that the grid is put together from; none: `base`
+
+  /// The same for a value at `place`: what a file names stands beside that file, whoever includes it.
+  Folders of(Place place) const;
 
   /// The path of an existing file or folder, or nothing.
   std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;

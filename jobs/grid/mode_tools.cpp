@@ -38,7 +38,7 @@ void read_offer(const YamlNode& node, const std::string& path, ModeTools& tools,
     problems.add(node.place, fmt::format("{} lacks compile_kernel (a kernel is submitted by it); add it", path));
 }
 
-void read_docs(Fields& fields, const Folders& folders, ModeTools& tools) {
+void read_docs(Fields& fields, const Folders& all, ModeTools& tools) {
   auto& problems = fields.problems();
   const auto* node = fields.find("docs");
   const auto name = fields.text("docs", "");
@@ -51,6 +51,7 @@ void read_docs(Fields& fields, const Folders& folders, ModeTools& tools) {
     return;
   }
   if (node == nullptr || node->kind != YamlNode::Kind::scalar) return;
+  const auto folders = all.of(node->place);
   const auto folder = folders.find(name);
   if (!folder || !fs::is_directory(*folder)) {
     problems.add(node->place, fmt::format("no folder '{}'{}", name, folders.looked_in()));

@@ -15,18 +15,24 @@ namespace nkigrid::jobs {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kDeepestInclude = 8;
+constexpr std::size_t kDeepestInclude = 8;
 
 YamlNode* child_of(YamlNode& map, std::string_view key) {
   const auto at = std::find_if(map.items.begin(), map.items.end(), [&](const auto& item) { return item.key == key; });
   return at == map.items.end() ? nullptr : &*at;
 }
 
-void replace(YamlNode& map, YamlNode by) {
-  if (auto* own = child_of(map, by.key))
-    *own = std::move(by);
-  else
+/// An empty value takes out what it is laid over. @returns whether there was something of its key
+bool replace(YamlNode& map, YamlNode by) {
+  auto* own = child_of(map, by.key);
+  const bool was_there = own != nullptr;
+  if (!was_there)
     map.items.push_back(std::move(by));
+  else if (by.kind == YamlNode::Kind::null)
+    map.items.erase(map.items.begin() + (own - map.items.data()));
+  else
+    *own = std::move(by);
+  return was_there;
 }
 
 /// `over` upon `base`: sections that are maps in both are laid together by the names in them.
@@ -57,56 +63,74 @@ YamlNode* take_section(YamlNode& tree, std::string_view key, YamlNode& taken) {
   return &taken;
 }
 
-std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders, int depth, Problems& problems);
+/// Reads the layers of one grid.
+class Layers {
+ public:
+  Layers(Folders& folders, Problems& problems) : folders_(folders), problems_(problems) {}
 
-/// Adds what one `include` names; a problem of that file is one of the place that names it.
-void add_included(YamlNode& base, const PlacedText& named, const Folders& folders, int depth, Problems& problems) {
-  const auto file = folders.find(named.text);
-  std::error_code none;
-  if (file && fs::symlink_status(*file, none).type() != fs::file_type::regular) {
-    problems.add(named.place,
-                 fmt::format("'{}' is no regular file (a link is none); include a grid file itself", file->native()));
-    return;
+  /// The file over what it includes. The grid itself is named by its user, what it includes a stranger may have.
+  std::optional<YamlNode> read(const fs::path& file, std::uint32_t source) {
+    auto tree = parse_yaml(files_.empty() ? read_file(file) : read_named_file(file), problems_, source);
+    YamlNode include;
+    if (!tree || take_section(*tree, "include", include) == nullptr) return tree;
+    files_.push_back(file);
+    YamlNode base;
+    base.kind = YamlNode::Kind::map;
+    base.place = tree->place;
+    const auto before = problems_.size();
+    for (const auto& named : read_texts(include, "include", problems_)) add(base, named);
+    files_.pop_back();
+    if (problems_.size() > before) return std::nullopt;  // what is missing then is not the file's to mend
+    lay(base, std::move(*tree));
+    return base;
   }
-  if (!file) {
-    problems.add(named.place, fmt::format("no file '{}' to include{}", named.text, folders.looked_in()));
-    return;
-  }
-  if (depth >= kDeepestInclude) {
-    problems.add(named.place,
-                 fmt::format("'{}' is included {} files deep; does it include itself?", named.text, depth));
-    return;
-  }
-  Problems inside(file->native());
-  auto tree = read_layer(*file, {file->parent_path(), folders.configs}, depth + 1, inside);
-  for (const auto& problem : inside.sorted()) {
-    problems.add(named.place, fmt::format("in '{}', line {}: {}", file->native(), problem.line, problem.message));
-  }
-  if (!tree || tree->kind == YamlNode::Kind::null) return;
-  if (tree->kind != YamlNode::Kind::map) {
-    problems.add(named.place,
-                 fmt::format("'{}' is {} (a map of a grid's keys is wanted)", file->native(), describe(*tree)));
-    return;
-  }
-  move_to(*tree, named.place);
-  lay(base, std::move(*tree));
-}
 
-/// @param depth 0: the grid itself, which its user named; what it includes, a stranger may have
-std::optional<YamlNode> read_layer(const fs::path& file, const Folders& folders, int depth, Problems& problems) {
-  auto tree = parse_yaml(depth == 0 ? read_file(file) : read_named_file(file), problems);
-  YamlNode include;
-  if (!tree || take_section(*tree, "include", include) == nullptr) return tree;
-  YamlNode base;
-  base.kind = YamlNode::Kind::map;
-  base.place = tree->place;
-  for (const auto& named : read_texts(include, "include", problems))
-    add_included(base, named, folders, depth, problems);
-  lay(base, std::move(*tree));
-  return base;
-}
+ private:
+  void add(YamlNode& base, const PlacedText& named) {
+    const auto found = find(named);
+    if (!found) return;
+    const auto source = problems_.add_source(found->native());
+    folders_.beside.resize(source + 1, folders_.base);
+    folders_.beside[source] = found->has_parent_path() ? found->parent_path() : fs::path(".");
+    auto tree = read(*found, source);
+    if (!tree || tree->kind == YamlNode::Kind::null) return;
+    if (tree->kind != YamlNode::Kind::map) {
+      problems_.add(named.place,
+                    fmt::format("'{}' is {} (a map of a grid's keys is wanted)", found->native(), describe(*tree)));
+      return;
+    }
+    lay(base, std::move(*tree));
+  }
 
-/// The value of a `--set`; it has no place in any file.
+  /// A file that may be included, or nothing after a problem.
+  std::optional<fs::path> find(const PlacedText& named) {
+    const auto refuse = [&](const std::string& why) -> std::optional<fs::path> {
+      problems_.add(named.place, why);
+      return std::nullopt;
+    };
+    const auto folders = folders_.of(named.place);
+    const auto file = folders.find(named.text);
+    std::error_code none;
+    if (!file) return refuse(fmt::format("no file '{}' to include{}", named.text, folders.looked_in()));
+    if (fs::symlink_status(*file, none).type() != fs::file_type::regular)
+      return refuse(
+          fmt::format("'{}' is no regular file (a link is none); include a grid file itself", file->native()));
+    if (files_.size() >= kDeepestInclude)
+      return refuse(fmt::format("'{}' is included {} files deep", named.text, kDeepestInclude));
+    const auto is_same = [&](const fs::path& other) { return fs::equivalent(*file, other, none); };
+    const auto first = std::find_if(files_.begin(), files_.end(), is_same);
+    if (first == files_.end()) return file;
+    std::string chain;
+    for (auto at = first; at != files_.end(); ++at) chain += at->native() + " -> ";
+    return refuse(fmt::format("'{}' is included by itself ({}{}); take one out", named.text, chain, file->native()));
+  }
+
+  Folders& folders_;
+  Problems& problems_;
+  std::vector<fs::path> files_;  ///< that are being read, each included by the one before it
+};
+
+/// The value of a `--set`, which has a place of its own in messages.
 std::optional<YamlNode> set_value(const std::string& text, const std::string& set, Problems& problems) {
   Problems inside("--set");
   auto value = parse_yaml(text, inside);
@@ -114,7 +138,7 @@ std::optional<YamlNode> set_value(const std::string& text, const std::string& se
     problems.add({}, fmt::format("--set '{}': the value is no YAML", set));
     return std::nullopt;
   }
-  move_to(*value, {});
+  move_to(*value, {0, 0, problems.add_source(fmt::format("--set '{}'", set))});
   return value;
 }
 
@@ -138,7 +162,8 @@ YamlNode* section_of(YamlNode& map, std::string_view key, const std::string& set
   if (found == nullptr) found = &map.items.emplace_back();
   if (found->kind == YamlNode::Kind::map) return found;
   if (found->kind != YamlNode::Kind::null) {
-    problems.add({}, fmt::format("--set '{}': {} is {} in this grid, which has no keys", set, key, describe(*found)));
+    problems.add({}, fmt::format("--set '{}': {} is {} in this grid, which has no keys; set it whole", set, key,
+                                 describe(*found)));
     return nullptr;
   }
   found->kind = YamlNode::Kind::map;
@@ -162,14 +187,19 @@ void apply_set(YamlNode& tree, const std::string& set, Problems& problems) {
     path.remove_prefix(dot + 1);
   }
   value->key = path;
-  replace(*at, std::move(*value));
+  const bool takes_out = value->kind == YamlNode::Kind::null;
+  if (!replace(*at, std::move(*value)) && takes_out) {
+    at->items.pop_back();
+    problems.add(
+        {}, fmt::format("--set '{}': there is no '{}' to take out{}", set, path, did_you_mean(path, words_in(*at))));
+  }
 }
 
 }  // namespace
 
-std::optional<YamlNode> read_layers(const fs::path& file, const Folders& folders, const std::vector<std::string>& sets,
+std::optional<YamlNode> read_layers(const fs::path& file, Folders& folders, const std::vector<std::string>& sets,
                                     Problems& problems) {
-  auto tree = read_layer(file, folders, 0, problems);
+  auto tree = Layers(folders, problems).read(file, 0);
   if (!tree || tree->kind != YamlNode::Kind::map) return tree;
   for (const auto& set : sets) apply_set(*tree, set, problems);
   return tree;

@@ -9,18 +9,27 @@
 
 namespace nkigrid::jobs {
 
+std::uint32_t Problems::add_source(std::string name) {
+  sources_.push_back(std::move(name));
+  return static_cast<std::uint32_t>(sources_.size() - 1);
+}
+
 void Problems::add(Place place, std::string message) {
-  problems_.push_back({file_, place.line, place.col, without_key_like(std::move(message))});
+  problems_.push_back({place, without_key_like(std::move(message))});
 }
 
 std::vector<Problem> Problems::sorted() const {
-  auto sorted = problems_;
-  const auto place = [](const Problem& problem) { return std::tie(problem.line, problem.col); };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
+  auto found = problems_;
+  const auto order = [](const Found& problem) {
+    return std::tie(problem.place.source, problem.place.line, problem.place.col);
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return order(a) < order(b); });
   // An alias, or a value that two readers look at, may be wrong twice in the same words.
-  const auto same = [&](const Problem& a, const Problem& b) { return place(a) == place(b) && a.message == b.message; };
-  sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
+  const auto same = [&](const Found& a, const Found& b) { return order(a) == order(b) && a.message == b.message; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  std::vector<Problem> sorted;
+  for (auto& [place, message] : found)
+    sorted.push_back({sources_.at(place.source), place.line, place.col, std::move(message)});
   return sorted;
 }
 

@@ -15,7 +15,7 @@ std::vector<std::string> read_program(const YamlNode& node, std::string_view wha
   std::vector<std::string> argv;
   for (auto& word : read_words(node, what, example, problems)) {
     if (word.text.starts_with("./") || word.text.starts_with("../")) {
-      const auto file = fs::absolute(folders.base / word.text).lexically_normal();
+      const auto file = fs::absolute(folders.of(word.place).base / word.text).lexically_normal();
       std::error_code ignored;
       if (!fs::exists(file, ignored))
         problems.add(word.place, fmt::format("{} names '{}' (there is no file '{}')", what, word.text, file.native()));

@@ -76,7 +76,8 @@ void read_scalars(Fields& fields, const fs::path& file, Grid& grid) {
 
 /// The table that `prices` names; nothing where none is named, or is not right.
 std::optional<std::vector<DatedPrice>> read_price_file(const YamlNode& node, const std::string& name,
-                                                       const Folders& folders, Problems& problems) {
+                                                       const Folders& all, Problems& problems) {
+  const auto folders = all.of(node.place);
   const auto file = folders.find(name);
   if (!file) {
     problems.add(node.place, fmt::format("no price table '{}'{}{}", name, folders.near(name), folders.looked_in()));

@@ -79,7 +79,7 @@ KeySource read_key(const YamlNode& node, const std::string& path, const Folders&
   if (env != nullptr) source = read_key_variable(*env, fields.path_of("env"), problems);
   if (file != nullptr) {
     const auto name = read_key_word(*file, fields.path_of("file"), problems);
-    if (name) source = {KeySource::Kind::file, absolute_key_path(*name, folders), {}};
+    if (name) source = {KeySource::Kind::file, absolute_key_path(*name, folders.of(file->place)), {}};
   }
   if (command != nullptr) source = read_key_command(*command, fields.path_of("command"), problems);
   fields.finish();

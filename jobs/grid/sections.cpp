@@ -14,11 +14,12 @@ namespace {
 
 constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 
-PromptSpec read_prompt(const YamlNode& node, const Folders& folders, Problems& problems) {
+PromptSpec read_prompt(const YamlNode& node, const Folders& all, Problems& problems) {
   PromptSpec prompt;
   prompt.name = node.key;
   const auto path = read_text(node, fmt::format("prompts.{}", node.key), problems);
   if (!path) return prompt;
+  const auto folders = all.of(node.place);
   const auto file = folders.find(*path);
   if (!file) {
     problems.add(node.place, fmt::format("no prompt file '{}'{}{}", *path, folders.near(*path), folders.looked_in()));

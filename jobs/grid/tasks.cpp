@@ -67,14 +67,15 @@ std::string refusal_of(const std::string& id, const Benchmark& benchmark) {
 
 }  // namespace
 
-std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& folders, const TaskPoser& poser,
+std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& all, const TaskPoser& poser,
                                         Problems& problems) {
   std::optional<std::string> path;
   BenchmarkPlace place;
+  Place place_of_path = node.place;
   if (node.kind == YamlNode::Kind::map) {
     Fields fields(node, "benchmark", problems);
     const auto* named = fields.require("path");
-    if (named != nullptr) path = read_text(*named, "benchmark.path", problems);
+    if (named != nullptr) path = read_text(*named, "benchmark.path", problems), place_of_path = named->place;
     place.format = fields.choice("format", place.format, benchmark_format_names());
     read_most_bytes(fields, place);
     fields.finish();
@@ -82,6 +83,7 @@ std::optional<Benchmark> read_benchmark(const YamlNode& node, const Folders& fol
     path = read_text(node, "benchmark", problems);
   }
   if (!path) return std::nullopt;
+  const auto folders = all.of(place_of_path);
   const auto folder = folders.find(*path);
   if (!folder || !fs::is_directory(*folder)) {
     problems.add(node.place, fmt::format("no benchmark '{}'{}{}", *path, folders.near(*path), folders.looked_in()));

@@ -25,10 +25,12 @@ struct Refused final : YAML::ParserException {
   using YAML::ParserException::ParserException;
 };
 
-Place place_of(const YAML::Mark& mark) {
-  if (mark.is_null()) return {};
-  return {static_cast<std::uint32_t>(mark.line) + 1, static_cast<std::uint32_t>(mark.column) + 1};
+Place place_in(const YAML::Mark& mark, std::uint32_t source) {
+  if (mark.is_null()) return {0, 0, source};
+  return {static_cast<std::uint32_t>(mark.line) + 1, static_cast<std::uint32_t>(mark.column) + 1, source};
 }
+
+Place in(Place place, std::uint32_t source) { return {place.line, place.col, source}; }
 
 std::size_t count_nodes(const YamlNode& node) {
   std::size_t count = 1;
@@ -59,7 +61,8 @@ bool is_closed(std::string_view text, std::size_t at) {
 /// Builds the tree from the parser's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
+  TreeBuilder(std::string_view text, Problems& problems, std::uint32_t source)
+      : text_(text), problems_(problems), source_(source) {}
 
   YamlNode take_root() { return std::move(root_); }
 
@@ -106,6 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
     bool has_key = false;
   };
 
+  Place place_of(const YAML::Mark& mark) const { return place_in(mark, source_); }
   YamlNode node(YamlNode::Kind kind, const YAML::Mark& mark) {
     if (++nodes_ > kMaxNodes) throw Refused(mark, "the document is too large");
     YamlNode made;
@@ -165,6 +169,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   std::string_view text_;
   Problems& problems_;
+  std::uint32_t source_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   YamlNode root_;
@@ -188,29 +193,29 @@ std::string describe(const YamlNode& node) {
   return node.quoted ? fmt::format("the text '{}'", shown) : fmt::format("'{}'", shown);
 }
 
-std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems) {
+std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems, std::uint32_t source) {
   if (const auto trouble = not_a_text(text)) {
-    problems.add(trouble->place, trouble->message);
+    problems.add(in(trouble->place, source), trouble->message);
     return std::nullopt;
   }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.substr(0, 3) == kByteOrderMark) text.remove_prefix(3);
   std::istringstream stream{std::string(text)};
-  TreeBuilder builder(text, problems);
+  TreeBuilder builder(text, problems, source);
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
-    TreeBuilder second(text, problems);
+    TreeBuilder second(text, problems, source);
     if (parser.HandleNextDocument(second)) {
       problems.add(second.take_root().place, "a second document in the file; keep one");
       return std::nullopt;
     }
   } catch (const Refused& error) {
-    problems.add(place_of(error.mark), fmt::format("broken YAML: {}", error.msg));
+    problems.add(place_in(error.mark, source), fmt::format("broken YAML: {}", error.msg));
     return std::nullopt;
   } catch (const YAML::Exception& error) {
     const auto slip = likely_slip(text);
-    problems.add(slip ? slip->place : place_of(error.mark),
+    problems.add(slip ? in(slip->place, source) : place_in(error.mark, source),
                  fmt::format("broken YAML: {}", slip ? slip->message : error.msg));
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ struct YamlNode {
 std::string describe(const YamlNode& node);
 
 /// Reads one document. Broken YAML, a key that is no scalar and repeated keys are added to `problems`.
-/// @returns nothing when the text is not YAML at all
-std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems);
+/// @param source of all its places (Problems::add_source) @returns nothing when the text is not YAML at all
+std::optional<YamlNode> parse_yaml(std::string_view text, Problems& problems, std::uint32_t source = 0);
 
 }  // namespace nkigrid::jobs

@@ -1,14 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "fixture.hpp"
 #include "jobs/grid/grid.hpp"
 
 namespace nkigrid::jobs {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(GridInclude, LaysAFileOverAnotherNameByName) {
   const Sandbox box;
@@ -28,19 +32,53 @@ TEST(GridInclude, LaysAFileOverAnotherNameByName) {
   EXPECT_EQ(twin.grid->check.atol, base.check.atol);
 }
 
-TEST(GridInclude, WhatIsWrongThereIsToldAtTheLineThatNamesIt) {
+TEST(GridInclude, WhatIsWrongThereIsToldWhereItStands) {
   const Sandbox box;
-  box.write("bad.yaml", "seed: x\n");
+  const auto words = [&] { return to_text(read_grid(box.path() / "twin.yaml", {}).problems); };
+  box.write("bad.yaml", "# of a colleague\nseed: x\nmodes:\n  ss: {kind: single-shot, turn: 3}\n");
   box.write("twin.yaml", "name: twin\ninclude: [grid.yaml, bad.yaml]\n");
-  EXPECT_THAT(lines_of(read_grid(box.path() / "twin.yaml", {})), ElementsAre(HasSubstr("2:22 seed is 'x'")));
-  box.write("twin.yaml", "include: none.yaml\n");
-  EXPECT_THAT(lines_of(read_grid(box.path() / "twin.yaml", {})),
-              testing::Contains(HasSubstr("1:10 no file 'none.yaml' to include")));
-  box.write("twin.yaml", "include: twin.yaml\n");
-  EXPECT_THAT(to_text(read_grid(box.path() / "twin.yaml", {}).problems), HasSubstr("does it include itself?"));
+  EXPECT_THAT(words(), AllOf(HasSubstr("bad.yaml:2:7: seed is 'x'"), HasSubstr("bad.yaml:4:27: unknown key 'turn'")));
+  EXPECT_THAT(words(), Not(HasSubstr("twin.yaml")));
   box.write("bad.yaml", "a: [1\n");
-  box.write("twin.yaml", "include: bad.yaml\n");
-  EXPECT_THAT(to_text(read_grid(box.path() / "twin.yaml", {}).problems), HasSubstr("bad.yaml', line"));
+  EXPECT_THAT(words(), HasSubstr("bad.yaml:1:4: broken YAML: '[' is not closed"));
+}
+
+TEST(GridInclude, WhatCannotBeIncludedIsAllThatIsTold) {
+  const Sandbox box;
+  const auto lines = [&] { return lines_of(read_grid(box.path() / "twin.yaml", {})); };
+  box.write("twin.yaml", "include: none.yaml\n");
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("1:10 no file 'none.yaml' to include")));
+  box.write("twin.yaml", "include: twin.yaml\n");
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("1:10 'twin.yaml' is included by itself")));
+  box.write("twin.yaml", "include: [grid.yaml, other.yaml]\n");
+  box.write("other.yaml", "# round\ninclude: twin.yaml\n");
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("2:10 'twin.yaml' is included by itself")));
+  EXPECT_THAT(to_text(read_grid(box.path() / "twin.yaml", {}).problems), HasSubstr("other.yaml:2:10: "));
+}
+
+TEST(GridInclude, WhatAFileNamesStandsBesideIt) {
+  const Sandbox box;
+  std::filesystem::create_directories(box.path() / "twins/prompts");
+  box.write("twins/prompts/plain.md", "Of the twin.");
+  box.write("twins/twin.yaml", "include: ../grid.yaml\nname: twin\n");
+  const auto base = load_grid(box.grid(), {});
+  auto twin = read_grid(box.path() / "twins/twin.yaml", {});
+  ASSERT_TRUE(twin.grid) << to_text(twin.problems);
+  EXPECT_EQ(twin.grid->prompt("plain").text, base.prompt("plain").text) << "the grid that names it is the other one";
+  box.write("twins/twin.yaml", "include: ../grid.yaml\nprompts: {plain: prompts/plain.md}\n");
+  twin = read_grid(box.path() / "twins/twin.yaml", {});
+  ASSERT_TRUE(twin.grid) << to_text(twin.problems);
+  EXPECT_EQ(twin.grid->prompt("plain").text, "Of the twin.");
+}
+
+TEST(GridInclude, AnEmptyValueTakesOutWhatItIsLaidOver) {
+  const Sandbox box;
+  box.write("base.yaml", "include: grid.yaml\nbudget: {usd: 5}\ncheck: {trials: 2}\n");
+  box.write("twin.yaml", "include: base.yaml\nbudget:\ncheck: {trials: null}\n");
+  const auto twin = read_grid(box.path() / "twin.yaml", {});
+  ASSERT_TRUE(twin.grid) << to_text(twin.problems);
+  EXPECT_FALSE(twin.grid->budget.usd);
+  EXPECT_EQ(twin.grid->check.trials, load_grid(box.grid(), {}).check.trials);
 }
 
 TEST(GridSet, OverridesKeysAndIsRecorded) {
@@ -78,6 +116,21 @@ TEST(GridSet, WhatDoesNotFitIsToldInWords) {
   EXPECT_THAT(words("slurm.shrads=1"), HasSubstr("unknown key 'shrads' in slurm (did you mean 'shards'?)"));
   EXPECT_THAT(words("models.weak.temprature=1"), HasSubstr("unknown key 'temprature' in models.weak"));
   EXPECT_THAT(words("seed=[1"), HasSubstr("the value is no YAML"));
+  EXPECT_EQ(words("replicates=many").rfind("--set 'replicates=many': replicates is 'many'", 0), 0U)
+      << "the file is not to blame";
+  EXPECT_THAT(words("budgte=null"), HasSubstr("there is no 'budgte' to take out"));
+  EXPECT_THAT(words("cells.0.replicates=2"),
+              HasSubstr("cells is a list in this grid, which has no keys; set it whole"));
+}
+
+TEST(GridSet, NothingTakesAKeyOut) {
+  const Sandbox box;
+  const auto result = read_grid(
+      box.grid(), {},
+      {.sets = {"models.weak.temperature=0.5", "budget.usd=5", "budget=null", "models.weak.temperature=null"}});
+  ASSERT_TRUE(result.grid) << to_text(result.problems);
+  EXPECT_FALSE(result.grid->budget.usd);
+  EXPECT_EQ(result.grid->model("weak").temperature, std::nullopt);
 }
 
 }  // namespace

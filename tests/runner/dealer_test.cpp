@@ -19,9 +19,12 @@ Done ended(std::uint32_t episode, Outcome outcome, std::string node = "n1") {
           .begun = true,
           .outcome = outcome,
           .on_device = outcome == Outcome::pass,
-          .node = std::move(node),
-          .tokens = 10,
-          .cost_usd = 1.0};
+          .node = std::move(node)};
+}
+
+/// What a reply of an episode's cell cost.
+Spent reply_of(const PlanFixture& f, std::uint32_t episode, double usd = 1.0) {
+  return {.cell = f.plan.episodes[episode].cell, .tokens = 10, .cost_usd = usd};
 }
 
 TEST(Dealer, DealsEachEpisodeOnceInOrder) {
@@ -137,10 +140,10 @@ TEST(Dealer, ARunBudgetStopsDealing) {
   f.grid.budget.usd = 2.0;
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   dealer.deal(2, "n1");
-  dealer.take(ended(0, Outcome::pass));
+  dealer.spend(reply_of(f, 0));
   EXPECT_FALSE(dealer.stopped());
-  dealer.take(ended(1, Outcome::mismatch));
-  EXPECT_TRUE(dealer.stopped());
+  dealer.spend(reply_of(f, 1));
+  EXPECT_TRUE(dealer.stopped()) << "while both are in flight";
   EXPECT_TRUE(dealer.deal(1, "n1").empty());
   EXPECT_NE(dealer.stopped_by().find("budget.usd"), std::string::npos);
 }
@@ -151,25 +154,23 @@ TEST(Dealer, ABudgetKnowsWhatAttemptsThatDoNotCountHaveSpent) {
   f.ledger.states[2].spent_usd = 1.5;
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   dealer.deal(1, "n1");
-  dealer.take(ended(0, Outcome::pass));
+  dealer.spend(reply_of(f, 0));
   EXPECT_TRUE(dealer.stopped());
 }
 
-TEST(Dealer, WhatAnAttemptThatDiedHereSpentIsCountedOnce) {
+TEST(Dealer, AnAttemptThatDiedHereIsNamedToTheNext) {
   PlanFixture f(1);
   f.ledger.states[0].attempts = 1;
   f.ledger.states[0].unfinished = true;
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   const auto first = dealer.deal(1, "n1");
   EXPECT_EQ(first[0].dead_attempt, 1u);
-  EXPECT_FALSE(first[0].dead_is_spent) << "an earlier session's";
   dealer.take({.episode = first[0].episode, .ended = false, .begun = true, .node = "n1"});
   const auto rest = dealer.deal(9, "n1");
   const auto again =
       std::find_if(rest.begin(), rest.end(), [&](const auto& work) { return work.episode == first[0].episode; });
   ASSERT_NE(again, rest.end());
   EXPECT_EQ(again->dead_attempt, 2u);
-  EXPECT_TRUE(again->dead_is_spent);
 }
 
 TEST(Dealer, ACellBudgetStopsThatCellOnly) {
@@ -177,7 +178,9 @@ TEST(Dealer, ACellBudgetStopsThatCellOnly) {
   f.plan.cells[0].budget.tokens = 10;
   Dealer dealer(f.plan, f.grid, f.order, f.ledger, false);
   dealer.deal(1, "n1");
-  dealer.take(ended(0, Outcome::pass));
+  dealer.spend(reply_of(f, 0));
+  EXPECT_EQ(dealer.take_closed(), std::vector<std::uint32_t>{0}) << "its lanes are to stop between turns";
+  EXPECT_TRUE(dealer.take_closed().empty()) << "told once";
   for (const auto& w : dealer.deal(9, "n1")) EXPECT_EQ(f.plan.episodes[w.episode].cell, 1u);
 }
 
@@ -358,9 +361,8 @@ TEST(Dealer, AMillionEpisodesAreDealtAndTakenInLinearTimeWhateverStopsAndFails) 
     for (const char* node : {"n1", "n2"}) {
       for (const auto& work : dealer.deal(1000, node)) {
         const bool fails = work.episode % 3 == 0 && work.attempt == 1;  // on the node that got it first
-        auto done = ended(work.episode, fails ? Outcome::device_error : Outcome::pass, node);
-        done.cost_usd = 0.01;
-        dealer.take(done);
+        dealer.spend(reply_of(f, work.episode, 0.01));
+        dealer.take(ended(work.episode, fails ? Outcome::device_error : Outcome::pass, node));
         ++dealt;
       }
     }
