@@ -33,12 +33,21 @@ struct ReportOptions {
   bool watch = false, timelines = false, quiet = false;
 };
 
+/// A page holds the transcripts: it is open to whom the log is.
+fs::path own_report_folder(const fs::path& run) {
+  auto folder = jobs::make_own_folder(run, "report");
+  std::error_code ignored;  // a folder that is somebody else's stays as he has it
+  if (const auto log = fs::status(run / "log", ignored); fs::exists(log))
+    fs::permissions(folder, log.permissions(), ignored);
+  return folder;
+}
+
 ExitCode report(const ReportOptions& options) {
   const auto runs = aggregate::read_runs(options.runs);  // refuses what is no run before anything is written
   const auto outstanding = std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                                            [](auto sum, const auto& read) { return sum + read.ledger.outstanding(); });
-  const fs::path output = options.output.empty() ? jobs::make_own_folder(options.runs.front(), "report") / "index.html"
-                                                 : fs::path(options.output);
+  const fs::path output =
+      options.output.empty() ? own_report_folder(options.runs.front()) / "index.html" : fs::path(options.output);
   if (output.has_parent_path()) make_directories(output.parent_path());
   std::vector<std::string> arguments = {fs::read_symlink("/proc/self/exe"), output};
   if (options.timelines) arguments.emplace_back("--timelines");

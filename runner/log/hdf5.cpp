@@ -71,11 +71,6 @@ void throw_close_failed() {
   throw Error(ErrorCode::internal, fmt::format("cannot close an HDF5 object: {}", take_message()));
 }
 
-std::size_t size_of(Number type) noexcept {
-  constexpr std::array<std::size_t, 6> sizes = {1, 1, 4, 4, 8, 8};
-  return sizes[static_cast<std::size_t>(type)];
-}
-
 Group create_group(const File& file, const std::string& name) {
   const Call call;
   return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));

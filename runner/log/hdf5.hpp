@@ -71,7 +71,6 @@ using Group = Handle<close_group>;
 using Dataset = Handle<close_dataset>;
 
 enum class Number : std::uint8_t { int8, uint8, int32, uint32, uint64, float64 };
-std::size_t size_of(Number type) noexcept;
 
 // Writing. @throws Error{internal} with HDF5's most specific message.
 

@@ -240,6 +240,8 @@ class ForgedLogs(Case):
             return {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in files}
 
         self.assertEqual(modes(self.kept / "run"), {0})
+        self.assertEqual(nkigrid("report", self.run_folder, "-q").returncode, 0)
+        self.assertEqual(stat.S_IMODE((self.run_folder / "report").stat().st_mode) & 0o077, 0, "it holds transcripts")
         for secret in ("secret", "log_key"):
             self.assertEqual(stat.S_IMODE((self.run_folder / secret).stat().st_mode), 0o600)
         shared = self.folder / "shared"
@@ -311,8 +313,23 @@ class Commands(Case):
         ran, done = self.has_run("audit", run, "-q", env=self.stranger)
         self.assertEqual((ran, done.returncode), (False, 0), "an audit asks no model, so that it need not be let")
         self.assertTrue(self.has_run(*resume, env=self.mine)[0])
+        self.check_note_speaks_for_one_run(run)
         self.assertTrue(self.has_run(*resume, "--trust-commands", env=self.stranger)[0])
         self.assertTrue(self.has_run(*resume, env=self.stranger)[0], "the answer is kept")
+
+    def check_note_speaks_for_one_run(self, run):
+        """What a user has let one run do holds neither for another that takes its name, nor for other words."""
+        grid, frozen = run / "grid.yaml", (run / "grid.yaml").read_text()
+        for changed in (frozen.replace("x >> ", "y >> "), frozen + "\n"):
+            self.assertNotEqual(changed, frozen)
+            grid.write_text(changed)
+            ran, done = self.has_run("resume", run, "--local", "-q", env=self.mine)
+            self.assertEqual((ran, done.returncode), (False, 2), done.stderr)
+        grid.write_text(frozen)
+        secret = (run / "secret").read_bytes()
+        (run / "secret").write_bytes(secret[::-1])
+        self.assertFalse(self.has_run("resume", run, "--local", "-q", env=self.mine)[0])
+        (run / "secret").write_bytes(secret)
 
     def test_a_strangers_run_sends_its_users_keys_only_after_he_has_seen_where_to(self):
         asked = {

@@ -99,7 +99,8 @@ class HostileFiles(Case):
         lock.unlink()
         os.mkfifo(lock)
         self.refuse(lock, ("resume", run, "--local"))
-        for name in ("log", "inputs", "plan"):
+        (run / "log/narrowed").mkdir(exist_ok=True)
+        for name in ("log", "inputs", "plan", "log/narrowed", "inputs/prompts"):
             (run / name).rename(self.folder / "moved")
             (run / name).symlink_to(self.folder / "moved")
             self.refuse(run / name, ("tables", run), ("resume", run, "--local"))
