@@ -41,28 +41,46 @@ Claim claim(const fs::path& journal) {
   return result;
 }
 
-/// True when each of `unended` has an end or a later attempt somewhere in the log.
-bool all_settled(const RunLog& log, const std::set<AttemptId>& unended) {
-  if (unended.empty()) return true;
-  std::map<std::pair<EpisodeId, std::string>, std::uint32_t> waiting;  // newest unended attempt of each episode
-  for (const auto& id : unended) {
-    auto& attempt = waiting[{id.episode, id.key}];
-    attempt = std::max(attempt, id.attempt);
-  }
-  Selection selection{.with_texts = false, .replies = false, .turns = false};
-  selection.wanted = [&](const AttemptId& id) { return waiting.contains({id.episode, id.key}); };
-  LogWalk walk(log, {});  // what does not count settles nothing
-  for (const auto& stem : stems_of(log.folder)) {
-    walk.read(stem, selection, [&](Record&& record) {
-      const auto& id = attempt_of(record);
-      const auto it = waiting.find({id.episode, id.key});
-      if (it == waiting.end()) return;
-      const bool ended = std::holds_alternative<End>(record) && id.attempt == it->second;
-      if (ended || id.attempt > it->second) waiting.erase(it);
+/// What the log knows of each episode's newest attempt, read once when it is first asked: a folder has as many journals
+/// with unended attempts as owners died. What others write meanwhile can only settle more.
+class Settled {
+ public:
+  explicit Settled(RunLog log) : log_(std::move(log)) {}
+
+  /// True when each of `unended` has an end or a later attempt somewhere in the log.
+  bool all(const std::set<AttemptId>& unended) {
+    if (!unended.empty() && !is_read_) read();
+    return std::all_of(unended.begin(), unended.end(), [&](const AttemptId& id) {
+      const auto newest = newest_.find({id.episode, id.key});
+      if (newest == newest_.end()) return false;
+      return newest->second.attempt > id.attempt || (newest->second.attempt == id.attempt && newest->second.has_ended);
     });
   }
-  return waiting.empty();
-}
+
+ private:
+  struct Newest {
+    std::uint32_t attempt = 0;
+    bool has_ended = false;
+  };
+
+  void read() {
+    is_read_ = true;
+    LogWalk walk(log_, {});  // what does not count settles nothing
+    for (const auto& stem : stems_of(log_.folder)) {
+      walk.read(stem, {.with_texts = false, .replies = false, .turns = false}, [&](Record&& record) {
+        const auto& id = attempt_of(record);
+        auto& newest = newest_[{id.episode, id.key}];
+        if (id.attempt < newest.attempt) return;
+        const bool is_later = id.attempt > newest.attempt;
+        newest = {id.attempt, (newest.has_ended && !is_later) || std::holds_alternative<End>(record)};
+      });
+    }
+  }
+
+  RunLog log_;
+  bool is_read_ = false;
+  std::map<std::pair<EpisodeId, std::string>, Newest> newest_;
+};
 
 /// A first, cheap pass: what the journal holds, which of its attempts have not ended, how much no segment has.
 struct Scan {
@@ -104,6 +122,7 @@ struct SealWish {
   SegmentLimits limits;
   SealKey key;
   const SealProgress& progress;
+  Settled* settled = nullptr;  ///< of the whole folder, where it is all sealed
 };
 
 /// Seals a claimed journal. @returns the segments written
@@ -124,7 +143,9 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
       if (!parts) continue;
       written = std::move(*parts);
     }
-    if (wish.remove && (report.damaged() || all_settled(log, unended))) remove_journal_file(journal, report);
+    Settled own(log);
+    if (wish.remove && (report.damaged() || (wish.settled != nullptr ? *wish.settled : own).all(unended)))
+      remove_journal_file(journal, report);
     return written;
   }
 }
@@ -152,6 +173,7 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
 
 std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) {
   std::vector<fs::path> written;
+  Settled settled(log);
   for (const auto& stem : stems_of(log.folder)) {
     const auto journal = log.folder / (stem.name + ".journal");
     const auto claimed = claim(journal);
@@ -160,7 +182,7 @@ std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) 
     const bool held = claimed.lock == LockResult::held;
     try {
       if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal, log.key))) continue;
-      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, log.key, progress}))
+      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, log.key, progress, &settled}))
         written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
