@@ -27,7 +27,7 @@ struct PlanFixture {
       for (std::uint32_t t = 0; t < tasks; ++t) {
         order.push_back(static_cast<std::uint32_t>(plan.episodes.size()));
         plan.episodes.push_back({.cell = c, .task = t, .replicate = 1, .shard = 0});
-        plan.keys.push_back("0123456789abcdef");
+        plan.keys.emplace_back("0123456789abcdef");
       }
     }
     ledger.states.resize(plan.episodes.size());
