@@ -28,9 +28,10 @@ void require_file(const fs::directory_entry& link) {
 void require_own_folders(const fs::path& run) {
   for (const char* name : {"inputs", "plan", "log", "tables", "scripts"}) {
     require_own_folder(run / name);
-    std::error_code ended;
-    for (fs::recursive_directory_iterator entry(run / name, ended), end; !ended && entry != end; entry.increment(ended))
-      if (entry->is_symlink()) require_file(*entry);
+    std::error_code ended, gone;
+    fs::recursive_directory_iterator entry(run / name, fs::directory_options::skip_permission_denied, ended), end;
+    for (; !ended && entry != end; entry.increment(ended))
+      if (entry->is_symlink(gone)) require_file(*entry);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,9 +32,12 @@ bool is_bad_nice(std::string_view option) {
 }
 
 /// `--name`, and what may follow it.
-bool is_long_option(const std::string& line) {
-  static const std::regex kOption("--[a-z][a-z0-9-]*([= ][^\n\r\t]*)?");
-  return std::regex_match(line, kOption);
+bool is_long_option(std::string_view line) {
+  constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  const auto end = std::min(line.find_first_of("= "), line.size());
+  const auto name = line.substr(0, end);
+  return name.size() > 2 && name.starts_with("--") && name.find_first_not_of(kOfNames) == std::string_view::npos &&
+         line.find_first_of("\n\r\t") == std::string_view::npos;
 }
 
 /// Options that nkigrid sets on each job itself, and that would undo them; and values where sbatch takes none.
