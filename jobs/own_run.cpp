@@ -51,7 +51,7 @@ std::vector<std::string> words_of(const ServerSpec& server) {
 
 /// A word that its reader can tell from those beside it, in one line and of bounded length: what is signed is the grid.
 std::string shown_word(const std::string& word) {
-  constexpr std::string_view kPlain = "._/:=,+@%-$";
+  constexpr std::string_view kPlain = "._/:=,+@%-${}";
   constexpr std::size_t kMostBytes = 400;
   const auto is_plain = [&](unsigned char c) {
     return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
