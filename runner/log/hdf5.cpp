@@ -1,16 +1,13 @@
 #include "runner/log/hdf5.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "runner/log/hdf5_call.hpp"
+#include "runner/log/hdf5_chunks.hpp"
 
 namespace nkigrid::log::h5 {
 namespace {
 
-constexpr hsize_t kColumnChunk = 16384;     // rows
-constexpr hsize_t kTextChunk = 256 * 1024;  // bytes; a transcript's texts are a few tens of kB
 constexpr unsigned kDeflateLevel = 4;
 
 Type word_type(std::size_t width) {
@@ -46,12 +43,6 @@ void write_scalar(Hid where, const std::string& name, hid_t type, const void* va
   made(H5Awrite(attribute.get(), type, value), "write attribute", name);
 }
 
-void write_word(Hid where, const std::string& name, std::string_view word) {
-  const auto type = word_type(word.size());
-  const std::string padded = word.empty() ? std::string(1, '\0') : std::string(word);
-  write_scalar(where, name, type.get(), padded.data());
-}
-
 }  // namespace
 
 int close_file(Hid id) noexcept {
@@ -76,25 +67,19 @@ Group create_group(const File& file, const std::string& name) {
   return Group(made(H5Gcreate2(file.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create group", name));
 }
 
-void write_attribute(const File& file, const std::string& name, std::string_view word) {
+void write_attribute(Holder holder, const std::string& name, std::string_view word) {
   const Call call;
-  write_word(file.get(), name, word);
+  const auto type = word_type(word.size());
+  const std::string padded = word.empty() ? std::string(1, '\0') : std::string(word);
+  write_scalar(holder.get(), name, type.get(), padded.data());
 }
-void write_attribute(const File& file, const std::string& name, std::uint64_t value) {
+void write_attribute(Holder holder, const std::string& name, std::uint64_t value) {
   const Call call;
-  write_scalar(file.get(), name, H5T_NATIVE_UINT64, &value);
+  write_scalar(holder.get(), name, H5T_NATIVE_UINT64, &value);
 }
-void write_attribute(const File& file, const std::string& name, std::int32_t value) {
+void write_attribute(Holder holder, const std::string& name, std::int32_t value) {
   const Call call;
-  write_scalar(file.get(), name, H5T_NATIVE_INT32, &value);
-}
-void write_attribute(const Group& group, const std::string& name, std::string_view word) {
-  const Call call;
-  write_word(group.get(), name, word);
-}
-void write_attribute(const Group& group, const std::string& name, std::uint64_t value) {
-  const Call call;
-  write_scalar(group.get(), name, H5T_NATIVE_UINT64, &value);
+  write_scalar(holder.get(), name, H5T_NATIVE_INT32, &value);
 }
 
 void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values) {

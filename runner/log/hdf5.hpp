@@ -70,6 +70,17 @@ using File = Handle<close_file>;
 using Group = Handle<close_group>;
 using Dataset = Handle<close_dataset>;
 
+/// What has attributes; a File or a Group stands for itself.
+class Holder {
+ public:
+  Holder(const File& file) noexcept : id_(file.get()) {}     // NOLINT(google-explicit-constructor)
+  Holder(const Group& group) noexcept : id_(group.get()) {}  // NOLINT(google-explicit-constructor)
+  Hid get() const noexcept { return id_; }
+
+ private:
+  Hid id_;
+};
+
 enum class Number : std::uint8_t { int8, uint8, int32, uint32, uint64, float64 };
 
 // Writing. @throws Error{internal} with HDF5's most specific message.
@@ -91,11 +102,9 @@ class MemoryFile {
   File file_;
 };
 Group create_group(const File& file, const std::string& name);
-void write_attribute(const File& file, const std::string& name, std::string_view word);
-void write_attribute(const File& file, const std::string& name, std::uint64_t value);
-void write_attribute(const File& file, const std::string& name, std::int32_t value);
-void write_attribute(const Group& group, const std::string& name, std::string_view word);
-void write_attribute(const Group& group, const std::string& name, std::uint64_t value);
+void write_attribute(Holder holder, const std::string& name, std::string_view word);
+void write_attribute(Holder holder, const std::string& name, std::uint64_t value);
+void write_attribute(Holder holder, const std::string& name, std::int32_t value);
 void write_numbers(const Group& group, const std::string& name, Number type, std::uint64_t rows, const void* values);
 /// @param packed rows x width bytes, NUL padded
 void write_words(const Group& group, const std::string& name, std::uint64_t rows, std::size_t width,
@@ -111,11 +120,9 @@ File open_file(const std::filesystem::path& path);
 /// The same of a file whose seal was proven: what is not as it was sealed cannot be read.
 File open_sealed(const Fd& fd, const FrontSeal& seal, const std::filesystem::path& name);
 Group open_group(const File& file, const std::string& name);
-bool has_attribute(const File& file, const std::string& name);
-std::string read_word_attribute(const File& file, const std::string& name);
-std::uint64_t read_number_attribute(const File& file, const std::string& name);
-std::string read_word_attribute(const Group& group, const std::string& name);
-std::uint64_t read_number_attribute(const Group& group, const std::string& name);
+bool has_attribute(Holder holder, const std::string& name);
+std::string read_word_attribute(Holder holder, const std::string& name);
+std::uint64_t read_number_attribute(Holder holder, const std::string& name);
 std::uint64_t rows_of(const Group& group, const std::string& column);
 
 /// A column of fixed-length words.

@@ -10,10 +10,6 @@
 namespace nkigrid::log::h5 {
 namespace {
 
-/// Of any dataset: what writers choose (hdf5.cpp) is below it.
-constexpr hsize_t kMostRowsOfAChunk = 256 * 1024;
-/// Of a dataset with more rows: each chunk costs a look at the file.
-constexpr hsize_t kLeastRowsOfAChunk = 16384;
 /// Unpacked: words of 4,096 bytes in a writer's chunk.
 constexpr std::uint64_t kMostChunkBytes = std::uint64_t{64} << 20;
 
@@ -59,11 +55,9 @@ Chunks::Chunks(const Dataset& dataset, std::string name) : dataset_(dataset.get(
 void Chunks::take_layout(Hid made_so) {
   if (H5Pget_layout(made_so) != H5D_CHUNKED) refuse("is not in chunks (its bytes may lie outside of the file)");
   hsize_t chunk = 0;
-  if (had(H5Pget_chunk(made_so, 1, &chunk), "read the chunks of", name_) != 1 || chunk == 0 ||
-      chunk > kMostRowsOfAChunk || chunk < std::min<hsize_t>(rows_, kLeastRowsOfAChunk)) {
-    refuse(fmt::format("has chunks of {} rows (from {} to {} in a segment)", chunk, kLeastRowsOfAChunk,
-                       kMostRowsOfAChunk));
-  }
+  if (had(H5Pget_chunk(made_so, 1, &chunk), "read the chunks of", name_) != 1 || chunk == 0 || chunk > kTextChunk ||
+      chunk < std::min<hsize_t>(rows_, kColumnChunk))
+    refuse(fmt::format("has chunks of {} rows (from {} to {} in a segment)", chunk, kColumnChunk, kTextChunk));
   if (width_ == 0 || chunk > kMostChunkBytes / width_)
     refuse(fmt::format("has chunks of {} values of {} bytes", chunk, width_));
   chunk_ = chunk;
@@ -88,8 +82,8 @@ std::string Chunks::read(std::uint64_t index) const {
   const hsize_t at = index * chunk_;
   hsize_t size = 0;
   had(H5Dget_chunk_storage_size(dataset_, &at, &size), "find a chunk of", name_);
-  std::string bytes(chunk_ * width_, '\0');
   if (size == 0) refuse(fmt::format("lacks its chunk at row {}", at));
+  std::string bytes(chunk_ * width_, '\0');
   if (size > ::compressBound(bytes.size()))
     refuse(fmt::format("has {} bytes in its chunk at row {}, which unpacks to {}", size, at, bytes.size()));
   std::string stored(size, '\0');

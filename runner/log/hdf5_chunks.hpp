@@ -8,12 +8,17 @@
 
 namespace nkigrid::log::h5 {
 
+/// What writers choose: rows of a column's chunk, but for a shorter column, and bytes of the texts' (a transcript's
+/// texts are a few tens of kB). Readers take no other.
+inline constexpr std::uint64_t kColumnChunk = 16384;
+inline constexpr std::uint64_t kTextChunk = 256 * 1024;
+
 /// The chunks of a dataset of a finished file, read and unpacked here: HDF5's own filters unpack a chunk to whatever
 /// size it chooses, and its cache reads on behind one that is too short (1.10.8), so that a small forged file fills
 /// memory or shows it.
 class Chunks {
  public:
-  /// @param dataset 1-D, as our writers make them: its bytes lie in this very file, in chunks of at most 262,144 rows,
+  /// @param dataset 1-D, as our writers make them: its bytes lie in this very file, in chunks of a writer's size,
   /// shuffled and deflated or not; outlives this
   /// @throws Error{corrupt} for any other
   Chunks(const Dataset& dataset, std::string name);

@@ -28,33 +28,12 @@ Dataset open_own_dataset(Hid where, const std::string& name) {
   return Dataset(had(H5Dopen2(where, name.c_str(), H5P_DEFAULT), "open dataset", name));
 }
 
-Attribute open_scalar(Hid where, const std::string& name) {
-  Attribute attribute(had(H5Aopen(where, name.c_str(), H5P_DEFAULT), "open attribute", name));
+Attribute open_scalar(Holder holder, const std::string& name) {
+  Attribute attribute(had(H5Aopen(holder.get(), name.c_str(), H5P_DEFAULT), "open attribute", name));
   const Space space(had(H5Aget_space(attribute.get()), "read space of", name));
   if (H5Sget_simple_extent_npoints(space.get()) != 1)
     throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no scalar", name));
   return attribute;
-}
-
-std::string read_word(Hid where, const std::string& name) {
-  const auto attribute = open_scalar(where, name);
-  const Type type(had(H5Aget_type(attribute.get()), "read type of", name));
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
-    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
-  }
-  const auto size = H5Tget_size(type.get());
-  if (size > kMostWordBytes) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' claims {} bytes", name, size));
-  std::string word(size, '\0');
-  had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
-  word.resize(word.find_last_not_of('\0') + 1);
-  return word;
-}
-
-std::uint64_t read_number(Hid where, const std::string& name) {
-  const auto attribute = open_scalar(where, name);
-  std::uint64_t value = 0;
-  had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
-  return value;
 }
 
 /// @returns all values of a column. @throws Error{corrupt} where it has not the rows it should have, or more than
@@ -92,25 +71,30 @@ Group open_group(const File& file, const std::string& name) {
   return Group(had(H5Gopen2(file.get(), name.c_str(), H5P_DEFAULT), "open group", name));
 }
 
-bool has_attribute(const File& file, const std::string& name) {
+bool has_attribute(Holder holder, const std::string& name) {
   const Call call;
-  return had(H5Aexists(file.get(), name.c_str()), "look for attribute", name) > 0;
+  return had(H5Aexists(holder.get(), name.c_str()), "look for attribute", name) > 0;
 }
-std::string read_word_attribute(const File& file, const std::string& name) {
+std::string read_word_attribute(Holder holder, const std::string& name) {
   const Call call;
-  return read_word(file.get(), name);
+  const auto attribute = open_scalar(holder, name);
+  const Type type(had(H5Aget_type(attribute.get()), "read type of", name));
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) {
+    throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' is no fixed-length string", name));
+  }
+  const auto size = H5Tget_size(type.get());
+  if (size > kMostWordBytes) throw Error(ErrorCode::corrupt, fmt::format("attribute '{}' claims {} bytes", name, size));
+  std::string word(size, '\0');
+  had(H5Aread(attribute.get(), type.get(), word.data()), "read attribute", name);
+  word.resize(word.find_last_not_of('\0') + 1);
+  return word;
 }
-std::uint64_t read_number_attribute(const File& file, const std::string& name) {
+std::uint64_t read_number_attribute(Holder holder, const std::string& name) {
   const Call call;
-  return read_number(file.get(), name);
-}
-std::string read_word_attribute(const Group& group, const std::string& name) {
-  const Call call;
-  return read_word(group.get(), name);
-}
-std::uint64_t read_number_attribute(const Group& group, const std::string& name) {
-  const Call call;
-  return read_number(group.get(), name);
+  const auto attribute = open_scalar(holder, name);
+  std::uint64_t value = 0;
+  had(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), "read attribute", name);
+  return value;
 }
 
 std::uint64_t rows_of(const Group& group, const std::string& column) {

@@ -167,10 +167,21 @@ class Folder {
 /// Whether a file's writer judged kernels: one without a host has copied turns of another run (`reverify`).
 bool is_of_judge(const LogHeader& head) { return !head.nkigrid_version.empty() && !head.host.empty(); }
 
+/// A rate is the paper's only by the paper's rule. @source CheckSpec's defaults @returns "" where none is laxer
+std::string laxer_rule(const jobs::CheckSpec& check) {
+  const jobs::CheckSpec rule;
+  std::vector<std::string> laxer;
+  if (check.atol > rule.atol) laxer.push_back(fmt::format("atol {} for {}", check.atol, rule.atol));
+  if (check.rtol > rule.rtol) laxer.push_back(fmt::format("rtol {} for {}", check.rtol, rule.rtol));
+  if (check.trials < rule.trials) laxer.push_back(fmt::format("{} trials for {}", check.trials, rule.trials));
+  return laxer.empty() ? "" : fmt::format("passes are by a laxer rule than the paper's: {}", fmt::join(laxer, ", "));
+}
+
 /// Whether anybody could have put verdicts into the log, and whether anybody has looked.
 std::vector<std::string> trust_in(const jobs::Run& run, std::uint64_t scored) {
   const SealKey key(run.log_key);
   std::vector<std::string> words;
+  if (const auto laxer = laxer_rule(run.grid.check); !laxer.empty()) words.push_back(laxer);
   if (!key) words.push_back(jobs::unverified_words(run.lost_log_key));
   const auto audit = read_audit(run.folder, key);
   if (!audit)

@@ -41,15 +41,13 @@ Claim claim(const fs::path& journal) {
   return result;
 }
 
-/// What the log knows of each episode's newest attempt, read once when it is first asked: a folder has as many journals
+/// What a log knows of each episode's newest attempt, read once when it is first asked: a folder has as many journals
 /// with unended attempts as owners died. What others write meanwhile can only settle more.
 class Settled {
  public:
-  explicit Settled(RunLog log) : log_(std::move(log)) {}
-
-  /// True when each of `unended` has an end or a later attempt somewhere in the log.
-  bool all(const std::set<AttemptId>& unended) {
-    if (!unended.empty() && !is_read_) read();
+  /// True when each of `unended` has an end or a later attempt somewhere in the log. @param log the same in each call
+  bool all(const RunLog& log, const std::set<AttemptId>& unended) {
+    if (!unended.empty() && !std::exchange(is_read_, true)) read(log);
     return std::all_of(unended.begin(), unended.end(), [&](const AttemptId& id) {
       const auto newest = newest_.find({id.episode, id.key});
       if (newest == newest_.end()) return false;
@@ -63,10 +61,9 @@ class Settled {
     bool has_ended = false;
   };
 
-  void read() {
-    is_read_ = true;
-    LogWalk walk(log_, {});  // what does not count settles nothing
-    for (const auto& stem : stems_of(log_.folder)) {
+  void read(const RunLog& log) {
+    LogWalk walk(log, {});  // what does not count settles nothing
+    for (const auto& stem : stems_of(log.folder)) {
       walk.read(stem, {.with_texts = false, .replies = false, .turns = false}, [&](Record&& record) {
         const auto& id = attempt_of(record);
         auto& newest = newest_[{id.episode, id.key}];
@@ -77,7 +74,6 @@ class Settled {
     }
   }
 
-  RunLog log_;
   bool is_read_ = false;
   std::map<std::pair<EpisodeId, std::string>, Newest> newest_;
 };
@@ -122,7 +118,7 @@ struct SealWish {
   SegmentLimits limits;
   SealKey key;
   const SealProgress& progress;
-  Settled* settled = nullptr;  ///< of the whole folder, where it is all sealed
+  Settled& settled;
 };
 
 /// Seals a claimed journal. @returns the segments written
@@ -143,9 +139,7 @@ std::vector<fs::path> seal_claimed(const Claim& claimed, const fs::path& journal
       if (!parts) continue;
       written = std::move(*parts);
     }
-    Settled own(log);
-    if (wish.remove && (report.damaged() || (wish.settled != nullptr ? *wish.settled : own).all(unended)))
-      remove_journal_file(journal, report);
+    if (wish.remove && (report.damaged() || wish.settled.all(log, unended))) remove_journal_file(journal, report);
     return written;
   }
 }
@@ -166,14 +160,15 @@ fs::path seal_journal(const fs::path& journal, bool remove_journal, Seconds wait
     claimed = claim(journal);
   }
   const auto segment = part_path(journal.parent_path(), journal.stem().native(), 1);
-  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits, key, progress});
+  Settled settled;
+  if (claimed.fd) seal_claimed(claimed, journal, {remove_journal, true, limits, key, progress, settled});
   std::error_code ignored;
   return fs::exists(segment, ignored) ? segment : fs::path();
 }
 
 std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) {
   std::vector<fs::path> written;
-  Settled settled(log);
+  Settled settled;
   for (const auto& stem : stems_of(log.folder)) {
     const auto journal = log.folder / (stem.name + ".journal");
     const auto claimed = claim(journal);
@@ -182,7 +177,7 @@ std::vector<fs::path> seal_all(const RunLog& log, const SealProgress& progress) 
     const bool held = claimed.lock == LockResult::held;
     try {
       if (why_left_out(log, stem, journal, read_journal_head(claimed.fd, journal, log.key))) continue;
-      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, log.key, progress, &settled}))
+      for (auto& path : seal_claimed(claimed, journal, {held, held, {}, log.key, progress, settled}))
         written.push_back(std::move(path));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;

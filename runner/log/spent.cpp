@@ -17,11 +17,13 @@ void add_unfinished_spend(const jobs::Plan& plan, const RunLog& log, Ledger& led
   });
   for (const auto& [episode, all] : turns) {
     auto& state = ledger.states[episode];
+    std::unordered_map<std::uint32_t, std::uint32_t> payers;  // of a turn, the first attempt that has it
     for (const auto& turn : all) {
-      const bool is_inherited = std::any_of(all.begin(), all.end(), [&](const TurnSummary& other) {
-        return other.turn == turn.turn && other.attempt < turn.attempt;
-      });
-      if (turn.attempt != state.attempts || is_inherited) continue;
+      const auto payer = payers.try_emplace(turn.turn, turn.attempt).first;
+      payer->second = std::min(payer->second, turn.attempt);
+    }
+    for (const auto& turn : all) {
+      if (turn.attempt != state.attempts || payers.at(turn.turn) != turn.attempt) continue;
       state.spent_usd += turn.cost_usd;
       state.spent_tokens += std::uint64_t{turn.tokens_in} + turn.tokens_out;
     }

@@ -136,6 +136,17 @@ class Tables(Case):
         status = nkigrid("status", run, "--json", env=harness.environment(SLURM_CONF="/nonexistent/slurm.conf"))
         self.assertEqual((status.returncode, json.loads(status.stdout)["warning"]), (1, ""))
 
+    def test_a_rule_that_lets_more_pass_is_told(self):
+        words = "passes are by a laxer rule than the paper's: atol 0.5 for 0.001, 2 trials for 5"
+        grid, run = self.write("grid.yaml", SMOKE.read_text()), self.folder / "lax"
+        for sets in (("check.trials=2", "check.atol=0.5"), ("check.trials=6", "check.atol=0", "check.rtol=1e-4")):
+            done = nkigrid("run", grid, "-o", run, "-q", *(f"--set={one}" for one in sets))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for options in ((), ("--table", "levels", "--format", "latex")):
+                is_told = words in " ".join(nkigrid("tables", run, *options).stdout.replace("% ", "").split())
+                self.assertEqual(is_told, sets[0] == "check.trials=2")
+            run = self.folder / "stern"
+
     def test_another_seed_adds_replicates(self):
         one, two, both = self.tables("one"), self.tables("two"), self.tables("one", "two")
         for a, b, together in zip(one["cells"], two["cells"], both["cells"], strict=True):

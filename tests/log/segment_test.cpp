@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "jobs/base/error.hpp"
@@ -11,6 +12,7 @@
 #include "runner/log/hdf5.hpp"
 #include "runner/log/segment_reader.hpp"
 #include "runner/log/set_aside.hpp"
+#include "tests/cpu_time.hpp"
 #include "tests/log/make_log.hpp"
 #include "tests/log/records_equal.hpp"
 
@@ -151,6 +153,21 @@ TEST_F(Segment, JournalGoesOnceTheAttemptIsTakenOverElsewhere) {
   seal_all(test::made_log(folder_.path()));
   EXPECT_FALSE(fs::exists(first));
   EXPECT_EQ(std::get<Reply>(read(folder_.path() / "first.h5").at(1)).reply, "kept");
+}
+
+/// Owners that died each leave a journal with an attempt that has no end.
+TEST_F(Segment, SealingAFolderCostsByItsJournals) {
+  std::map<int, double> seconds;
+  for (const int journals : {40, 160}) {
+    const TemporaryDirectory folder;
+    for (int i = 0; i < journals; ++i) {
+      Journal journal(folder.path(), "j" + std::to_string(i), test::made_header());
+      journal.append({Begin{.id = some_id(1, static_cast<std::uint32_t>(i) + 1)}});
+      journal.close();
+    }
+    seconds[journals] = test::cpu_seconds_of([&] { seal_all(test::made_log(folder.path())); });
+  }
+  EXPECT_LT(seconds[160], 8 * seconds[40]) << "four times as many";
 }
 
 TEST_F(Segment, ADamagedJournalIsSealedAndSetAsideWithANote) {

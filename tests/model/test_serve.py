@@ -97,6 +97,7 @@ class Crowd(unittest.TestCase):
         for headers, body in (
             (f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n", packed),
             ("Transfer-Encoding: chunked\r\n", chunk * 64),
+            ("Transfer-Encoding: chunked\r\n", b"2;" + b"a" * (32 << 20)),
         ):
             connection = self.connect()
             answer = b" 413 "
