@@ -71,8 +71,9 @@ struct Ledger {
   /// read_log() has them.
   std::vector<std::optional<End>> ends;
   std::vector<std::string> warnings;  ///< damage found while reading, and files that do not count
-  std::vector<std::string> trust;   ///< what every table says of a run: a laxer rule, an unverified log, an audit's finding
-  std::uint32_t foreign_files = 0;  ///< of the log folder, that are of another run: not counted, and warned of
+  std::vector<std::string>
+      trust;  ///< what every table says of a run: a laxer rule, an unverified log, an audit's finding
+  std::uint32_t foreign_files = 0;   ///< of the log folder, that are of another run: not counted, and warned of
   std::uint32_t unproven_files = 0;  ///< that the run's key has not sealed: not counted, and warned of
   std::uint32_t copied_files = 0;    ///< whose records others hold: counted once, and warned of
   std::uint64_t ignored_rows = 0;    ///< rows of other keys
