@@ -239,5 +239,32 @@ TEST(Estimate, ABranchThatIsTakenHalfTheTimeCostsHalf) {
   EXPECT_NEAR(estimate_us(p) - 2, all / 2, 1e-9);
 }
 
+/// What a part of an instruction costs: the estimate with parts over n values a partition behind an instruction over
+/// 512.
+double with_parts(int parts, std::int64_t values, Instr first = Instr::activation) {
+  Made m;
+  const auto x = m.param({128, 512}), out = m.output({128, 512});
+  const auto tile = m.tile(BufferKind::sbuf, {128, 512}), wide = m.tile(BufferKind::sbuf, {128, 4096});
+  m.program.body.push_back({1, map(Instr::load, {128, 512}, whole(tile, 2), {from(whole(x, 2))})});
+  if (first != Instr::load)
+    m.program.body.push_back({2, map(first, {128, 512}, whole(tile, 2), {from(whole(tile, 2))}, {{Fn::exp, {0}}})});
+  for (int k = 0; k < parts; ++k) {
+    m.program.body.push_back(
+        {3, map(Instr::part_of_former, {128, values}, whole(wide, 2), {from(whole(wide, 2))}, {{Fn::exp, {0}}})});
+  }
+  m.program.body.push_back({4, map(Instr::store, {128, 512}, whole(out, 2), {from(whole(tile, 2))})});
+  validate(m.program);
+  return estimate_us(m.program);
+}
+
+TEST(Estimate, PartsAreFreeAsFarAsTheInstructionBeforeThemPays) {
+  const double alone = with_parts(0, 512);
+  EXPECT_EQ(with_parts(2, 512), alone);
+  EXPECT_EQ(with_parts(1, 1), alone);
+  EXPECT_GT(with_parts(3, 512), alone);
+  EXPECT_GT(with_parts(1, 513), alone);
+  EXPECT_GT(with_parts(1, 512, Instr::load), with_parts(0, 512, Instr::load));
+}
+
 }  // namespace
 }  // namespace nkigrid::nkisim

@@ -86,12 +86,19 @@ struct Made {
   }
 };
 
+/// The instruction of a special's name.
+inline Instr instr_of(Special kind) {
+  for (int number = 0; number < kInstrs; ++number) {
+    if (to_string(static_cast<Instr>(number)) == to_string(kind)) return static_cast<Instr>(number);
+  }
+  return Instr::part_of_former;
+}
+
 inline Map map(Instr instr, std::vector<std::int64_t> shape, Access dst, std::vector<Source> sources,
                std::vector<Step> steps = {}, Work work = Work::float32) {
   Map result;
   result.head.instr = instr;
-  result.head.engine =
-      instr == Instr::load || instr == Instr::store || instr == Instr::dma_copy ? Engine::dma : Engine::vector;
+  result.head.engine = unit_of(instr) == Unit::dma ? Engine::dma : Engine::vector;
   result.head.shape = std::move(shape);
   result.dst = std::move(dst);
   result.work = work;

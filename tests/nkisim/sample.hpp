@@ -82,7 +82,7 @@ inline Program chain_program() {
   const auto b = m.tile(BufferKind::psum, {6, 4});
   m.program.body.push_back({2, map(Instr::transpose, {6, 4}, whole(b, 2), {from(swapped(a))}, {}, Work::raw)});
   const auto c = m.tile(BufferKind::sbuf, {4, 6});
-  m.program.body.push_back({3, map(Instr::tensor_copy, {4, 6}, whole(c, 2), {from(swapped(b))}, {}, Work::raw)});
+  m.program.body.push_back({3, map(Instr::transpose, {4, 6}, whole(c, 2), {from(swapped(b))}, {}, Work::raw)});
   Map store = map(Instr::store, {6, 4}, access(out, {at({0, 1}), at({1, 0})}), {from(swapped(c))}, {}, Work::raw);
   store.head.mask.push_back(not_negative(at({1, 1}, aff(-1))));  // all but [0, 0]
   m.program.body.push_back({4, store});

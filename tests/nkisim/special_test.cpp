@@ -19,6 +19,7 @@ std::vector<T> special(Special kind, std::vector<std::int64_t> shape, std::vecto
   Made m;
   SpecialOp op;
   op.kind = kind;
+  op.head.instr = instr_of(kind);
   op.head.shape = shape;
   op.attributes = std::move(attributes);
   const auto result = m.tile(BufferKind::sbuf, {shape[0], count}, dtype);

@@ -151,6 +151,97 @@ TEST(Validate, RefusesWhatIsNotPartOfThisVersion) {
               HasSubstr("operation 'local_gather' is not part of this version"));
 }
 
+/// An instruction says what an operation costs, so that a program which no tracer made may not say less.
+class InstructionForm : public ::testing::Test {
+ protected:
+  InstructionForm() {
+    x_ = made_.param({128, 64}), y_ = made_.param({64, 32}), out_ = made_.output({128, 32});
+    tile_ = made_.tile(BufferKind::sbuf, {128, 64}), rows_ = made_.tile(BufferKind::sbuf, {128, 1});
+    turned_ = made_.tile(BufferKind::sbuf, {64, 128});
+  }
+  template <class Op>
+  std::string with(Op op) {
+    Made made = made_;
+    made.program.body.push_back({2, map(Instr::load, {128, 64}, whole(tile_, 2), {from(whole(x_, 2))})});
+    made.program.body.push_back({3, std::move(op)});
+    made.program.body.push_back({4, map(Instr::store, {128, 32}, whole(out_, 2), {from(columns(tile_))})});
+    return refusal(made.program);
+  }
+  Access columns(std::uint32_t buffer) const { return access(buffer, {at({1, 0}), at({0, 1})}); }
+  /// out = x @ y, as a fold of products.
+  Fold product(Instr instr, Engine engine) const {
+    Fold fold;
+    fold.head.instr = instr;
+    fold.head.engine = engine;
+    fold.head.shape = {128, 32, 64};
+    fold.dst = access(out_, {at({1, 0, 0}), at({0, 1, 0})});
+    fold.sources = {from(access(x_, {at({1, 0, 0}), at({0, 0, 1})})), from(access(y_, {at({0, 0, 1}), at({0, 1, 0})}))};
+    fold.steps = {{Fn::multiply, {0, 1}}};
+    return fold;
+  }
+  Made made_;
+  std::uint32_t x_ = 0, y_ = 0, out_ = 0, tile_ = 0, rows_ = 0, turned_ = 0;
+};
+
+TEST_F(InstructionForm, DmaComputesNothing) {
+  EXPECT_THAT(with(product(Instr::load, Engine::dma)), HasSubstr("instruction 'load' stands on a fold"));
+  EXPECT_THAT(with(product(Instr::dma_copy, Engine::dma)), HasSubstr("instruction 'dma_copy' stands on a fold"));
+  EXPECT_THAT(with(product(Instr::tensor_reduce, Engine::vector)), HasSubstr("lies in HBM"));
+  Map twice = map(Instr::store, {128, 32}, whole(out_, 2), {from(columns(x_))}, {{Fn::add, {0, 0}}});
+  EXPECT_THAT(with(twice), HasSubstr("instruction 'store' has 1 steps (at most 0)"));
+  twice.steps.clear();
+  EXPECT_EQ(with(twice), "valid");
+  twice.sources.push_back(from(columns(x_)));
+  EXPECT_THAT(with(twice), HasSubstr("instruction 'store' has 2 sources"));
+}
+
+TEST_F(InstructionForm, RunsOnAnEngineOfItsOwn) {
+  Map copy = map(Instr::tensor_copy, {128, 64}, whole(tile_, 2), {from(whole(tile_, 2))});
+  EXPECT_EQ(with(copy), "valid");
+  copy.head.engine = Engine::dma;
+  EXPECT_THAT(with(copy), HasSubstr("another engine"));
+  Map load = map(Instr::load, {128, 64}, whole(tile_, 2), {from(whole(x_, 2))});
+  load.head.engine = Engine::vector;
+  EXPECT_THAT(with(load), HasSubstr("another engine"));
+}
+
+TEST_F(InstructionForm, HasNoMoreStepsThanTheTracerMakesOfIt) {
+  const auto squared = [&](Instr instr, std::size_t times) {
+    return with(map(instr, {128, 64}, whole(tile_, 2), {from(whole(tile_, 2))},
+                    std::vector<Step>(times, Step{Fn::square, {0}})));
+  };
+  EXPECT_EQ(squared(Instr::activation, 3), "valid");
+  EXPECT_THAT(squared(Instr::activation, 4), HasSubstr("'activation' has 4 steps (at most 3)"));
+  EXPECT_THAT(squared(Instr::tensor_copy, 1), HasSubstr("'tensor_copy' has 1 steps"));
+  EXPECT_THAT(squared(Instr::scan, 1), HasSubstr("'scan' stands on a map"));
+  EXPECT_THAT(squared(Instr::matmul, 0), HasSubstr("'matmul' stands on a map"));
+}
+
+TEST_F(InstructionForm, ReadsThePartitionsThatItWrites) {
+  const Access swapped = access(turned_, {at({0, 1}), at({1, 0})});
+  EXPECT_THAT(with(map(Instr::tensor_copy, {128, 64}, whole(tile_, 2), {from(swapped)})),
+              HasSubstr("'tensor_copy' reads 'b5' in other partitions than it writes"));
+  EXPECT_EQ(with(map(Instr::transpose, {128, 64}, whole(tile_, 2), {from(swapped)})), "valid");
+  Fold fold;
+  fold.head.instr = Instr::tensor_reduce;
+  fold.head.shape = {128, 64};
+  fold.sources = {from(whole(tile_, 2))};
+  fold.dst = access(rows_, {at({1, 0}), at({0, 0})});
+  EXPECT_EQ(with(fold), "valid");
+  fold.dst = access(tile_, {at({0, 0}), at({0, 1})});
+  EXPECT_THAT(with(fold), HasSubstr("in other partitions"));
+  fold.head.instr = Instr::partition_reduce;
+  EXPECT_EQ(with(fold), "valid");
+}
+
+TEST_F(InstructionForm, OfRandomNumbersReadsNoTile) {
+  const auto random = [&](Access seed) {
+    return with(map(Instr::random, {128, 64}, whole(tile_, 2), {from(std::move(seed))}, {{Fn::square, {0}}}));
+  };
+  EXPECT_EQ(random(access(rows_, {at({0, 0}), at({0, 0})})), "valid");
+  EXPECT_THAT(random(access(rows_, {at({1, 0}), at({0, 0})})), HasSubstr("random numbers are made of a tile"));
+}
+
 /// A matmul of (k, m, n) whose result lies `offset` floats into a PSUM tile of `width` floats a partition.
 std::string matmul(std::int64_t k, std::int64_t m, std::int64_t n, std::int64_t offset, std::int64_t width,
                    Dtype a = Dtype::float32, Dtype b = Dtype::float32, BufferKind kind = BufferKind::psum) {

@@ -24,8 +24,9 @@ struct OperandFacts {
 double cycles_of(const Head& head, const OperandFacts& operands) {
   const double n = operands.per_partition;
   const bool narrow = operands.all_narrow, psum = operands.any_psum, on_vector = head.engine == Engine::vector;
+  const double turning = on_vector ? at_least(n) : at_least(n, 128) * (narrow ? 1 : kFp32Passes);
   switch (head.instr) {
-#define INSTR(number, name, unit, cycles) \
+#define INSTR(number, name, unit, operation, steps, lanes, cycles) \
   case Instr::name:                       \
     return cycles;
 #include "runner/nkisim/numbers/numbers.def"

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runner/nkisim/estimate/charge_parts.hpp"
 #include "runner/nkisim/program/parse.hpp"
 #include "runner/nkisim/program/validate.hpp"
 
@@ -68,8 +69,9 @@ ordered_json first_operations(const Timeline& timeline) {
 }  // namespace
 
 KernelProfile profile_kernel(const std::string& program) {
-  const Program parsed = parse_program(program);
+  Program parsed = parse_program(program);
   validate(parsed);
+  charge_parts(parsed);
   return {profile_of(parsed), timeline_of(parsed, kMostEvents)};
 }
 

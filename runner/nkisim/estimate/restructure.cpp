@@ -1,5 +1,6 @@
 #include "runner/nkisim/estimate/restructure.hpp"
 
+#include "runner/nkisim/estimate/charge_parts.hpp"
 #include "runner/nkisim/estimate/fuse_loops.hpp"
 #include "runner/nkisim/estimate/remove_duplicates.hpp"
 
@@ -32,6 +33,7 @@ Program copy_of(const Program& program) {
 
 Program restructured(const Program& program) {
   Program copy = copy_of(program);
+  charge_parts(copy);
   fuse_loops(copy);
   remove_duplicates(copy);
   return copy;

@@ -42,6 +42,15 @@ constexpr auto kSpecialNames = [] {
   return all;
 }();
 
+constexpr auto kForms = [] {
+  constexpr bool own = false, any = true;
+  std::array<InstrForm, kInstrs> all{};
+#define INSTR(number, name, unit, operation, steps, lanes, ...) \
+  all[number] = {Unit::unit, NodeTag::operation, steps, lanes};
+#include "runner/nkisim/numbers/numbers.def"
+  return all;
+}();
+
 const Function& function_of(Fn fn) { return kFunctions[static_cast<std::size_t>(fn)]; }
 const Element& element_of(Dtype dtype) { return kElements[static_cast<std::size_t>(dtype)]; }
 
@@ -59,20 +68,24 @@ bool exists_in(Fn fn, Work work) noexcept {
   return work == Work::int32 ? works != WorksIn::float32 : works != WorksIn::int32;
 }
 
-Unit unit_of(Instr instr) noexcept {
-  switch (instr) {
-#define INSTR(number, name, unit, ...) \
-  case Instr::name:                    \
-    return Unit::unit;
-#include "runner/nkisim/numbers/numbers.def"
-  }
-  return Unit::none;
-}
+Unit unit_of(Instr instr) noexcept { return form_of(instr).unit; }
+
+const InstrForm& form_of(Instr instr) noexcept { return kForms[static_cast<std::size_t>(instr)]; }
 
 std::string_view to_string(Instr instr) noexcept {
   switch (instr) {
 #define INSTR(number, name, ...) \
   case Instr::name:              \
+    return #name;
+#include "runner/nkisim/numbers/numbers.def"
+  }
+  return "?";
+}
+
+std::string_view to_string(NodeTag tag) noexcept {
+  switch (tag) {
+#define NODE(number, name) \
+  case NodeTag::name:      \
     return #name;
 #include "runner/nkisim/numbers/numbers.def"
   }

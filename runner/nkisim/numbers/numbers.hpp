@@ -114,9 +114,19 @@ enum class NodeTag : std::uint8_t {
 #define NODE(number, name) name = number,
 #include "runner/nkisim/numbers/numbers.def"
 };
+std::string_view to_string(NodeTag tag) noexcept;
 inline constexpr int kNodeTags = 0
 #define NODE(...) +1
 #include "runner/nkisim/numbers/numbers.def"
     ;
+
+/// On which operations an instruction's name may stand.
+struct InstrForm {
+  Unit unit = Unit::none;
+  NodeTag operation = NodeTag::map;
+  std::size_t most_steps = 0;
+  bool any_lane = false;  ///< it moves values from partition to partition
+};
+const InstrForm& form_of(Instr instr) noexcept;
 
 }  // namespace nkigrid::nkisim

@@ -14,7 +14,63 @@ constexpr std::int64_t kMovingFree = 512, kSpecialRow = 65'536;
 
 bool is_narrow(Dtype dtype) { return is_float(dtype) && size_of(dtype) < 4; }
 
+/// How far one step along each axis of the space moves an access in dimension `dim`.
+std::vector<std::int64_t> moves_of(const Access& access, std::size_t dim, const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> moves = access.dims[dim].slots;
+  for (std::size_t axis = 0; axis < moves.size(); ++axis) {
+    if (shape[axis] == 1) moves[axis] = 0;
+  }
+  return moves;
+}
+
+bool stands_still(const std::vector<std::int64_t>& moves) {
+  return std::all_of(moves.begin(), moves.end(), [](std::int64_t move) { return move == 0; });
+}
+
 }  // namespace
+
+/// An operation costs what its instruction costs: no name stands on more work than the tracer makes under it.
+void OperationRules::form(const Head& head, NodeTag operation, std::size_t steps) const {
+  const InstrForm& form = form_of(head.instr);
+  if (form.operation != operation)
+    state_.fail(fmt::format("instruction '{}' stands on a {}", to_string(head.instr), to_string(operation)));
+  if (steps > form.most_steps) {
+    state_.fail(
+        fmt::format("instruction '{}' has {} steps (at most {})", to_string(head.instr), steps, form.most_steps));
+  }
+  if ((head.engine == Engine::dma) != (form.unit == Unit::dma))
+    state_.fail(fmt::format("instruction '{}' runs on another engine than its own", to_string(head.instr)));
+}
+
+/// DMA computes nothing, and a stream of random numbers has nothing to read but its seed.
+void OperationRules::moves_alone(const Map& map) const {
+  if (unit_of(map.head.instr) == Unit::dma && map.sources.size() != 1)
+    state_.fail(fmt::format("instruction '{}' has {} sources", to_string(map.head.instr), map.sources.size()));
+  if (map.head.instr != Instr::random) return;
+  for (const Source& source : map.sources) {
+    if (source.kind != Source::Kind::access) continue;
+    for (std::size_t dim = 0; dim < source.access.dims.size(); ++dim) {
+      if (!stands_still(moves_of(source.access, dim, map.head.shape))) state_.fail("random numbers are made of a tile");
+    }
+  }
+}
+
+/// Each partition of an engine has its own lane: what it reads lies in it, or in one partition that is repeated.
+void OperationRules::lanes(const Head& head, const Access& dst, const std::vector<Source>& sources) const {
+  if (form_of(head.instr).any_lane) return;
+  const auto partitions = [&](const Access& access) {
+    return moves_of(access, state_.buffer(access.buffer).partition_dim, head.shape);
+  };
+  const std::vector<std::int64_t> written = partitions(dst);
+  for (const Source& source : sources) {
+    if (source.kind != Source::Kind::access) continue;
+    const std::vector<std::int64_t> read = partitions(source.access);
+    if (read != written && !stands_still(read)) {
+      state_.fail(fmt::format("instruction '{}' reads '{}' in other partitions than it writes", to_string(head.instr),
+                              state_.buffer(source.access.buffer).name));
+    }
+  }
+}
 
 Use OperationRules::use(const Head& head) const {
   Use result;
@@ -87,11 +143,14 @@ void OperationRules::expression(const Head& head, const std::vector<Source>& sou
 }
 
 void OperationRules::check(const Map& map, double times) {
+  form(map.head, NodeTag::map, map.steps.size());
   head(map.head, times);
   Use how = use(map.head);
   how.may_be_dynamic = true;
   accesses_.destination(map.dst, map.head.shape, how, times);
   expression(map.head, map.sources, map.steps, map.work, how);
+  moves_alone(map);
+  lanes(map.head, map.dst, map.sources);
   accumulation(map.accumulate, map.loops, map.work);
   if (map.work != Work::raw) return;
   const bool one = map.sources.size() == 1 && map.steps.empty() && map.sources[0].kind == Source::Kind::access;
@@ -101,6 +160,7 @@ void OperationRules::check(const Map& map, double times) {
 }
 
 void OperationRules::check(const Fold& fold, double times) {
+  form(fold.head, NodeTag::fold, fold.steps.size());
   head(fold.head, times);
   if (fold.work == Work::raw || !is_foldable(fold.function)) state_.fail("a fold by a function that cannot fold");
   function(fold.function, fold.work);
@@ -108,6 +168,7 @@ void OperationRules::check(const Fold& fold, double times) {
   accesses_.destination(fold.dst, fold.head.shape, how, times);
   how.may_be_dynamic = true;
   expression(fold.head, fold.sources, fold.steps, fold.work, how);
+  lanes(fold.head, fold.dst, fold.sources);
   accumulation(fold.accumulate, fold.loops, fold.work);
 }
 
@@ -129,6 +190,7 @@ void OperationRules::one_slot_each(const Head& head) {
 }
 
 void OperationRules::check(const Matmul& matmul, double times) {
+  form(matmul.head, NodeTag::matmul);
   if (matmul.head.shape.size() != 3) state_.fail("a matmul's shape is not (K, M, N)");
   head(matmul.head, times);
   one_slot_each(matmul.head);
@@ -155,6 +217,7 @@ void OperationRules::matmul_operands(const Matmul& matmul) const {
 }
 
 void OperationRules::check(const Scan& scan, double times) {
+  form(scan.head, NodeTag::scan);
   if (scan.head.shape.empty()) state_.fail("a scan over no axis");
   head(scan.head, times);
   const Use how = use_in_tiles(scan.head);
@@ -164,12 +227,15 @@ void OperationRules::check(const Scan& scan, double times) {
     if (arity(fn) != 2) state_.fail("a scan by a function that is not binary");
     function(fn, Work::float32);
   }
+  lanes(scan.head, scan.dst, {scan.data0, scan.data1, scan.initial});
 }
 
 void OperationRules::check(const SpecialOp& special, double times) {
   const std::string_view name = to_string(special.kind);
   const SpecialOperation* operation = operation_of(special.kind);
   if (operation == nullptr) state_.fail(fmt::format("operation '{}' is not part of this version of the engine", name));
+  form(special.head, NodeTag::special);
+  if (to_string(special.head.instr) != name) state_.fail(fmt::format("{} by another instruction", name));
   const std::vector<std::int64_t>& shape = special.head.shape;
   if (shape.size() < 2) state_.fail(fmt::format("{} over fewer than two axes", name));
   head(special.head, times, 8);
