@@ -43,6 +43,14 @@ TEST(FirstMessages, HoldThePromptAndTheWholeTask) {
   }
 }
 
+TEST(FirstMessages, LeaveOutWhatTheBenchmarkSaysToItsOwnChecks) {
+  Episode episode(ModeKind::single_shot);
+  episode.task.source =
+      "# nkigrid: category=loss\n# nkigrid: blind=bfloat16\n# softly\nimport torch\nx = '# nkigrid: x'";
+  const std::string text = first_messages(episode.task, episode.prompt, episode.mode)[1].content;
+  EXPECT_NE(text.find("```python\n# softly\nimport torch\nx = '# nkigrid: x'\n```\n"), std::string::npos) << text;
+}
+
 TEST(SingleShot, OneReplyIsCompiledAndChecked) {
   Episode episode(ModeKind::single_shot);
   ScriptedModel model({says(fence("def a(): 1"))});
