@@ -232,11 +232,19 @@ class Server:
         if not child.ended:  # one that died waiting is not used, and was told of
             self.active.append(child)
 
-    def take_request(self):
-        """@returns False when nkigrid is gone"""
-        data, ancillary, _, _ = self.control.recvmsg(4096, socket.CMSG_SPACE(8 * 4), socket.MSG_CMSG_CLOEXEC)
-        if not data:
-            return False
+    def take_requests(self):
+        """All that nkigrid has sent. @returns False when it is gone"""
+        flags = socket.MSG_CMSG_CLOEXEC | socket.MSG_DONTWAIT
+        while True:
+            try:
+                data, ancillary, _, _ = self.control.recvmsg(4096, socket.CMSG_SPACE(8 * 4), flags)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self.take(data, ancillary)
+
+    def take(self, data, ancillary):
         fds = array.array("i")
         for _, _, part in ancillary:
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
@@ -244,7 +252,6 @@ class Server:
             self.orders.append((socket.socket(fileno=fds[0]), fds[1]))
         if data == TAKEN and (self.idle or self.orders):
             self.give_the_oldest()
-        return True
 
     def step(self, most_ms):
         """Handles what is ready, or becomes it within the time (None: any). @returns False when it is over; None when
@@ -257,6 +264,9 @@ class Server:
         for fd in (*by_pidfd, *by_status):
             poll.register(fd, select.POLLIN)
         ready = poll.poll(most_ms)
+        # Of a child that took a job nkigrid has told before: its end is judged by what is known then.
+        if ready and not self.take_requests():
+            return False
         for fd, _ in ready:
             if fd in by_pidfd:
                 child = by_pidfd[fd]
@@ -269,8 +279,6 @@ class Server:
             if child is not None and not child.ended:
                 child.cancelled = True
                 os.kill(child.pid, signal.SIGKILL)
-        if any(fd == self.control.fileno() for fd, _ in ready) and not self.take_request():
-            return False
         return True if ready else None
 
     def run(self):
