@@ -120,10 +120,12 @@ class Traced(BaseException):
 
 
 def trace_only():
-    """Cases end where a kernel would run: what a compiler says of a corpus, in seconds."""
+    """Cases end where a kernel would run: what the tracer and the validator say of a corpus, in seconds."""
     from neuronxcc.nki._trace import engine
 
-    def stop(*_):
+    def stop(program, _):
+        if refusal := engine.validate(program.data):
+            raise AssertionError(refusal)
         raise Traced
 
     engine.run = stop
