@@ -27,7 +27,7 @@ double cycles_of(const Head& head, const OperandFacts& operands) {
   const double turning = on_vector ? at_least(n) : at_least(n, 128) * (narrow ? 1 : kFp32Passes);
   switch (head.instr) {
 #define INSTR(number, name, unit, operation, steps, lanes, cycles) \
-  case Instr::name:                       \
+  case Instr::name:                                                \
     return cycles;
 #include "runner/nkisim/numbers/numbers.def"
   }
