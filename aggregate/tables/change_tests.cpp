@@ -25,7 +25,16 @@ struct ChangeTestRow {
   std::optional<double> difference, p, p_holm, p_bh;
   std::optional<Interval> interval;
   std::string test, verdict;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> moved;  ///< by task: came, left; where any did
 };
+
+/// What came to one ending left the other, task by task: both rows ask the same question, with the sign turned.
+bool are_mirrors(const ChangeTestRow& a, const ChangeTestRow& b) {
+  return a.cell == b.cell && a.run == b.run && a.scope == b.scope &&
+         std::equal(a.moved.begin(), a.moved.end(), b.moved.begin(), b.moved.end(), [](const auto& x, const auto& y) {
+           return x.first == y.first && x.second == std::pair(y.second.second, y.second.first);
+         });
+}
 
 /// @param pairs of one cell and scope
 ChangeTestRow test_ending(const Evidence& evidence, const std::vector<const EndingPair*>& pairs,
@@ -40,6 +49,9 @@ ChangeTestRow test_ending(const Evidence& evidence, const std::vector<const Endi
     after.passed += is ? 1 : 0, before.passed += was ? 1 : 0;
     row.before += was ? 1 : 0, row.after += is ? 1 : 0;
     row.came += is && !was ? 1 : 0, row.left += was && !is ? 1 : 0;
+    if (is == was) continue;
+    auto& moved = row.moved[pair->task];
+    ++(is ? moved.first : moved.second);
   }
   std::vector<TaskCount> after, before;
   for (const auto& [task, counts] : tasks) after.push_back(counts.first), before.push_back(counts.second);
@@ -54,14 +66,48 @@ ChangeTestRow test_ending(const Evidence& evidence, const std::vector<const Endi
   return row;
 }
 
+/// Of rows in order: those that ask a question of their own, and the mirrors of each.
+std::vector<std::vector<ChangeTestRow*>> questions(const std::vector<ChangeTestRow*>& rows) {
+  std::vector<std::vector<ChangeTestRow*>> asked;
+  for (auto* row : rows) {
+    const auto same = std::find_if(asked.begin(), asked.end(),
+                                   [&](const auto& question) { return are_mirrors(*question.front(), *row); });
+    if (same != asked.end())
+      same->push_back(row);
+    else
+      asked.push_back({row});
+  }
+  return asked;
+}
+
+constexpr VerdictWords kVerdicts{"more", "fewer"};
+
+/// What the first row of a question was found to be, for its mirrors.
+void mirror(const std::vector<ChangeTestRow*>& question) {
+  const auto& first = *question.front();
+  for (auto* row : question) {
+    if (row == &first) continue;
+    row->p_holm = first.p_holm, row->p_bh = first.p_bh;
+    row->verdict = first.verdict == kVerdicts.positive   ? kVerdicts.negative
+                   : first.verdict == kVerdicts.negative ? kVerdicts.positive
+                                                         : first.verdict;
+  }
+}
+
 /// All levels together are one family, and what is looked at by level another, as in `pairs`. A row that nothing came
-/// to or left is in none: whatever the truth, its p would be 1.
+/// to or left is in none: whatever the truth, its p would be 1. Mirrors are one question, and count once.
 /// @source Tarone 1990, Biometrics 46:515
 void adjust(std::vector<ChangeTestRow>& rows, const TableOptions& options) {
   std::vector<ChangeTestRow*> all, by_level;
   for (auto& row : rows)
     if (row.came + row.left > 0) (row.scope == "all" ? all : by_level).push_back(&row);
-  for (const auto& family : {all, by_level}) adjust_rows(family, options, {"more", "fewer"});
+  for (const auto& rows_of : {all, by_level}) {
+    const auto asked = questions(rows_of);
+    std::vector<ChangeTestRow*> family;
+    for (const auto& question : asked) family.push_back(question.front());
+    adjust_rows(family, options, kVerdicts);
+    for (const auto& question : asked) mirror(question);
+  }
 }
 
 /// In the order of cells, scopes (all, then each level) and endings.
@@ -111,21 +157,23 @@ Sheet data_change_tests(const Evidence& evidence) {
 
 /// For people: endings that nothing came to or left say nothing.
 Sheet display_change_tests(const Evidence& evidence) {
-  Sheet sheet{.caption = caption_of(evidence, "ways to end that episodes came to and left in another run"),
-              .columns = {{"cell"},
-                          {"run"},
-                          {"scope"},
-                          {"ending"},
-                          {"before", Align::right},
-                          {"after", Align::right},
-                          {"came", Align::right},
-                          {"left", Align::right},
-                          {"after - before", Align::right},
-                          {"interval"},
-                          {"p", Align::right},
-                          {adjusted_head(evidence), Align::right},
-                          {"verdict"}},
-              .notes = {"p values are adjusted over the rows of all levels, and apart from them over those by level"}};
+  Sheet sheet{
+      .caption = caption_of(evidence, "ways to end that episodes came to and left in another run"),
+      .columns = {{"cell"},
+                  {"run"},
+                  {"scope"},
+                  {"ending"},
+                  {"before", Align::right},
+                  {"after", Align::right},
+                  {"came", Align::right},
+                  {"left", Align::right},
+                  {"after - before", Align::right},
+                  {"interval"},
+                  {"p", Align::right},
+                  {adjusted_head(evidence), Align::right},
+                  {"verdict"}},
+      .notes = {"p values are adjusted over the rows of all levels, and apart from them over those by level; two "
+                "endings between which all moved are one question and count once"}};
   for (const auto& row : evidence.once(make_change_tests)) {
     if (row.came + row.left == 0) continue;
     sheet.rows.push_back({row.cell, row.run, row.scope, row.ending, std::to_string(row.before),
