@@ -1,4 +1,4 @@
-"""Passes by turn, with the band of draws of tasks."""
+"""Passes by turn, with the interval of the rate at each turn."""
 import matplotlib.pyplot as plt
 
 import style
@@ -10,16 +10,14 @@ def turn_rows(table):
         rate = style.number(row["rate"])
         if rate is None:
             continue  # episodes are outstanding
-        drawn = row["band_low"] != ""  # of a few tasks nothing can be drawn: there the rate's own interval stands
-        low, high = ("band_low", "band_high") if drawn else ("interval_low", "interval_high")
         rows.append(
             {
                 "cell": row["cell"],
                 "turn": int(row["turn"]),
                 "rate": 100 * rate,
-                "method": "bca-drawn" if drawn else row["interval_method"],
-                "low": 100 * float(row[low]),
-                "high": 100 * float(row[high]),
+                "method": row["interval_method"],
+                "low": 100 * float(row["interval_low"]),
+                "high": 100 * float(row["interval_high"]),
                 "open": row["open"],
             }
         )

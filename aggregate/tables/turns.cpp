@@ -5,11 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "aggregate/evidence/counted_episodes.hpp"
-#include "aggregate/statistics/drawn.hpp"
 #include "aggregate/statistics/intervals.hpp"
 #include "aggregate/tables/table.hpp"
 #include "aggregate/tables/words.hpp"
-#include "jobs/base/hash.hpp"
 
 namespace nkigrid::aggregate {
 namespace {
@@ -24,6 +22,7 @@ using CellTurns = std::map<std::uint32_t, TaskTurns>;  ///< by task
 /// In which turn the passes of a cell came. [t - 1]: turn t; one length for all cells.
 struct TurnsRow {
   std::string cell;
+  std::size_t most = 0;  ///< turns that an episode may take; those that one did, where its mode is not known
   std::uint64_t scored = 0;
   std::vector<std::uint64_t> passed;  ///< episodes that passed and took at most t turns
   std::vector<std::uint64_t> open;    ///< episodes that took at least t turns
@@ -77,15 +76,25 @@ bool is_whole(const CellScores& cell) {
                      [](const TaskScore& task) { return task.scored == task.planned; });
 }
 
+std::size_t turns_of(const jobs::Grid& grid, const std::string& mode) {
+  const auto at =
+      std::find_if(grid.modes.begin(), grid.modes.end(), [&](const auto& each) { return each.name == mode; });
+  return at == grid.modes.end() ? 0 : at->turns;
+}
+
 std::vector<TurnsRow> make_turns(const Evidence& evidence) {
   std::vector<TurnsRow> rows;
-  for (const auto& cell : evidence.scores) rows.emplace_back().cell = evidence.cell(cell).id;
+  for (const auto& scores : evidence.scores) {
+    const auto& cell = evidence.cell(scores);
+    rows.push_back({.cell = cell.id, .most = turns_of(evidence.run->grid, cell.mode)});
+  }
   std::uint32_t most = 0;
   visit_counted(evidence, [&](const CountedEpisode& episode) {
     auto& row = rows[episode.row];
     ++row.scored;
     count_turns(row, episode.end.turns, passed(episode.end, evidence.options.rule));
     most = std::max(most, episode.end.turns);
+    row.most = std::max<std::size_t>(row.most, episode.end.turns);
     auto& task = row.tasks.try_emplace(episode.planned.task, TaskTurns{{0, 0, episode.stratum}, {}}).first->second;
     ++task.count.replicates;
     if (passed(episode.end, evidence.options.rule)) task.passed_in.push_back(episode.end.turns);
@@ -96,41 +105,6 @@ std::vector<TurnsRow> make_turns(const Evidence& evidence) {
     add_rates(rows[i], known, evidence.options.confidence);
   }
   return rows;
-}
-
-/// Whether enough tasks pass and fail: of five, a draw of tasks knows too little.
-bool can_be_drawn(const std::vector<double>& scores) {
-  constexpr std::ptrdiff_t kFewTasks = 5;
-  const auto pass = std::count_if(scores.begin(), scores.end(), [](double score) { return score > 0; });
-  const auto fail = std::count_if(scores.begin(), scores.end(), [](double score) { return score < 1; });
-  return std::min(pass, fail) > kFewTasks;
-}
-
-/// Of the rate within each turn, all turns of the same draws of tasks within levels.
-std::vector<std::optional<Interval>> band_of(const TurnsRow& row, double confidence) {
-  std::vector<std::optional<Interval>> band(row.passed.size());
-  if (band.empty() || !row.rates.front()) return band;
-  TaskFigures figures;
-  std::vector<SumStatistic> rates;
-  for (std::size_t turn = 1; turn <= band.size(); ++turn) {
-    const auto counts = passed_within(row.tasks, turn);
-    if (turn == 1) figures.strata = strata_of(counts);
-    auto& scores = figures.columns.emplace_back();
-    for (const auto& task : counts) scores.push_back(static_cast<double>(task.passed) / task.replicates);
-    rates.emplace_back(
-        [turn, tasks = static_cast<double>(counts.size())](auto sums) { return sums[turn - 1] / tasks; });
-  }
-  band = drawn_intervals(figures, rates, confidence, keyed_hash({"passes by turn", row.cell}));
-  for (std::size_t i = 0; i < band.size(); ++i)
-    if (!can_be_drawn(figures.columns[i])) band[i].reset();
-  return band;
-}
-
-/// [cell][turn - 1]; apart from the rest, for it is drawn: readers of the counts need not wait for it.
-std::vector<std::vector<std::optional<Interval>>> make_bands(const Evidence& evidence) {
-  std::vector<std::vector<std::optional<Interval>>> bands;
-  for (const auto& row : evidence.once(make_turns)) bands.push_back(band_of(row, evidence.options.confidence));
-  return bands;
 }
 
 // Are the turns enough? What the last one still won, of those it was needed for; empty where one turn was all.
@@ -150,7 +124,8 @@ Sheet display_turns(const Evidence& evidence) {
   for (std::size_t turn = 1; turn <= turns; ++turn) sheet.columns.push_back({std::to_string(turn), Align::right});
   for (const auto& row : rows) {
     auto& words = sheet.rows.emplace_back(Words{row.cell, std::to_string(row.scored)});
-    for (const auto passed : row.passed) words.push_back(std::to_string(passed));
+    for (std::size_t turn = 0; turn < turns; ++turn)
+      words.push_back(turn < row.most ? std::to_string(row.passed[turn]) : "");
     if (auto note = last_turn_note(row); !note.empty()) sheet.notes.push_back(std::move(note));
   }
   return sheet;
@@ -158,18 +133,13 @@ Sheet display_turns(const Evidence& evidence) {
 
 Sheet data_turns(const Evidence& evidence) {
   Sheet sheet{.columns = data_columns({"cell", "#scored", "#turn", "#passed", "#open", "#rate", "interval_method",
-                                       "#interval_low", "#interval_high", "#band_low", "#band_high"})};
-  const auto& rows = evidence.once(make_turns);
-  const auto& bands = evidence.once(make_bands);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto& row = rows[i];
-    for (std::size_t turn = 0; turn < row.passed.size(); ++turn) {
+                                       "#interval_low", "#interval_high"})};
+  for (const auto& row : evidence.once(make_turns)) {
+    for (std::size_t turn = 0; turn < std::min(row.most, row.passed.size()); ++turn) {
       auto& words = sheet.rows.emplace_back(Words{row.cell, std::to_string(row.scored), std::to_string(turn + 1),
                                                   std::to_string(row.passed[turn]), std::to_string(row.open[turn]),
                                                   fraction(row.rates[turn])});
       push_interval(words, row.intervals[turn]);
-      const auto& band = bands[i][turn];
-      push_range(words, band ? std::optional(Range{band->low, band->high}) : std::nullopt);
     }
   }
   return sheet;

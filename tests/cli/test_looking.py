@@ -178,13 +178,12 @@ class Looking(unittest.TestCase):
         import turns
 
         known = {"cell": "a", "turn": "1", "rate": "0.5", "interval_low": "0.2", "interval_high": "0.8"}
-        known |= {"interval_method": "wilson", "band_low": "", "band_high": "", "open": "4"}
+        known |= {"interval_method": "wilson", "open": "4"}
         outstanding = known | {"cell": "b", "rate": "", "interval_low": "", "interval_high": ""}
-        drawn = known | {"cell": "c", "band_low": "0.25", "band_high": "0.75"}
-        rows = turns.turn_rows([known, outstanding, drawn])
+        rows = turns.turn_rows([known, outstanding])
         self.assertEqual(
             [(row["cell"], row["rate"], row["method"], row["low"], row["high"]) for row in rows],
-            [("a", 50, "wilson", 20, 80), ("c", 50, "bca-drawn", 25, 75)],
+            [("a", 50, "wilson", 20, 80)],
         )
 
     def test_errors_of_a_run_in_which_nothing_passed_are_drawn(self):

@@ -1,5 +1,6 @@
 """The reference worker against hostile tasks: each runs in a child of its own and spoils its own answer at most."""
 
+import contextlib
 import json
 import os
 import select
@@ -13,6 +14,7 @@ from pathlib import Path
 
 LIBEXEC = Path(os.environ["NKIGRID_BUILD_DIR"]) / "libexec"
 CANARY = "canary-3f9a1c"
+SLEEPS = ("35", "230")  # nanosleep and clock_nanosleep of x86-64
 HONEST = """
 import torch
 class Model(torch.nn.Module):
@@ -146,14 +148,24 @@ class ReferenceWorker(unittest.TestCase):
         self.assertTrue(reply["of_task"])
         self.assertIn("slept for 0.5 s", reply["error"])
 
+    def sleeper(self):
+        """A pidfd of the worker's child that sleeps in a task. Beside it stands the keeper of their namespace; a child
+        that the worker makes before it has one is gone again."""
+        children = Path(f"/proc/{self.worker.process.pid}/task/{self.worker.process.pid}/children")
+        while True:
+            self.assertIsNone(self.worker.process.poll())
+            pids = [int(pid) for pid in children.read_text().split()]
+            for pid in pids:
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    handle = os.pidfd_open(pid)
+                    if Path(f"/proc/{pid}/syscall").read_text().split()[0] in SLEEPS:
+                        return handle
+                    os.close(handle)
+
     def test_a_sleeping_task_ends_with_the_run(self):
         for end in (self.worker.control.close, lambda: self.worker.process.kill()):
             self.worker.send("import time; time.sleep(3600)" + HONEST, "sleeper")
-            # Its children: the keeper of their process namespace, and the one that sleeps.
-            children = Path(f"/proc/{self.worker.process.pid}/task/{self.worker.process.pid}/children")
-            while len(pids := children.read_text().split()) < 2:
-                self.assertIsNone(self.worker.process.poll())
-            sleeper = os.pidfd_open(int(pids[1]))
+            sleeper = self.sleeper()
             end()
             self.assertTrue(select.select([sleeper], [], [], 60)[0], "the child outlives its run")
             self.worker.process.wait(timeout=60)
