@@ -71,7 +71,9 @@ double most_of(const Combination& combination) noexcept {
   return std::max(up, down) / combination.divisor;
 }
 
-void agree_with_test(Interval& interval, double value, bool separates) noexcept {
+/// An interval with an end that stands where the test has put it says so in its method.
+void agree_with_test(Interval& interval, double value, bool separates) {
+  const Interval before = interval;
   if (!separates) {
     interval.low = std::min(interval.low, 0.0);
     interval.high = std::max(interval.high, 0.0);
@@ -80,6 +82,7 @@ void agree_with_test(Interval& interval, double value, bool separates) noexcept 
   } else {
     interval.high = std::min(interval.high, std::max(-kLeastShown, value));
   }
+  if (interval.low != before.low || interval.high != before.high) interval.method += "+test";
 }
 
 }  // namespace

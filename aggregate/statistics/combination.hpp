@@ -41,7 +41,7 @@ struct Comparison {
 
 /// The rule for differences: bonett_price() within the range of the combination. The test decides whether there is a
 /// difference, and the interval says no other thing: where p is above 1 - confidence it holds 0 (an end is moved
-/// there), else it ends a millionth before it. @throws as sample_of()
+/// there), else it ends a millionth before it; method bonett-price+test where an end was moved. @throws as sample_of()
 Comparison compare(const Combination& combination, double confidence, PValue kind);
 
 /// compare() of two cells, a - b. @pre equal sizes, not empty

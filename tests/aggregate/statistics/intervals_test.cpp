@@ -142,7 +142,7 @@ Interval paired_interval(std::uint32_t up, std::uint32_t down, std::uint32_t n) 
 TEST(Intervals, DifferencesAreBonettAndPricesWhateverTheirNumber) {
   expect_interval(paired_interval(12, 1, 40), "bonett-price", 0.09870268298675557, 0.42510684082276823);
   expect_interval(paired_interval(6, 0, 50), "bonett-price", 0.01293720319669097, 0.2178320275725398);
-  expect_interval(paired_interval(5, 0, 50), "bonett-price", 1e-6, 0.1929254566041812);  // mid-p 0.031
+  expect_interval(paired_interval(5, 0, 50), "bonett-price+test", 1e-6, 0.1929254566041812);  // mid-p 0.031
   expect_interval(paired_interval(4, 0, 50), "bonett-price", -0.013498330275066946, 0.1673444841212208);
   expect_interval(paired_interval(0, 0, 50), "bonett-price", -0.05330399324421838, 0.05330399324421838);
 }
