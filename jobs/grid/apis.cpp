@@ -37,7 +37,7 @@ void read_own(Fields& fields, const Folders& all, const std::string& model, Synt
   const auto file = folders.find(wanted);
   if (!file) {
     problems.add(place, fmt::format("no profile '{}': profiles/{}.yaml is missing{}{}", api.profile, api.profile,
-                                    folders.near(wanted), folders.looked_in()));
+                                    folders.near_stem(wanted), folders.looked_in()));
     return;
   }
   try {

@@ -24,16 +24,28 @@ std::optional<fs::path> Folders::find(const fs::path& name) const {
   return std::nullopt;
 }
 
-std::string Folders::near(const fs::path& name) const {
+std::vector<std::string> Folders::beside_of(const fs::path& name) const {
   std::vector<std::string> names;
   for (const auto& folder : {base, configs}) {
     if (folder.empty() && name.is_relative()) continue;
     std::error_code ignored;
     for (fs::directory_iterator at((folder / name).parent_path(), ignored), end; at != end; at.increment(ignored)) {
-      if (at->path().extension() == name.extension()) names.push_back(at->path().stem().native());
+      if (at->path().extension() == name.extension()) names.push_back(at->path().filename().native());
     }
   }
   std::sort(names.begin(), names.end());  // a folder has no order of its own
+  return names;
+}
+
+std::string Folders::near(const fs::path& name) const {
+  auto names = beside_of(name);
+  for (auto& each : names) each = (name.parent_path() / each).native();
+  return did_you_mean(name.native(), names);
+}
+
+std::string Folders::near_stem(const fs::path& name) const {
+  auto names = beside_of(name);
+  for (auto& each : names) each = fs::path(each).stem().native();
   return did_you_mean(name.stem().native(), names);
 }
 

@@ -23,10 +23,15 @@ struct Folders {
   /// The path of an existing file or folder, or nothing.
   std::optional<std::filesystem::path> find(const std::filesystem::path& name) const;
   /// " (did you mean 'x'?)" where something of a near name, with the same extension, stands where `name` was looked
-  /// for; else "".
+  /// for; else "". x is what may stand in place of `name`.
   std::string near(const std::filesystem::path& name) const;
+  /// The same for a value that is the file's stem alone.
+  std::string near_stem(const std::filesystem::path& name) const;
   /// " (looked in A and B)", for messages.
   std::string looked_in() const;
+
+ private:
+  std::vector<std::string> beside_of(const std::filesystem::path& name) const;
 };
 
 }  // namespace nkigrid::jobs

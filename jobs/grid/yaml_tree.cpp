@@ -181,7 +181,7 @@ class TreeBuilder final : public YAML::EventHandler {
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::null:
-      return "nothing";
+      return "empty";
     case YamlNode::Kind::list:
       return "a list";
     case YamlNode::Kind::map:

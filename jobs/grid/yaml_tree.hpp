@@ -24,7 +24,7 @@ struct YamlNode {
   std::vector<YamlNode> items;  ///< of a list or map
 };
 
-/// "nothing", "a list", "a map", "the text 'x'" or "'x'": how a message names what it found.
+/// "empty", "a list", "a map", "the text 'x'" or "'x'": how a message names what it found.
 std::string describe(const YamlNode& node);
 
 /// Reads one document. Broken YAML, a key that is no scalar and repeated keys are added to `problems`.

@@ -87,7 +87,7 @@ slurm: {mem: 64, time: 4}
           "with "
           "several",
           "15:38 modes.one.nudge means nothing for kind single-shot; leave it out",
-          "16:18 no prompt file 'prompts/plane.md' (did you mean 'plain'?)" + in,
+          "16:18 no prompt file 'prompts/plane.md' (did you mean 'prompts/plain.md'?)" + in,
           "18:20 no model 'strong' in this grid",
           "18:35 cells[0].mode is an empty list (nothing would run); name at least one",
           "19:52 no task 'L1/001_ad' in benchmark tiny-bench (did you mean 'L1/001_add'?)",
@@ -118,7 +118,7 @@ TEST(Grid, WordsLeadToTheSlip) {
            Slip{"benchmark: bench", "benchmark: bnech", "no benchmark 'bnech' (did you mean 'bench'?)"},
            Slip{"  strong: {", "  qwen2.5: {", "at most 40); write 'qwen2_5'"},
            Slip{"tasks: ", "tasks: [L1/001_add, L1/001_add]\n#", "tasks names 'L1/001_add' twice (first at line"},
-           Slip{"seed: 11", "seed:", "seed is nothing (a whole number of at least 0 is wanted)"},
+           Slip{"seed: 11", "seed:", "seed is empty (a whole number of at least 0 is wanted)"},
        }) {
     const Sandbox box;
     const auto lines = lines_of(box.read_edited(slip.what, slip.by));
