@@ -1,6 +1,7 @@
 """The reference worker against hostile tasks: each runs in a child of its own and spoils its own answer at most."""
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -13,6 +14,9 @@ import unittest
 from pathlib import Path
 
 LIBEXEC = Path(os.environ["NKIGRID_BUILD_DIR"]) / "libexec"
+sys.path.insert(0, str(LIBEXEC))
+import child_sandbox  # noqa: E402
+
 CANARY = "canary-3f9a1c"
 SLEEPS = ("35", "230")  # nanosleep and clock_nanosleep of x86-64
 HONEST = """
@@ -59,8 +63,15 @@ class Worker:
     def send(self, source, key, seed=5):
         head = {"task": "t", "source": source, "trials": [{"trial": 0, "key": key, "seed": str(seed)}]}
         head |= {"inputs": [SPEC | {"name": "x", "role": "input"}], "outputs": [SPEC]}
+        self.say(head)
+
+    def say(self, head):
         text = json.dumps(head).encode()
         self.control.sendall(struct.pack("<II", len(text), 0) + text)
+
+    def ask_for(self, head):
+        self.say(head)
+        return self.read()
 
     def ask(self, source, key, seed=5):
         self.send(source, key, seed)
@@ -144,9 +155,28 @@ class ReferenceWorker(unittest.TestCase):
         self.worker.close()
         self.worker = Worker(Path(self.folder.name), ["-c", script, str(LIBEXEC)])
         self.addCleanup(self.worker.close)
-        reply = self.worker.ask("import time; time.sleep(3600)" + HONEST, "sleeper")
-        self.assertTrue(reply["of_task"])
-        self.assertIn("slept for 0.5 s", reply["error"])
+        for act in ("import time; time.sleep(3600)", "import os; os.kill(os.getpid(), 19)"):
+            reply = self.worker.ask(act + HONEST, "sleeper")
+            self.assertTrue(reply["of_task"])
+            self.assertIn("slept for 0.5 s", reply["error"])
+        self.assertEqual({"ok": True}, self.worker.ask(HONEST, "after"))
+
+    def test_a_draw_is_stopped_when_it_is_told_so_and_its_worker_goes_on(self):
+        self.assertEqual({"ok": True}, self.worker.ask_for({"open": True}))
+        self.worker.send("while True: pass" + HONEST, "endless")
+        self.worker.say({"stop": True})
+        self.assertEqual({"ok": False, "stopped": True}, self.worker.read())
+        self.worker.say({"stop": True})  # it crossed the reply: nothing answers it
+        self.assertEqual({"ok": True}, self.worker.ask(HONEST, "after"))
+
+    def test_a_worker_that_waits_for_another_process_is_stopped_and_ends_as_well(self):
+        with open(self.worker.folder / "taken.lock", "w", encoding="utf-8") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.worker.send(HONEST, "taken")
+            self.worker.say({"stop": True})
+            self.assertEqual({"ok": False, "stopped": True}, self.worker.read())
+            self.worker.send(HONEST, "taken")
+            self.worker.close()
 
     def sleeper(self):
         """A pidfd of the worker's child that sleeps in a task. Beside it stands the keeper of their namespace; a child
@@ -172,6 +202,52 @@ class ReferenceWorker(unittest.TestCase):
             os.close(sleeper)
             self.worker = Worker(Path(self.folder.name))
             self.addCleanup(self.worker.close)
+
+
+class WhoSleeps(unittest.TestCase):
+    """The rule alone, with seconds and states that are made up."""
+
+    def looks(self, *seen):
+        """@param seen (how often, seconds between, state, awake seconds of these) @returns when it is ended, or None"""
+        sleep, now, awake = child_sandbox._Sleep(0.0), 0.0, 0.0
+        for times, passed, state, worked in seen:
+            for _ in range(times):
+                now, awake = now + passed, awake + worked
+                try:
+                    sleep.look(now, state, awake)
+                except child_sandbox.ChildEnded as error:
+                    self.words = str(error)
+                    return now
+        return None
+
+    def test_who_sleeps_is_ended_soon(self):
+        self.assertEqual(11, self.looks((100, 1, "S", 0)))
+        self.assertEqual("its code slept for 10 s; no reference waits for anything", self.words)
+        self.assertEqual(11, self.looks((100, 1, "T", 0)), "it stopped itself")
+        self.assertEqual(11, self.looks((100, 1, "S", 0.01)), "some of a processor, now and then")
+        self.assertEqual(21, self.looks((10, 1, "R", 1), (100, 1, "S", 0)))
+
+    def test_who_sleeps_now_and_then_is_ended_in_the_end(self):
+        self.assertEqual(122, self.looks((200, 1, "S", 0.5)))
+        self.assertEqual("its code slept for 60 s in all; no reference waits for anything", self.words)
+
+    def test_who_computes_or_waits_for_the_machine_is_not(self):
+        self.assertIsNone(self.looks((900, 1, "R", 1)))
+        self.assertIsNone(self.looks((900, 1, "R", 0)), "it waits for a processor, as an old kernel does not count it")
+        self.assertIsNone(self.looks((900, 1, "S", 1)), "it has waited for a processor, and sleeps at this moment")
+        self.assertIsNone(self.looks((900, 1, "D", 0)), "a disk")
+        self.assertIsNone(self.looks((1, 86400, "S", 0), (8, 1, "S", 0)), "a job that was suspended")
+
+    def test_a_process_is_seen_as_it_is(self):
+        with subprocess.Popen(["sleep", "1000"]) as asleep:
+            while (facts := child_sandbox._facts_of(asleep.pid))[0] == "R":
+                pass
+            self.assertLess(facts[1], 60)
+            asleep.kill()
+        state, awake = child_sandbox._facts_of(os.getpid())
+        self.assertEqual("R", state)
+        self.assertGreater(awake, 0)
+        self.assertIsNone(child_sandbox._facts_of(asleep.pid))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@
 
 namespace nkigrid::device {
 
+class ReferenceWorkers;
+
 /// One draw: what a kernel gets, and what it should give.
 struct Trial {
   TensorFile arguments;  ///< its descriptor may go to a run child
@@ -33,14 +35,13 @@ class ReferenceCache {
                  const jobs::CheckSpec& check);
   ~ReferenceCache();
 
-  /// Trials 0 .. count-1 of a stream; those that are not there are computed in one go.
+  /// Trials 0 .. count-1 of a stream; those that are not there are computed, each when its turn comes: of tasks that
+  /// take long two at most are worked on (draw_queue.hpp). Who waits for long is told on stderr.
   /// @throws Error{external} when the worker cannot: torch is missing, or the task does not fit its index, sleeps, or
   /// works for too long (the text says which). A task that failed by its own fault is not asked again by this process.
   std::vector<std::shared_ptr<const Trial>> trials(const jobs::Task& task, Stream stream, std::uint32_t count);
 
  private:
-  struct Worker;
-  class Workers;
   using Entry = std::pair<std::string, std::shared_ptr<const Trial>>;
 
   std::shared_ptr<const Trial> find(const std::string& key);
@@ -57,7 +58,7 @@ class ReferenceCache {
   std::filesystem::path folder_;
   DrawSource draws_;
   std::uint32_t secret_trial_;
-  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<ReferenceWorkers> workers_;
   std::mutex version_mutex_;
   std::string torch_version_;  // guarded by version_mutex_ until set, then constant
   std::mutex mutex_;           // guards what follows

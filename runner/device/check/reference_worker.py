@@ -6,8 +6,8 @@ which has imported torch and nothing of a task. The child holds no key, no cache
 says that it is done; what it computes lies in memory that it shares with this process, in places that the index gives.
 Only this process writes the cache, so a task can spoil its own reference and nobody else's.
 
-Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported at the first request
-that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so that
+Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported when it is asked to, or
+at the first request that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so that
 the one can be given to a run child without the other; docs/formats/reference_cache.md.
 
 usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES SANDBOX_LIBRARY strict|relaxed
@@ -20,13 +20,14 @@ import json
 import math
 import mmap
 import os
+import select
 import struct
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from child_frame import read_frame, write_frame  # noqa: E402
-from child_sandbox import ChildEnded, Gone, Sandbox, readable_folders  # noqa: E402
+from child_sandbox import ChildEnded, Gone, Recalled, Sandbox, readable_folders  # noqa: E402
 from reference_task import TaskError, compute_trial  # noqa: E402
 
 CONTROL = 3
@@ -35,6 +36,7 @@ ALIGNMENT = 64
 MOST_WORDS = 4096  # bytes of a child's error
 ADDRESS_SPACE_BYTES = 16 << 30  # of a child, torch included
 CPU_SECONDS = 900  # of a child; nkigrid waits no longer either
+LOCK_PAUSE_MS = 50  # between two tries to have what another process is about to make
 ITEM_BYTES = {"float32": 4, "int32": 4, "bfloat16": 2, "uint8": 1}
 
 
@@ -108,15 +110,28 @@ def prune(folder, limit_bytes):
         total -= size
 
 
+def lock_unless_recalled(handle):
+    """Waits for a lock that another process holds while a task's code runs: as long as we are wanted.
+    @raises Gone, Recalled"""
+    poll = select.poll()
+    poll.register(CONTROL, select.POLLIN | select.POLLRDHUP)
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            for _, events in poll.poll(LOCK_PAUSE_MS):
+                raise Recalled if events == select.POLLIN else Gone
+
+
 @contextlib.contextmanager
 def one_worker(path):
     """Holds a lock file: the workers of one node do not compute the same thing at the same time.
 
-    Who waited finds the files made.
+    Who waited finds the files made. @raises Gone, Recalled
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock_unless_recalled(handle)
         yield
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
@@ -155,7 +170,7 @@ class SharedTensors:
 
 
 def compute_in_child(workshop, request, item):
-    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]. @raises TaskError, Gone"""
+    """One draw. @returns (arguments, results), each [(dtype, shape, bytes)]. @raises TaskError, Gone, Recalled"""
     arguments, expected = SharedTensors(request["inputs"]), SharedTensors(request["outputs"])
 
     def draw():
@@ -169,7 +184,7 @@ def compute_in_child(workshop, request, item):
         except Exception as error:  # the task's own code: anything may come
             return f"error {type(error).__name__}: {error}".encode(errors="replace")
 
-    # One request at a time: nothing can come on the socket but its end.
+    # One request at a time: nothing can come on the socket but its end or a stop.
     words = workshop.walls.run(draw, ADDRESS_SPACE_BYTES, CPU_SECONDS, MOST_WORDS, owner=CONTROL)
     if words != b"done":
         raise TaskError(words.decode(errors="replace").removeprefix("error "))
@@ -201,6 +216,9 @@ class Workshop:
 
 def serve_request(folder, workshop, request):
     """Computes those trials of one (task, stream) that are not there. A key made twice is replaced by equal bytes."""
+    if "open" in request:
+        workshop.open()
+        return {"ok": True}
     for item in request["trials"]:
         path = os.path.join(folder, item["key"])
         with one_worker(path + ".lock"):
@@ -224,10 +242,15 @@ def main():
             request, _ = read_frame(CONTROL)
         except EOFError:
             return
+        if "stop" in request:
+            continue  # it crossed our reply
         try:
             reply = serve_request(folder, workshop, request)
         except Gone:
             return
+        except Recalled:
+            read_frame(CONTROL)
+            reply = {"ok": False, "stopped": True}
         except (TaskError, ChildEnded) as error:
             reply = {"ok": False, "of_task": True, "error": str(error)}
         except Exception as error:  # a full disk, a torch that does not load

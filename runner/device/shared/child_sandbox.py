@@ -3,16 +3,21 @@
 import contextlib
 import ctypes
 import os
+import random
 import select
 import signal
 import time
 
 PART_BYTES = 4096  # of one read of a child's words
-IDLE_SECONDS = 120  # that a child may sleep in all: it would use up no processor time
+IDLE_SECONDS = 10  # that a child may sleep in one stretch: it would use up no processor time
 
 
 class Gone(Exception):
     """Whoever waited for a child's answer has left."""
+
+
+class Recalled(Exception):
+    """Whoever waited for a child's answer says something: it is not wanted now."""
 
 
 class ChildEnded(Exception):
@@ -63,7 +68,8 @@ class Sandbox:
     def run(self, act, address_space_bytes, cpu_seconds, most_bytes, owner=None):
         """Runs `act` in a single-use child behind the walls. @param act gives the child's words (bytes), the only thing
         that comes back @param most_bytes the rest of its words is dropped @param owner a socket: the child ends when
-        its other end closes @returns the words @raises ChildEnded, also for one that sleeps; Gone"""
+        its other end closes, or says something, which is left to be read @returns the words @raises ChildEnded, also
+        for one that sleeps; Gone, Recalled"""
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -91,44 +97,71 @@ class Sandbox:
         raise ChildEnded("its code ended without a result")
 
 
-def _awake_seconds(pid):
-    """Time that a child has had a processor or waited for one. @source kernel: scheduler/sched-stats, schedstat"""
-    with open(f"/proc/{pid}/schedstat", encoding="utf-8") as file:
-        ran, waited = file.read().split()[:2]
-    return (int(ran) + int(waited)) / 1e9
+def _awake_seconds(pid, fields):
+    """Time that a child has had a processor or waited for one. @source kernel: scheduler/sched-stats, schedstat; where
+    it is not there, proc(5), stat: utime and stime"""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/schedstat", encoding="utf-8") as file:
+        ran, waited, times = (int(word) for word in file.read().split())
+        if times:
+            return (ran + waited) / 1e9
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _facts_of(pid):
+    """@returns (its state as proc(5) has it, its awake seconds); nothing where /proc hides processes (hidepid)"""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return fields[0], _awake_seconds(pid, fields)
 
 
 class _Sleep:
-    """How long a child has slept. What we did not see (we were stopped ourselves) does not count."""
+    """How long a child has slept, by what it is seen to do now and then. Knows no clock and no process."""
 
-    def __init__(self, pid):
-        self.pid, self.slice = pid, IDLE_SECONDS / 10
-        self.looked, self.awake, self.asleep = time.monotonic(), 0.0, 0.0
+    ASLEEP = "StT"  # waits for a time or an event, or was stopped; not for a disk (D) or a processor (R)
 
-    def look(self):
-        """@raises ChildEnded for one that has slept for too long"""
-        now, awake = time.monotonic(), _awake_seconds(self.pid)
-        if now - self.looked < self.slice + 10:
-            self.asleep += max(0.0, now - self.looked - (awake - self.awake))
+    def __init__(self, now):
+        self.looked, self.awake, self.stretch, self.whole = now, 0.0, 0.0, 0.0
+
+    def pause(self):
+        """Seconds to the next look: a child that foretold it could be awake just then."""
+        return IDLE_SECONDS * random.uniform(0.05, 0.15)
+
+    def look(self, now, state, awake):
+        """@param now [s] @param awake [s] that it had a processor or waited for one, in all
+        @raises ChildEnded for one that has slept for too long"""
+        passed, worked = now - self.looked, awake - self.awake
         self.looked, self.awake = now, awake
-        if self.asleep > IDLE_SECONDS:
-            raise ChildEnded(f"its code slept for {IDLE_SECONDS} s; no reference waits for anything")
+        if worked >= 0.1 * passed:
+            self.stretch = 0.0
+        if state in self.ASLEEP:
+            # A look that comes late saw nothing of what lies between: we were stopped ourselves, or had no processor.
+            slept = min(max(0.0, passed - worked), 0.2 * IDLE_SECONDS)
+            self.stretch += slept
+            self.whole += slept
+        for slept, most, words in ((self.stretch, 1, ""), (self.whole, 6, " in all")):
+            if slept > most * IDLE_SECONDS:
+                limit = most * IDLE_SECONDS
+                raise ChildEnded(f"its code slept for {limit} s{words}; no reference waits for anything")
 
 
 def _words_of(pipe, most_bytes, owner, pid):
-    """What comes out of a pipe until its end. @raises Gone, ChildEnded"""
+    """What comes out of a pipe until its end. @raises Gone, Recalled, ChildEnded"""
     words = b""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if owner is not None:
-        poll.register(owner, select.POLLRDHUP)
-    sleep = _Sleep(pid)
+        poll.register(owner, select.POLLIN | select.POLLRDHUP)
+    sleep = _Sleep(time.monotonic())
     while True:
-        ready = dict(poll.poll(sleep.slice * 1000))
-        sleep.look()
+        ready = dict(poll.poll(sleep.pause() * 1000))
         if owner in ready:
-            raise Gone
+            raise Recalled if ready[owner] == select.POLLIN else Gone
         if not ready:
+            if facts := _facts_of(pid):
+                sleep.look(time.monotonic(), *facts)
             continue
         part = os.read(pipe, PART_BYTES)
         if not part:
