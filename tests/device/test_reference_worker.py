@@ -228,7 +228,7 @@ class WhoSleeps(unittest.TestCase):
         self.assertEqual(21, self.looks((10, 1, "R", 1), (100, 1, "S", 0)))
 
     def test_who_sleeps_now_and_then_is_ended_in_the_end(self):
-        self.assertEqual(122, self.looks((200, 1, "S", 0.5)))
+        self.assertEqual(121, self.looks((200, 1, "S", 0.5)))
         self.assertEqual("its code slept for 60 s in all; no reference waits for anything", self.words)
 
     def test_who_computes_or_waits_for_the_machine_is_not(self):
