@@ -19,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -37,6 +38,7 @@
 #include <vector>
 
 #include "jobs/base/error.hpp"
+#include "runner/proc/end_descendants.hpp"
 #include "runner/proc/landlock.hpp"
 #include "runner/proc/must.hpp"
 #include "runner/proc/sandbox.hpp"
@@ -200,22 +202,6 @@ struct Pipe {
   ::_exit(0);
 }
 
-/// Kills every descendant: without a namespace of its own, a process that left the group is found by its parent. A
-/// child of one that was killed becomes ours, and is found in the next round.
-void kill_descendants() {
-  for (bool found = true; found;) {
-    std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-    std::vector<pid_t> children;
-    for (pid_t child = 0; list >> child;) children.push_back(child);
-    found = !children.empty();
-    for (const auto child : children) {
-      ::kill(child, SIGKILL);
-      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    }
-  }
-}
-
 /// Ends as the program ended.
 [[noreturn]] void end_as(int status) {
   if (WIFSIGNALED(status)) {
@@ -243,6 +229,26 @@ bool is_alone() {
   return got == 0 || (got < 0 && errno == ECONNRESET);
 }
 
+/// Waits until the program has ended or we are to go, and leaves no orphan unreaped meanwhile.
+/// @returns whether it is the program
+bool wait_for_end(int report, pid_t first) {
+  // After the fork: nobody else is started with this signal blocked.
+  sigset_t child_ends;
+  ::sigemptyset(&child_ends);
+  ::sigaddset(&child_ends, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &child_ends, nullptr);
+  const Fd ends(::signalfd(-1, &child_ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  std::array<pollfd, 3> watched = {{{report, POLLIN, 0}, {kLifeline, POLLIN, 0}, {ends.get(), POLLIN, 0}}};
+  while (watched[0].revents == 0 && watched[1].revents == 0) {
+    proc::reap_orphans(first);
+    if (::poll(watched.data(), watched.size(), -1) < 0) continue;
+    signalfd_siginfo one{};
+    while (watched[2].revents != 0 && ::read(ends.get(), &one, sizeof one) > 0) {
+    }
+  }
+  return watched[0].revents != 0;
+}
+
 int confine(const Order& order) {
   // Without process numbers of its own the program must be outlived: then the lifeline alone says that we are to go.
   if (order.walls) must(::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "be ended with nkigrid");
@@ -264,13 +270,12 @@ int confine(const Order& order) {
   ::close(started.ends[1]);
   ::close(kWork);
   tell_start(started.ends[0]);
-  std::array<pollfd, 2> watched = {{{report.ends[0], POLLIN, 0}, {kLifeline, POLLIN, 0}}};
-  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
-  }
+  const bool has_ended = wait_for_end(report.ends[0], first);
   int status = SIGKILL;  // as if the program had been killed
-  if (watched[0].revents != 0 && ::read(report.ends[0], &status, sizeof status) != sizeof status) status = SIGKILL;
-  ::kill(first, SIGKILL);
-  kill_descendants();
+  if (has_ended && ::read(report.ends[0], &status, sizeof status) != sizeof status) status = SIGKILL;
+  if (own_numbers) ::kill(first, SIGKILL);  // and the kernel kills all at once
+  if (const auto left = proc::end_descendants(); left > 0)
+    ::dprintf(2, "nkigrid_confine: %zu processes that '%s' started could not be ended\n", left, order.program[0]);
   std::error_code ignored;
   if (!order.scratch.empty() && is_alone()) fs::remove_all(order.scratch, ignored);
   end_as(status);

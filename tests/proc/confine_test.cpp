@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -13,6 +16,8 @@
 #include <vector>
 
 #include "jobs/base/files.hpp"
+#include "runner/proc/bound_child.hpp"
+#include "runner/proc/end_descendants.hpp"
 #include "runner/proc/frame.hpp"
 #include "runner/proc/spawn.hpp"
 
@@ -108,6 +113,98 @@ TEST(Confine, LifelineThatClosesKillsAllEvenAnotherSession) {
     EXPECT_NE(std::get_if<Signaled>(&end), nullptr);
     EXPECT_FALSE(is_running(word)) << level;
   }
+}
+
+/// An open program: `script` of Python, with a file of its own for its marks.
+struct Open {
+  TemporaryDirectory folder;
+  Bound program;
+  Fd news;
+
+  explicit Open(const std::string& script) {
+    std::array<int, 2> words{};
+    if (::pipe2(words.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    const Fd out(words[1]);
+    news = Fd(words[0]);
+    BoundStart start;
+    start.out = start.err = out.get();
+    program = start_bound({"/usr/bin/python3", "-c", script, (folder.path() / "mark").native()}, start);
+  }
+  /// What it said, up to `bytes`. Waits for them.
+  std::string said(std::size_t bytes) const {
+    std::string text;
+    for (char byte = 0; text.size() < bytes && ::read(news.get(), &byte, 1) == 1;) text += byte;
+    return text;
+  }
+};
+
+/// Who starts others anew when they end must not see anybody end: each of these would leave a mark.
+TEST(Confine, NobodySeesAnotherEndWhenAllAreEnded) {
+  Open open(
+      "import os, select, sys\n"
+      "program = os.pidfd_open(os.getpid())\n"
+      "mark = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)\n"
+      "for i in range(9):\n"
+      "    if os.fork() == 0:\n"
+      "        if i % 2: os.setsid()\n"
+      "        watch = select.poll()\n"
+      "        watch.register(program)\n"
+      "        os.write(1, b'x')\n"
+      "        if watch.poll(5000): os.write(mark, b'saw it')\n"
+      "        os._exit(0)\n"
+      "select.poll().poll(5000)\n");
+  ASSERT_EQ(open.said(9), "xxxxxxxxx");
+  end_bound(open.program);
+  EXPECT_EQ(open.said(1), "") << "nobody holds the other end";
+  EXPECT_EQ(fs::file_size(open.folder.path() / "mark"), 0U);
+}
+
+TEST(Confine, WhoMakesItselfAnewIsEnded) {
+  // Two at a time, and at most 40: each ends as soon as it has started the next.
+  Open open(
+      "import os, select\n"
+      "os.setsid() if os.fork() == 0 else select.poll().poll(5000)\n"
+      "os.write(1, b'x')\n"
+      "for i in range(40):\n"
+      "    if os.fork(): os._exit(0)\n"
+      "select.poll().poll(5000)\n");
+  ASSERT_EQ(open.said(1), "x");
+  end_bound(open.program);
+  EXPECT_EQ(open.said(1), "") << "nobody holds the other end";
+}
+
+TEST(Confine, AnOrphanThatEndsIsReapedWhileTheProgramGoesOn) {
+  Open open(
+      "import os, time\n"
+      "child = os.fork()\n"
+      "if child == 0:\n"
+      "    orphan = os.fork()\n"
+      "    if orphan: os.write(1, b'%9d' % orphan)\n"
+      "    os._exit(0)\n"
+      "os.waitpid(child, 0)\n"
+      "time.sleep(60)\n");
+  const auto orphan = "/proc/" + std::to_string(std::stoi(open.said(9)));
+  const auto deadline = deadline_after(20);
+  while (fs::exists(orphan) && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  EXPECT_FALSE(fs::exists(orphan));
+  end_bound(open.program);
+}
+
+TEST(EndDescendants, WhatCannotBeEndedInTimeIsCounted) {
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (::fork() == 0) {
+      ::alarm(5);
+      ::pause();
+    }
+    // No time at all: it is killed, and nobody has waited for its end. With time nobody is left.
+    const auto left = end_descendants({std::chrono::milliseconds(0), std::chrono::milliseconds(0)});
+    ::_exit(left <= 1 && end_descendants() == 0 && ::wait(nullptr) < 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(keeper, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
