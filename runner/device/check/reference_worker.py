@@ -6,9 +6,9 @@ which has imported torch and nothing of a task. The child holds no key, no cache
 says that it is done; what it computes lies in memory that it shares with this process, in places that the index gives.
 Only this process writes the cache, so a task can spoil its own reference and nobody else's.
 
-Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported when it is asked to, or
-at the first request that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the expected results), so that
-the one can be given to a run child without the other; docs/formats/reference_cache.md.
+Started by nkigrid with the request socket as descriptor 3. It answers at once; torch is imported when it is asked to,
+or at the first request that needs it. Two files a trial, `<key>.in` (the kernel's arguments) and `<key>.out` (the
+expected results), so that the one can be given to a run child without the other; docs/formats/reference_cache.md.
 
 usage: reference_worker.py CACHE_FOLDER CACHE_LIMIT_BYTES SANDBOX_LIBRARY strict|relaxed
 """

@@ -37,8 +37,7 @@ json answer_of(ReferenceWorker& worker, const std::string& task) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------- a
-// worker
+// ------------------------------------------------------------------------------------------------------- one worker
 
 ReferenceWorker::ReferenceWorker(const fs::path& program, const fs::path& folder, bool strict) {
   auto pair = proc::make_socket_pair(proc::SocketKind::stream);
@@ -109,8 +108,7 @@ void ReferenceWorker::stop() noexcept {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------- the
-// workers
+// ------------------------------------------------------------------------------------------------------ the workers
 
 ReferenceWorkers::ReferenceWorkers(std::function<std::unique_ptr<ReferenceWorker>()> start) : start_(std::move(start)) {
   idle_.push_back(start_());
