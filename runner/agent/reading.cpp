@@ -18,6 +18,15 @@ bool ends_in_code(std::string_view before, bool reply_has_code) {
   return !fences.empty() && !fences.back().closed && is_python_tag(fences.back().tag);
 }
 
+/// A reply that is nothing but thoughts which end with a call: of those the server took the call for one.
+void take_call_out_of_thoughts(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools,
+                               Reading& reading) {
+  const auto recovered = model::recover_thought_call(reading.message, reply.reasoning, tools);
+  if (recovered.calls == 0) return;
+  reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
+  reading.flags.emplace_back("call_in_thoughts=1");
+}
+
 }  // namespace
 
 Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery) {
@@ -36,6 +45,7 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
     const auto recovered = model::recover_text_calls(
         reading.message, tools, [&](std::string_view before) { return ends_in_code(before, has_code); });
     if (recovered.calls > 0) reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
+    if (!reading.truncated && !reading.refused) take_call_out_of_thoughts(reply, tools, reading);
   }
   if (reading.has_calls() || reading.refused) return reading;
   if (auto found = extract_code(reading.message.content, reading.truncated)) {

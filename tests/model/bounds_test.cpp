@@ -126,5 +126,36 @@ TEST(Bounds, CallsOfManyPartsAreReadInOneGo) {
   }
 }
 
+TEST(Bounds, WhatOnlyBeginsLikeACallIsLookedAtOnce) {
+  const std::vector<ToolSpec> tools = {{"compile_kernel", "", R"({"properties":{"kernel_source":{}}})"},
+                                       {"verify_kernel", "", "{}"}};
+  for (const char* piece : {"<my_tool_call>{",
+                            "<my_tool_call>{}",
+                            "{",
+                            "[{",
+                            "call:compile_kernel{a:",
+                            "tool_call",
+                            "<x_tool_call>verify_kernel",
+                            "<invoke>",
+                            "<verify_kernel>\n",
+                            ">>>verify_kernel\n{",
+                            "verify_kernel(",
+                            "print(verify_kernel(",
+                            "<a:invoke name=",
+                            "]<]minimax[>[",
+                            "<tool_calls>",
+                            "Action:",
+                            "Action Input:{",
+                            "```json",
+                            "<|x|>",
+                            "<|open|>call tool="}) {
+    const auto text = repeated(piece, (std::size_t{1} << 18) / std::string_view(piece).size());
+    Message message{Role::assistant, text, {}, "", false};
+    EXPECT_LT(cpu_seconds_of([&] { recover_text_calls(message, tools); }), 5) << piece;
+    Message silent{Role::assistant, "", {}, "", false};
+    EXPECT_LT(cpu_seconds_of([&] { recover_thought_call(silent, text, tools); }), 5) << piece;
+  }
+}
+
 }  // namespace
 }  // namespace nkigrid::model

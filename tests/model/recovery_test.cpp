@@ -64,10 +64,11 @@ TEST(CallRecovery, ReadsSeveralCallsOfAForm) {
 }
 
 TEST(CallRecovery, WhatWouldBeAGuessIsLeft) {
-  for (const std::string text : {"<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>",
-                                 "{\"name\": \"verify_kernel\", \"arguments\": {}}", "I could write <tool_call> here.",
-                                 "<tool_call>{\"name\": \"verify_kernel\", \"arguments\": {", "[TOOL_CALLS]",
-                                 "<|tool_call_begin|>functions.compile_kernel or verify_kernel{\"trials\":1}"}) {
+  for (const std::string text :
+       {"<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>",
+        "Then {\"name\": \"verify_kernel\", \"arguments\": {}} follows.", "I could write <tool_call> here.",
+        "<tool_call>{\"name\": \"verify_kernel\", \"arguments\": {", "[TOOL_CALLS]",
+        "<|tool_call_begin|>functions.compile_kernel or verify_kernel{\"trials\":1}"}) {
     Message message{Role::assistant, text, {}, "", false};
     EXPECT_EQ(recover_text_calls(message, kOffered).calls, 0u) << text;
     EXPECT_EQ(message.content, text);

@@ -21,4 +21,9 @@ struct Recovered {
 Recovered recover_text_calls(Message& message, const std::vector<ToolSpec>& tools,
                              const std::function<bool(std::string_view)>& is_code = {});
 
+/// Moves the call that a model's thoughts end with into a message that says nothing else: the server's parser of
+/// thoughts took it for one. One call alone, and nothing behind it: what else thoughts hold are plans.
+/// @param thoughts as the server sent them; "": those in the message's text
+Recovered recover_thought_call(Message& message, std::string_view thoughts, const std::vector<ToolSpec>& tools);
+
 }  // namespace nkigrid::model

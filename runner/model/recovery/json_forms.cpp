@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/model/json_text.hpp"
+#include "runner/model/recovery/marks.hpp"
 
 namespace nkigrid::model {
 namespace {
@@ -18,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// What stands before the JSON of a call. @source chat templates of the models' public repositories
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMarks = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kMarks = {{
     {"hermes", "<tool_call>"},
     {"hermes", "<tool_calls>"},
     {"mistral", "[TOOL_CALLS]"},
@@ -33,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMarks =
     {"internlm", "<|plugin|>"},
     {"cohere", "<|START_ACTION|>"},
     {"functionary", "<functioncall>"},
+    {"plamo", "<|plamo:begin_tool_name:plamo|>"},
 }};
 /// What stands behind a call of Hermes.
 constexpr std::string_view kCallsEnd = "</tool_call";
@@ -68,16 +70,32 @@ std::string name_in(const Json& json, const std::vector<ToolSpec>& tools) {
   return "";
 }
 
+/// A call as its tool's name and what it takes: `{"compile_kernel": {...}}`.
+std::optional<ToolCall> keyed_call(const Json& json, const std::vector<ToolSpec>& tools) {
+  if (json.size() != 1 || !json.front().is_object() || find_tool(tools, json.begin().key()) == nullptr)
+    return std::nullopt;
+  return ToolCall{"", json.begin().key(), json.front().dump()};
+}
+
+constexpr std::array<const char*, 4> kArguments = {"arguments", "parameters", "input", "args"};
+
+/// A tool as it is offered, with the schema of what it takes, is no call.
+bool is_schema(const Json& arguments) {
+  return arguments.is_object() && arguments.contains("properties") && arguments.value("type", Json()) == "object";
+}
+
 /// A call from its JSON: one that names its tool, or arguments of the one tool that the header names.
 std::optional<ToolCall> call_in(std::string_view header, const Json& json, const std::vector<ToolSpec>& tools) {
   if (!json.is_object()) return std::nullopt;
   if (json.contains("function") && json["function"].is_object()) return call_in(header, json["function"], tools);
   if (const std::string name = name_in(json, tools); !name.empty()) {
-    for (const char* key : {"arguments", "parameters"}) {
-      if (json.contains(key)) return ToolCall{"", name, text_of(json[key])};
+    for (const char* key : kArguments) {
+      if (!json.contains(key)) continue;
+      return is_schema(json[key]) ? std::nullopt : std::optional(ToolCall{"", name, text_of(json[key])});
     }
     return ToolCall{"", name, "{}"};
   }
+  if (auto call = keyed_call(json, tools)) return call;
   const auto named = [&](const ToolSpec& tool) { return stands_in(header, tool.name); };
   if (std::count_if(tools.begin(), tools.end(), named) != 1) return std::nullopt;
   return ToolCall{"", std::find_if(tools.begin(), tools.end(), named)->name, json.dump()};
@@ -101,11 +119,14 @@ std::size_t read_objects(std::string_view text, std::size_t at, const std::vecto
     const std::size_t end = object_end(text, open);
     if (end == kNone) {
       ++unclosed;
-      if (auto call = unclosed_call(text, at, open, tools)) found.calls.push_back(std::move(*call));
+      if (auto call = unclosed_call(text, at, open, tools)) {
+        found.calls.push_back(std::move(*call));
+        found.end = text.find(kCallsEnd, open);
+      }
       break;
     }
     if (auto call = call_in(text.substr(at, open - at), parsed(text.substr(open, end - open)), tools))
-      found.calls.push_back(std::move(*call));
+      found.calls.push_back(std::move(*call)), found.end = end;
     at = end;
     open = text.find_first_not_of(" \t\r\n,", end);
     if (open != kNone && text[open] != '{') break;
@@ -113,17 +134,102 @@ std::size_t read_objects(std::string_view text, std::size_t at, const std::vecto
   return at;
 }
 
-}  // namespace
-
-TextCalls calls_in_json(std::string_view text, const std::vector<ToolSpec>& tools) {
+/// Calls behind marks of templates that are known here.
+TextCalls calls_behind_known_marks(std::string_view text, const std::vector<ToolSpec>& tools) {
   for (const auto& [form, mark] : kMarks) {
-    TextCalls found{form, text.find(mark), {}};
+    TextCalls found{form, text.find(mark), 0, {}};
     std::size_t unclosed = 0;
     for (std::size_t at = found.begin; at != kNone && unclosed < kMostUnclosed; at = text.find(mark, at))
       at = read_objects(text, at + mark.size(), tools, found, unclosed);
     if (!found.calls.empty()) return found;
   }
   return {};
+}
+
+/// Calls behind anything else that announces one.
+TextCalls calls_behind_leads(std::string_view text, const std::vector<ToolSpec>& tools) {
+  TextCalls found{"tagged", kNone, 0, {}};
+  std::size_t unclosed = 0;
+  for (std::size_t open = text.find('{'); open != kNone && unclosed < kMostUnclosed;) {
+    const Lead lead = lead_before(text, open);
+    if (!lead.says_call) {
+      open = text.find('{', open + 1);
+      continue;
+    }
+    const auto calls = found.calls.size();
+    const std::size_t end = read_objects(text, lead.begin, tools, found, unclosed);
+    if (calls == 0 && !found.calls.empty()) found.begin = lead.begin;
+    open = text.find('{', std::max(end, open + 1));
+  }
+  return found;
+}
+
+/// `Action: NAME`, then `Action Input: {...}`. @source ReAct, arXiv 2210.03629, as agents' libraries prompt for it
+TextCalls calls_of_react(std::string_view text, const std::vector<ToolSpec>& tools) {
+  constexpr std::string_view kInput = "Action Input:";
+  constexpr std::string_view kName = "Action:";
+  TextCalls found{"react", kNone, 0, {}};
+  const std::size_t input = text.find(kInput), begin = text.substr(0, input).rfind(kName);
+  if (input == kNone || begin == kNone || input - begin > kLongestHeader) return found;
+  const auto said = text.substr(begin + kName.size(), input - begin - kName.size());
+  const auto first = said.find_first_not_of(" \t`*"), last = said.find_last_not_of(" \t\r\n`*");
+  if (first == kNone || last < first || find_tool(tools, said.substr(first, last + 1 - first)) == nullptr) return found;
+  std::size_t unclosed = 0;
+  read_objects(text, begin, tools, found, unclosed);
+  if (found.calls.size() == 1) found.begin = begin;
+  return found.calls.size() == 1 ? found : TextCalls{};
+}
+
+/// `>>>NAME`, then JSON in a line of its own: Functionary.
+TextCalls calls_of_functionary(std::string_view text, const std::vector<ToolSpec>& tools) {
+  constexpr std::string_view kTo = ">>>";
+  TextCalls found{"functionary", kNone, 0, {}};
+  std::size_t unclosed = 0;
+  for (auto at = text.find(kTo); at != kNone && unclosed < kMostUnclosed; at = text.find(kTo, at)) {
+    const auto rest = text.substr(at + kTo.size(), kLongestHeader);
+    const auto name = rest.substr(0, rest.find('\n'));
+    const bool meant = find_tool(tools, name) != nullptr && rest.substr(name.size()).starts_with("\n{");
+    if (meant) found.begin = std::min(found.begin, at);
+    at = meant ? read_objects(text, at + kTo.size(), tools, found, unclosed) : at + kTo.size();
+  }
+  return found;
+}
+
+/// A text without the one fence that is around all of it.
+std::string_view out_of_fence(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  const auto line = text.substr(0, text.find('\n'));
+  if (!text.starts_with("```") || !text.ends_with("\n```") || line.size() > kLongestHeader) return text;
+  return text.substr(line.size(), text.size() - line.size() - 3);
+}
+
+}  // namespace
+
+TextCalls calls_in_json(std::string_view text, const std::vector<ToolSpec>& tools) {
+  for (const auto find : {calls_behind_known_marks, calls_of_functionary, calls_of_react, calls_behind_leads}) {
+    if (auto found = find(text, tools); !found.calls.empty()) return found;
+  }
+  return {};
+}
+
+TextCalls calls_alone(std::string_view text, const std::vector<ToolSpec>& tools) {
+  const auto whole = out_of_fence(text);
+  if (whole.empty() || (whole.find('{') > 1 && whole.substr(0, whole.find('{')).find_first_not_of("[ \t\r\n") != kNone))
+    return {};
+  Json json = parsed(whole);
+  if (json.is_object()) json = Json::array({std::move(json)});
+  if (!json.is_array()) return {};
+  TextCalls found{"alone", 0, text.size(), {}};
+  for (const Json& item : json) {
+    const bool told = item.is_object() && std::any_of(kArguments.begin(), kArguments.end(), [&](const char* key) {
+                        return item.contains(key) || (item.contains("function") && item["function"].is_object());
+                      });
+    auto call = told ? call_in("", item, tools) : std::nullopt;
+    if (!call) return {};
+    found.calls.push_back(std::move(*call));
+  }
+  return found;
 }
 
 }  // namespace nkigrid::model

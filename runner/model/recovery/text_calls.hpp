@@ -13,6 +13,7 @@ namespace nkigrid::model {
 struct TextCalls {
   std::string_view form;        ///< of which chat template, for the log
   std::size_t begin = 0;        ///< where the first of them stands
+  std::size_t end = 0;          ///< behind the last of them
   std::vector<ToolCall> calls;  ///< without ids
 };
 

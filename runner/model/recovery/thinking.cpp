@@ -13,15 +13,20 @@ struct Element {
 };
 
 /// @source the chat templates and reports of models that think aloud
-constexpr std::array<Element, 9> kThoughts = {{{"<think>", "</think>", true},
-                                               {"<thinking>", "</thinking>", true},
-                                               {"<thought>", "</thought>"},
-                                               {"<reasoning>", "</reasoning>"},
-                                               {"<seed:think>", "</seed:think>"},
-                                               {"<|begin_of_thought|>", "<|end_of_thought|>"},
-                                               {"[think]", "[/think]"},
-                                               {"◁think▷", "◁/think▷"},
-                                               {"<|channel|>analysis<|message|>", "<|end|>"}}};
+constexpr std::array<Element, 14> kThoughts = {{{"<think>", "</think>", true},
+                                                {"<thinking>", "</thinking>", true},
+                                                {"<thought>", "</thought>"},
+                                                {"<reasoning>", "</reasoning>"},
+                                                {"<seed:think>", "</seed:think>"},
+                                                {"<|begin_of_thought|>", "<|end_of_thought|>"},
+                                                {"[think]", "[/think]"},
+                                                {"◁think▷", "◁/think▷"},
+                                                {"<mm:think>", "</mm:think>"},
+                                                {"<think:opensource>", "</think:opensource>"},
+                                                {"<|channel>thought", "<channel|>"},
+                                                {"<|start_thinking|>", "<|end_thinking|>"},
+                                                {"<|open|>think<|sep|>", "<|close|>think<|sep|>", true},
+                                                {"<|channel|>analysis<|message|>", "<|end|>"}}};
 
 std::string lower_ascii(std::string_view text) {
   std::string result(text);
