@@ -4,6 +4,7 @@
 
 #include "runner/agent/extract.hpp"
 #include "runner/agent/fences.hpp"
+#include "runner/agent/tools.hpp"
 #include "runner/model/chat_json.hpp"
 #include "runner/model/recovery/call_recovery.hpp"
 
@@ -27,6 +28,16 @@ void take_call_out_of_thoughts(const model::ChatReply& reply, const std::vector<
   reading.flags.emplace_back("call_in_thoughts=1");
 }
 
+void mend_names(const std::vector<model::ToolSpec>& tools, Reading& reading) {
+  bool mended = false;
+  for (auto& call : reading.message.tool_calls) {
+    auto name = meant_name(call.name, tools);
+    mended = mended || name != call.name;
+    call.name = std::move(name);
+  }
+  if (mended) reading.flags.emplace_back("name_mended=1");
+}
+
 }  // namespace
 
 Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolSpec>& tools, bool call_recovery) {
@@ -44,9 +55,13 @@ Reading read_reply(const model::ChatReply& reply, const std::vector<model::ToolS
     const bool has_code = extract_code(reading.message.content, reading.truncated).has_value();
     const auto recovered = model::recover_text_calls(
         reading.message, tools, [&](std::string_view before) { return ends_in_code(before, has_code); });
-    if (recovered.calls > 0) reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
+    if (recovered.calls > 0) {
+      reading.flags.push_back(fmt::format("call_recovered={}", recovered.form));
+      if (reading.message.opaque.empty()) model::give_thoughts_back(reading.message, reply);
+    }
     if (!reading.truncated && !reading.refused) take_call_out_of_thoughts(reply, tools, reading);
   }
+  mend_names(tools, reading);
   if (reading.has_calls() || reading.refused) return reading;
   if (auto found = extract_code(reading.message.content, reading.truncated)) {
     reading.flags.push_back(fmt::format("extract={}", found->how));

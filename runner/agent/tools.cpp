@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -10,29 +11,86 @@
 
 #include "jobs/base/error.hpp"
 #include "jobs/base/text.hpp"
+#include "runner/agent/code_kind.hpp"
 #include "runner/agent/fences.hpp"
 #include "runner/model/json_text.hpp"
+#include "runner/model/python/shape.hpp"
 
 namespace nkigrid::agent {
 namespace {
 
 constexpr std::int64_t kMostTrials = 5, kMostLine = 1'000'000'000;
 
-/// A call that was written as the arguments of itself: {"name": ..., "arguments": {...}}.
-void unwrap(nlohmann::json& arguments, DecodedCall& decoded) {
-  for (const char* key : {"arguments", "parameters", "input"}) {
-    const auto inner = arguments.find(key);
-    if (inner == arguments.end() || !inner->is_object()) continue;
-    const std::size_t others = arguments.contains("name") + arguments.contains("type") + arguments.contains("id");
-    if (arguments.size() != 1 + others) return;
-    arguments = nlohmann::json(*inner);
-    decoded.peeled = true;
-    return;
+std::string lower_letters_of(std::string_view text) {
+  std::string letters;
+  for (const unsigned char c : text)
+    if (std::isalnum(c) != 0) letters += static_cast<char>(std::tolower(c));
+  return letters;
+}
+
+/// What a tool takes, and what it must be given.
+struct Parameters {
+  nlohmann::json properties = nlohmann::json::object(), required = nlohmann::json::array();
+
+  explicit Parameters(const model::ToolSpec& tool) {
+    const auto schema = model::parse_json(tool.parameters);
+    properties = schema.value("properties", properties);
+    required = schema.value("required", required);
+  }
+
+  bool know_any_of(const nlohmann::json& arguments) const {
+    return std::any_of(arguments.items().begin(), arguments.items().end(),
+                       [&](const auto& item) { return properties.contains(item.key()); });
+  }
+
+  bool are_all_in(const nlohmann::json& arguments) const {
+    return std::all_of(required.begin(), required.end(),
+                       [&](const nlohmann::json& key) { return arguments.contains(key.get<std::string>()); });
+  }
+};
+
+/// An object, or the one that a string holds; else null.
+nlohmann::json object_of(const nlohmann::json& value) {
+  if (value.is_object()) return value;
+  if (!value.is_string()) return {};
+  nlohmann::json inner = model::parse_json(value.get<std::string>());
+  return inner.is_object() ? inner : nlohmann::json();
+}
+
+/// A call that was written as the arguments of itself ({"name": ..., "arguments": {...}}), or arguments in one more
+/// object, of whatever name: its one member, and what it says of itself, are no arguments of the tool.
+void unwrap(nlohmann::json& arguments, const Parameters& known, DecodedCall& decoded) {
+  nlohmann::json inner;
+  for (const auto& [key, value] : arguments.items()) {
+    if (key == "name" || key == "type" || key == "id") continue;
+    if (known.properties.contains(key) || !inner.is_null()) return;
+    inner = object_of(value);
+    const bool usual = key == "arguments" || key == "parameters" || key == "input";
+    if (!inner.is_object() || !known.are_all_in(inner) || !(usual || known.know_any_of(inner))) return;
+  }
+  if (inner.is_null()) return;
+  arguments = std::move(inner);
+  decoded.peeled = true;
+}
+
+/// Keys that differ from a parameter's in case, hyphens and spaces alone are meant for it.
+void mend_keys(nlohmann::json& arguments, const Parameters& known, DecodedCall& decoded) {
+  for (const auto& [name, schema] : known.properties.items()) {
+    if (arguments.contains(name)) continue;
+    const auto letters = lower_letters_of(name);
+    const auto meant = std::find_if(arguments.items().begin(), arguments.items().end(), [&](const auto& item) {
+      return !known.properties.contains(item.key()) && lower_letters_of(item.key()) == letters;
+    });
+    if (meant == arguments.items().end()) continue;
+    const std::string key = meant.key();
+    arguments[name] = nlohmann::json(arguments[key]);
+    arguments.erase(key);
+    decoded.mended = true;
   }
 }
 
 /// The arguments as an object; null when they are none.
-nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
+nlohmann::json arguments_of(const std::string& text, const Parameters& known, DecodedCall& decoded) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return nlohmann::json::object();  // a call without arguments
   const std::string whole = model::mend_json(text).text;
@@ -51,8 +109,14 @@ nlohmann::json arguments_of(const std::string& text, DecodedCall& decoded) {
     decoded.peeled = inner.is_object();
     arguments = std::move(inner);
   }
-  if (arguments.is_object()) unwrap(arguments, decoded);
-  return arguments.is_object() ? arguments : nlohmann::json();
+  if (arguments.is_array() && arguments.size() == 1 && arguments[0].is_object()) {
+    arguments = nlohmann::json(arguments[0]);
+    decoded.peeled = true;
+  }
+  if (!arguments.is_object()) return {};
+  unwrap(arguments, known, decoded);
+  mend_keys(arguments, known, decoded);
+  return arguments;
 }
 
 void read_text(const nlohmann::json& arguments, const char* key, bool required, std::optional<std::string>& value,
@@ -63,7 +127,9 @@ void read_text(const nlohmann::json& arguments, const char* key, bool required, 
   } else if (it->is_string()) {
     value = it->get<std::string>();
   } else {
-    decoded.problem = fmt::format("'{}' is a {} (legal: string)", key, it->type_name());
+    const std::string kind = it->type_name();
+    const bool vowel = kind == "array" || kind == "object";
+    decoded.problem = fmt::format("'{}' is {} {} (legal: string)", key, vowel ? "an" : "a", kind);
   }
 }
 
@@ -131,13 +197,56 @@ model::ToolSpec spec_of(jobs::Tool tool) {
   throw Error(ErrorCode::internal, "a tool has no schema");
 }
 
-/// The code in a source that is one fenced block of Markdown: marks of a fence are no Python.
+/// The code in a source that is one fenced block of Markdown, or words and one: marks of a fence are no Python.
 std::optional<std::string> out_of_fence(const std::string& source) {
-  const auto first = source.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || !source.substr(first).starts_with("```")) return std::nullopt;
+  const auto mark = source.find("```");
+  if (mark == std::string::npos) return std::nullopt;
+  const bool alone = source.find_first_not_of(" \t\r\n") == mark;
   auto fences = fences_of(source);
   if (fences.size() != 1 || !is_python_tag(fences[0].tag)) return std::nullopt;
+  const auto before = std::string_view(source).substr(0, mark);
+  if (!alone && (model::looks_like_python(source) || before.find("import ") != std::string_view::npos ||
+                 before.find("def ") != std::string_view::npos || kind_of(fences[0].text) != CodeKind::kernel))
+    return std::nullopt;
   return std::move(fences[0].text);
+}
+
+/// The source without the indent that all of its lines have: no file of Python begins with one.
+std::optional<std::string> without_indent(const std::string& source) {
+  const auto first = source.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return std::nullopt;
+  const auto newline = source.rfind('\n', first);
+  const auto begin = newline == std::string::npos ? 0 : newline + 1;
+  const auto indent = source.substr(begin, first - begin);
+  if (indent.empty()) return std::nullopt;
+  std::string result;
+  for (std::size_t at = begin; at < source.size();) {
+    const auto end = std::min(source.find('\n', at), source.size() - 1) + 1;
+    const auto line = std::string_view(source).substr(at, end - at);
+    const bool blank = line.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (!blank && !line.starts_with(indent)) return std::nullopt;
+    result += blank ? "\n" : line.substr(indent.size());
+    at = end;
+  }
+  return result;
+}
+
+/// The source that was escaped once more than its argument: one line, in which `\n` stands for its ends.
+std::optional<std::string> unescaped(const std::string& source) {
+  if (source.find('\n') != std::string::npos || source.find("\\n") == std::string::npos) return std::nullopt;
+  const auto json = model::parse_json('"' + source + '"');
+  if (!json.is_string() || kind_of(json.get<std::string>()) == CodeKind::other) return std::nullopt;
+  return json.get<std::string>();
+}
+
+/// What is no source as it stands, and can be meant in one way alone.
+void mend_source(DecodedCall& decoded) {
+  for (const auto mend : {unescaped, out_of_fence, without_indent}) {
+    auto mended = mend(decoded.source);
+    if (!mended) continue;
+    decoded.source = std::move(*mended);
+    decoded.mended = true;
+  }
 }
 
 /// What a tool takes beside what all know. Whether it is missing or of a wrong kind is the call's problem.
@@ -148,10 +257,7 @@ void read_arguments(const nlohmann::json& arguments, DecodedCall& decoded) {
       std::optional<std::string> source;
       read_text(arguments, "kernel_source", true, source, decoded);
       decoded.source = source.value_or("");
-      if (auto bare = out_of_fence(decoded.source)) {
-        decoded.source = std::move(*bare);
-        decoded.mended = true;
-      }
+      mend_source(decoded);
       return note_unknown(arguments, {"kernel_source", "entry"}, decoded);
     }
     case jobs::Tool::verify:
@@ -166,7 +272,34 @@ void read_arguments(const nlohmann::json& arguments, DecodedCall& decoded) {
   }
 }
 
+/// The letters of a name, of its last part behind a namespace, and of it without one that is written as a part of it.
+std::vector<std::string> readings_of(std::string_view name) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+  name.remove_prefix(static_cast<std::size_t>(std::find_if(name.begin(), name.end(), is_part) - name.begin()));
+  name = name.substr(0, name.find_first_of(" \t\r\n<(\"'`"));
+  std::string_view last = name.substr(0, name.find_last_not_of(":0123456789") + 1);  // "functions.f:0"
+  for (const std::string_view separator : {".", "/", ":", "__"}) {
+    const auto at = last.rfind(separator);
+    if (at != std::string_view::npos) last.remove_prefix(at + separator.size());
+  }
+  constexpr std::string_view kFunctions = "functions_";
+  const auto bare = name.starts_with(kFunctions) ? name.substr(kFunctions.size()) : name;
+  return {lower_letters_of(name), lower_letters_of(last), lower_letters_of(bare)};
+}
+
 }  // namespace
+
+std::string meant_name(const std::string& name, const std::vector<model::ToolSpec>& offered) {
+  const auto readings = readings_of(name);
+  for (const auto& tool : offered) {
+    const auto letters = lower_letters_of(tool.name);
+    if (tool.name == name) return name;
+    if (std::any_of(readings.begin(), readings.end(),
+                    [&](const std::string& said) { return said == letters || said == letters + letters; }))
+      return tool.name;
+  }
+  return name;
+}
 
 std::vector<model::ToolSpec> tool_specs(const std::vector<jobs::Tool>& offer) {
   std::vector<model::ToolSpec> specs;
@@ -182,7 +315,9 @@ DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::To
                                   fmt::join(names_of(offered), ", "));
     return decoded;
   }
-  const nlohmann::json arguments = arguments_of(call.arguments, decoded);
+  const auto spec =
+      std::find_if(offered.begin(), offered.end(), [&](const auto& tool) { return tool.name == call.name; });
+  const nlohmann::json arguments = arguments_of(call.arguments, Parameters(*spec), decoded);
   if (!arguments.is_object()) {
     decoded.problem = "the arguments are no JSON object";
     return decoded;

@@ -27,6 +27,11 @@ struct DecodedCall {
   bool mended = false;                  ///< the object was no JSON, by slips that leave no doubt (model::relaxed_json)
 };
 
+/// The offered tool that a name can mean alone: with other case or hyphens, behind a namespace ("tools/f", "mcp__x__f",
+/// "functions.f:0"), in quotes, with parentheses or a channel behind it, or said twice. The name itself where there is
+/// none.
+std::string meant_name(const std::string& name, const std::vector<model::ToolSpec>& offered);
+
 /// Decodes a call. Arguments that decode to a string are peeled once when that string holds an object.
 /// @param offered what the mode offers; a call of anything else is a problem
 DecodedCall decode_call(const model::ToolCall& call, const std::vector<model::ToolSpec>& offered);

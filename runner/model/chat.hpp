@@ -58,8 +58,9 @@ struct Usage {
 };
 
 struct ChatReply {
-  Message message;        ///< role assistant
-  std::string reasoning;  ///< never code
+  Message message;           ///< role assistant
+  std::string reasoning;     ///< never code
+  std::string thoughts_key;  ///< under which name `reasoning` goes back with calls, once some are found in the text; ""
   Finish finish = Finish::stop;
   Usage usage;
   std::string system_fingerprint;  ///< "nkigrid-synthetic" marks the synthetic model

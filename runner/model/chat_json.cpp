@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "jobs/base/text.hpp"
 #include "runner/model/json_text.hpp"
 #include "runner/model/json_writer.hpp"
 
@@ -104,11 +105,16 @@ std::string to_json(const ChatReply& reply) {
         .end();
   }
   if (!reply.system_fingerprint.empty()) json.text("system_fingerprint", reply.system_fingerprint);
+  if (!reply.thoughts_key.empty() && reply.message.tool_calls.empty()) json.text("thoughts_key", reply.thoughts_key);
   if (reply.trimmed != 0) json.number("trimmed", reply.trimmed);
   json.begin("usage");
   append_usage(text, reply.usage);
   json.end();
   return text;
+}
+
+void give_thoughts_back(Message& message, const ChatReply& reply) {
+  if (!reply.thoughts_key.empty()) message.opaque = Json{{reply.thoughts_key, to_valid_utf8(reply.reasoning)}}.dump();
 }
 
 Message parse_message(std::string_view text) { return parse_with(text, "message", message_of); }
@@ -130,6 +136,7 @@ ChatReply parse_reply(std::string_view text) {
     reply.request_id = json.value("request_id", "");
     reply.trimmed = json.value("trimmed", 0U);
     reply.reasoning = json.value("reasoning", "");
+    reply.thoughts_key = json.value("thoughts_key", "");
     reply.system_fingerprint = json.value("system_fingerprint", "");
     reply.mended = json.value("mended", 0U);
     return reply;

@@ -14,4 +14,8 @@ std::string to_json(const ChatReply& reply);  ///< without `raw` and times
 Message parse_message(std::string_view json);
 ChatReply parse_reply(std::string_view json);
 
+/// Puts a reply's thoughts into its message, as its server wants them back with calls; for those that were found in its
+/// text.
+void give_thoughts_back(Message& message, const ChatReply& reply);
+
 }  // namespace nkigrid::model

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -48,8 +49,9 @@ std::string_view quotes_at(std::string_view text, std::size_t begin) {
   return text.substr(begin, is_long ? 3 : 1);
 }
 
-/// Writes a string literal of JSON or Python as one of JSON. @returns where it ends, after its quotes
-std::size_t relax_string(std::string_view text, std::size_t begin, std::string& out) {
+/// Writes a string literal of JSON or Python as one of JSON. @param raw a backslash stands for itself
+/// @returns where it ends, after its quotes
+std::size_t relax_string(std::string_view text, std::size_t begin, std::string& out, bool raw = false) {
   const std::string_view quotes = quotes_at(text, begin);
   const std::size_t end = string_end(text, begin);
   const bool closed = end >= begin + 2 * quotes.size() && text.substr(0, end).ends_with(quotes);
@@ -57,7 +59,9 @@ std::size_t relax_string(std::string_view text, std::size_t begin, std::string& 
   out += '"';
   for (std::size_t i = begin + quotes.size(); i < stop; ++i) {
     const char c = text[i];
-    if (c == '\\' && i + 1 < stop) {
+    if (c == '\\' && raw) {
+      out += "\\\\";
+    } else if (c == '\\' && i + 1 < stop) {
       const char next = text[++i];
       if (kEscapes.find(next) == std::string_view::npos)
         out += "\\\\";
@@ -78,7 +82,7 @@ std::size_t relax_string(std::string_view text, std::size_t begin, std::string& 
 
 /// What may stand around an object and says nothing.
 void strip_front(std::string_view& text) {
-  constexpr std::array<std::string_view, 4> kLabels = {"```json", "```", "json", "{}"};
+  constexpr std::array<std::string_view, 5> kLabels = {"```json", "```", "json", "{}", "null"};
   for (bool found = true; found;) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     found = false;
@@ -103,10 +107,52 @@ bool is_empty_behind(std::string_view text) {
   return true;
 }
 
-/// True before a closing bracket, spaces apart.
-bool closes_next(std::string_view text, std::size_t at) {
+/// True where a comma is one too many: before a closing bracket or another comma, spaces apart.
+bool says_nothing_next(std::string_view text, std::size_t at) {
   const std::size_t next = text.find_first_not_of(" \t\r\n", at);
-  return next != std::string_view::npos && (text[next] == '}' || text[next] == ']');
+  return next != std::string_view::npos && (text[next] == '}' || text[next] == ']' || text[next] == ',');
+}
+
+/// Writes a word that stands outside of strings: a key without quotes, or without the first of them; Python's literals;
+/// the prefix of one of its strings. @returns where it ends
+std::size_t relax_word(std::string_view text, std::size_t begin, std::string& out) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
+      {{"True", "true"}, {"False", "false"}, {"None", "null"}}};
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::size_t end = begin;
+  while (end < text.size() && is_word(text[end])) ++end;
+  const auto word = text.substr(begin, end - begin);
+  const bool quote_next = end < text.size() && (text[end] == '"' || text[end] == '\'');
+  if (quote_next && (word == "r" || word == "R")) return relax_string(text, end, out, true);
+  if (quote_next && (word == "u" || word == "U")) return end;
+  const std::size_t closed = quote_next && text[end] == '"' ? end + 1 : end;
+  const std::size_t next = text.find_first_not_of(" \t\r\n", closed);
+  if (next != std::string_view::npos && text[next] == ':') {
+    out.append("\"").append(word).append("\"");
+    return closed;
+  }
+  const auto known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& pair) { return word == pair.first; });
+  out += known == kWords.end() ? word : known->second;
+  return end;
+}
+
+/// The object in double braces, and in how many else: `{{"a": 1}}`.
+std::string_view without_outer_braces(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
+  if (first == std::string_view::npos || last < first + 3) return "";
+  const auto whole = text.substr(first, last + 1 - first);
+  return whole.starts_with("{{") && whole.ends_with("}}") ? whole.substr(1, whole.size() - 2) : std::string_view();
+}
+
+/// The one object among other words, in a list of its own, or the one that is said twice. "" where there are several.
+std::string_view only_object(std::string_view text) {
+  const std::size_t open = text.find('{');
+  const std::size_t end = open == std::string_view::npos ? open : object_end(text, open);
+  if (end == std::string_view::npos) return "";
+  const auto object = text.substr(open, end - open);
+  auto rest = text.substr(end);
+  if (rest.starts_with(object)) rest.remove_prefix(object.size());
+  return rest.find('{') == std::string_view::npos ? object : std::string_view();
 }
 
 }  // namespace
@@ -175,35 +221,35 @@ std::string closed_object(std::string_view text) {
 }
 
 std::string relaxed_json(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
-      {{"True", "true"}, {"False", "false"}, {"None", "null"}}};
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
+    const auto rest = text.substr(i);
     if (text[i] == '"' || text[i] == '\'') {
       i = relax_string(text, i, out);
-      continue;
+    } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_') {
+      i = relax_word(text, i, out);
+    } else if (rest.starts_with("//") || text[i] == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (rest.starts_with("/*")) {
+      const auto end = text.find("*/", i + 2);
+      i = end == std::string_view::npos ? text.size() : end + 2;
+    } else {
+      if (text[i] != ',' || !says_nothing_next(text, i + 1)) out += text[i];
+      ++i;
     }
-    const auto word = std::find_if(kWords.begin(), kWords.end(),
-                                   [&](const auto& pair) { return text.substr(i).starts_with(pair.first); });
-    if (word != kWords.end()) {
-      out += word->second;
-      i += word->first.size();
-      continue;
-    }
-    if (text[i] != ',' || !closes_next(text, i + 1)) out += text[i];
-    ++i;
   }
   return out;
 }
 
 nlohmann::json mended_object(std::string_view text) {
   const std::string_view object = sole_object(text);
-  for (const std::string& tried :
-       {relaxed_json(text), std::string(object), relaxed_json(object), relaxed_json(closed_object(text))}) {
+  for (const std::string& tried : {relaxed_json(text), std::string(object), relaxed_json(object),
+                                   relaxed_json(closed_object(text)), relaxed_json(only_object(text))}) {
     nlohmann::json json = parse_json(tried);
     if (json.is_object()) return json;
   }
-  return {};
+  const auto inner = without_outer_braces(text);
+  return inner.empty() ? nlohmann::json() : mended_object(inner);
 }
 
 MendedJson mend_json(std::string_view raw) {

@@ -19,9 +19,10 @@ struct MendedJson {
 /// that is well formed comes back unchanged, byte for byte, but for a byte order mark in front.
 MendedJson mend_json(std::string_view text);
 
-/// JSON out of what models write for it: raw newlines and tabs in strings, commas before a closing bracket, Python's
-/// True, False, None, single and triple quotes, escapes that neither language knows (they stand for themselves). Text
-/// that is JSON keeps its meaning; what is no such slip stays as it is.
+/// JSON out of what models write for it: raw newlines and tabs in strings, commas that are one too many, keys without
+/// quotes, comments, Python's True, False, None, single and triple quotes and raw strings, escapes that neither
+/// language knows (they stand for themselves). Text that is JSON keeps its meaning; what is no such slip stays as it
+/// is.
 std::string relaxed_json(std::string_view text);
 
 /// Where the string literal of JSON or Python ends that begins at `begin`; the text's end when it does not.
@@ -37,8 +38,9 @@ std::string_view sole_object(std::string_view text);
 /// An object whose closing braces alone are missing, with them; "" when it ends within a string or a list, too.
 std::string closed_object(std::string_view text);
 
-/// An object that a model wrote for JSON: by slips within (relaxed_json), around (sole_object), or with braces that are
-/// missing at its end (closed_object). Null where it is none by any of these.
+/// An object that a model wrote for JSON: by slips within (relaxed_json), around (sole_object), with braces that are
+/// missing at its end (closed_object) or double, or the only one among other words. Null where it is none by any of
+/// these.
 nlohmann::json mended_object(std::string_view text);
 
 /// Parses JSON that a server or a model wrote. Discarded (Json::is_discarded()) where it is none, or nests deeper or

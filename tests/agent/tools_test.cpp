@@ -70,6 +70,19 @@ TEST(Tools, BadArgumentsAreNamed) {
   EXPECT_EQ(decode("compile_kernel", "{\"kernel_source\": \"a").problem, "the arguments are no JSON object");
 }
 
+TEST(Tools, ANameThatCanMeanOneToolAloneIsThatTools) {
+  const auto tools = tool_specs(jobs::usual_tools());
+  for (const std::string name :
+       {"compile_kernel", "functions.compile_kernel:0", "functions_compile_kernel", "tools/compile_kernel",
+        "default_api.compile_kernel", "mcp__nki__compile_kernel", "default_api::compile_kernel", "\"compile_kernel\"",
+        "`compile_kernel`", "compile_kernel()", "Compile_Kernel", "compileKernel", "compile-kernel",
+        " compile_kernel\n", "compile_kernelcompile_kernel", "compile_kernel.compile_kernel", "compile_kernel code",
+        "compile_kernel<|channel|>json"})
+    EXPECT_EQ(meant_name(name, tools), "compile_kernel") << name;
+  for (const std::string name : {"", "python", "compile", "recompile_kernel", "compile_kernels", "kernel", "."})
+    EXPECT_EQ(meant_name(name, tools), name);
+}
+
 TEST(Tools, UnknownArgumentsAreIgnoredWithANote) {
   const DecodedCall call = decode("verify_kernel", R"({"trials":2,"speed":1})");
   EXPECT_EQ(call.problem, "");

@@ -119,6 +119,31 @@ TEST(AnthropicRequest, AnEmptyReplyIsNoMessageAndSidesTakeTurns) {
   EXPECT_EQ(messages[0]["content"].size(), 2u);
 }
 
+TEST(AnthropicRequest, BlocksOfNothingButSpacesStayAtHome) {
+  ChatRequest chat = opening();
+  const auto said = [](const char* blocks) {
+    return kMessages.reply(R"({"content":)" + std::string(blocks) + R"(,"stop_reason":"tool_use","usage":{}})")
+        ->message;
+  };
+  chat.messages.push_back(
+      said(R"([{"type":"text","text":"\n\n"},{"type":"tool_use","id":"a","name":"f","input":{}}])"));
+  chat.messages.push_back({Role::tool, "x", {}, "a", false});
+  chat.messages.push_back(said(R"([{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"\n"},
+      {"type":"tool_use","id":"b","name":"f","input":{}}])"));
+  const Json messages = sent_to_messages(chat)["messages"];
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[1]["content"].size(), 1u);
+  EXPECT_EQ(messages[3]["content"].size(), 2u);
+  EXPECT_EQ(messages[3]["content"][1]["type"], "tool_use");
+}
+
+TEST(AnthropicRequest, AReplyOfNothingButSpacesIsNoMessage) {
+  ChatRequest chat = opening();
+  chat.messages.push_back({Role::assistant, "\n\n", {}, "", false});
+  chat.messages.push_back({Role::user, "Say something.", {}, "", false});
+  EXPECT_EQ(sent_to_messages(chat)["messages"].size(), 1u);
+}
+
 TEST(AnthropicReply, TwoToolsOfOneTurnAreOneReply) {
   const auto reply = kMessages.reply(test::case_json("05_anthropic_two_tools_one_turn.json").dump());
   ASSERT_TRUE(reply);

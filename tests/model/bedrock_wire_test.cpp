@@ -65,6 +65,17 @@ TEST(BedrockReply, IsReadAndGoesBackAsItCame) {
       "content":[{"text":"bad"}]}})"));
 }
 
+TEST(BedrockRequest, BlocksOfNothingButSpacesStayAtHome) {
+  Json said = Json::parse(kToolUse);
+  said["output"]["message"]["content"].push_back({{"text", "\n\n"}});
+  ChatRequest chat;
+  chat.messages = {{Role::user, "u", {}, "", false},
+                   kConverse.reply(said.dump())->message,
+                   {Role::tool, "x", {}, "tooluse_1", false}};
+  const Json messages = Json::parse(kConverse.request(chat, converse_model(), {}).body)["messages"];
+  EXPECT_EQ(messages[1]["content"], Json::parse(kToolUse)["output"]["message"]["content"]);
+}
+
 TEST(BedrockReply, ReasonsToStopAreTold) {
   const auto finish = [](const std::string& reason) {
     return kConverse.reply(R"({"output":{"message":{"content":[{"text":"x"}]}},"stopReason":")" + reason + "\"}")

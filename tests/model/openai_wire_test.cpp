@@ -100,6 +100,20 @@ TEST(OpenAiRequest, ArgumentsThatAreNoObjectAreReplayedAsValidJson) {
   EXPECT_EQ(sent["_invalid"], reply.message.tool_calls[0].arguments);
 }
 
+TEST(OpenAiRequest, WhatIsNoNameOfAToolIsSentBackAsOne) {
+  ChatRequest chat;
+  const std::string longest(64, 'n');
+  for (const auto& [name, sent] :
+       std::vector<std::pair<std::string, std::string>>{{"repo.browse/\"x\"", "repo_browse__x_"},
+                                                        {"", "unknown"},
+                                                        {longest + "more", longest},
+                                                        {"a-b_1", "a-b_1"}}) {
+    chat.messages = {{Role::user, "Go."}, {Role::assistant, "", {{"c", name, "{}"}}, "", false}};
+    const Json body = Json::parse(chat_request_body(chat, spec_of("m")));
+    EXPECT_EQ(body["messages"][1]["tool_calls"][0]["function"]["name"], sent) << "others are refused for ever";
+  }
+}
+
 TEST(OpenAiResponse, ReasoningOnlyIsCutAndHoldsNoContent) {
   const ChatReply reply = parse_chat_response(test::case_text("06_reasoning_only_length.json")).value();
   EXPECT_EQ(reply.finish, Finish::length);
@@ -289,6 +303,12 @@ TEST(OpenAiRequest, ThoughtsGoBackWithTheCallsThatCameOutOfThem) {
     const Json messages = Json::parse(chat_request_body(request, spec_of("m")))["messages"];
     EXPECT_EQ(messages[0][key], "I think.");
     EXPECT_FALSE(messages[1].contains(key));
+    // A call that is found in the text later, also after a resume, takes its thoughts along.
+    const ChatReply logged = parse_reply(to_json(said(key, false)));
+    request.messages = {logged.message};
+    request.messages[0].tool_calls = {{"c", "f", "{}"}};
+    give_thoughts_back(request.messages[0], logged);
+    EXPECT_EQ(Json::parse(chat_request_body(request, spec_of("m")))["messages"][0][key], "I think.");
   }
 }
 

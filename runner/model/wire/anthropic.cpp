@@ -23,6 +23,11 @@ bool is_thought(const Json& block) {
   return type == "thinking" || type == "redacted_thinking";
 }
 
+/// Replies hold such blocks; sent back they are refused.
+bool is_blank_text(const Json& block) {
+  return text_or_empty(block, "type") == "text" && is_blank(text_or_empty(block, "text"));
+}
+
 std::vector<std::string> call_ids(const Json& blocks) {
   std::vector<std::string> ids;
   for (const Json& block : blocks)
@@ -37,16 +42,16 @@ void add_reply(Json& content, const Message& message, CallIds& ids) {
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
   const Json came = parse_json(message.opaque);
   if (came.is_array() && call_ids(came) == sent) {
-    content.insert(content.end(), came.begin(), came.end());
+    std::remove_copy_if(came.begin(), came.end(), std::back_inserter(content), is_blank_text);
     return;
   }
   if (came.is_array()) std::copy_if(came.begin(), came.end(), std::back_inserter(content), is_thought);
-  if (!message.content.empty()) content.push_back({{"type", "text"}, {"text", to_valid_utf8(message.content)}});
+  if (!is_blank(message.content)) content.push_back({{"type", "text"}, {"text", to_valid_utf8(message.content)}});
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const ToolCall& call = message.tool_calls[i];
     content.push_back({{"type", "tool_use"},
                        {"id", sent[i]},
-                       {"name", to_valid_utf8(call.name)},
+                       {"name", sendable_name(call.name)},
                        {"input", sendable_arguments(call.arguments)}});
   }
 }

@@ -28,6 +28,11 @@ std::vector<std::string> tool_use_ids(const Json& blocks) {
 
 bool is_reasoning(const Json& block) { return block.is_object() && block.contains("reasoningContent"); }
 
+/// Replies hold such blocks; sent back they are refused.
+bool is_blank_block(const Json& block) {
+  return block.is_object() && block.contains("text") && is_blank(text_or_empty(block, "text"));
+}
+
 /// An earlier reply: its blocks as they came, signatures and all, when they hold the very calls that are answered; else
 /// its thoughts alone.
 void add_reply_blocks(Json& content, const Message& message, CallIds& ids) {
@@ -35,16 +40,16 @@ void add_reply_blocks(Json& content, const Message& message, CallIds& ids) {
   for (const ToolCall& call : message.tool_calls) sent.push_back(ids.of_call(call.id));
   const Json came = parse_json(message.opaque);
   if (came.is_array() && tool_use_ids(came) == sent) {
-    content.insert(content.end(), came.begin(), came.end());
+    std::remove_copy_if(came.begin(), came.end(), std::back_inserter(content), is_blank_block);
     return;
   }
   if (came.is_array()) std::copy_if(came.begin(), came.end(), std::back_inserter(content), is_reasoning);
-  if (!message.content.empty()) content.push_back({{"text", to_valid_utf8(message.content)}});
+  if (!is_blank(message.content)) content.push_back({{"text", to_valid_utf8(message.content)}});
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const ToolCall& call = message.tool_calls[i];
     content.push_back({{"toolUse",
                         {{"toolUseId", sent[i]},
-                         {"name", to_valid_utf8(call.name)},
+                         {"name", sendable_name(call.name)},
                          {"input", sendable_arguments(call.arguments)}}}});
   }
 }

@@ -9,9 +9,9 @@ namespace nkigrid::model {
 namespace {
 
 /// That a parameter is unwelcome as such, not that its value is wrong; lower case.
-constexpr std::array<std::string_view, 10> kUnwelcome = {
-    "unsupported",   "not supported", "not support",  "deprecated", "only the default",
-    "not permitted", "not allowed",   "unrecognized", "unknown",    "not available"};
+constexpr std::array<std::string_view, 12> kUnwelcome = {
+    "unsupported", "not supported", "not support", "deprecated",    "only the default", "not permitted",
+    "not allowed", "unrecognized",  "unknown",     "not available", "only 1 is",        "only be set to 1"};
 
 bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 

@@ -19,21 +19,21 @@ namespace {
 using Json = nlohmann::json;
 
 // "The conversation is too long", as servers say it, lower case. By code first: a code means one thing.
-constexpr std::array<std::string_view, 5> kTooLongCodes = {"context_length_exceeded", "exceed_context_size_error",
-                                                           "request_too_large", "string_above_max_length",
-                                                           "model_context_window_exceeded"};
+constexpr std::array<std::string_view, 6> kTooLongCodes = {
+    "context_length_exceeded", "exceed_context_size_error",     "request_too_large",
+    "string_above_max_length", "model_context_window_exceeded", "contextwindowexceeded"};
 /// By words: what is too long ...
-constexpr std::array<std::string_view, 16> kContext = {
-    "context length",   "context size",         "context window",   "context limit",
-    "model length",     "input length",         "prompt length",    "input token",
-    "prompt token",     "tokens in the prompt", "token limit",      "total tokens",
-    "number of tokens", "max_seq_len",          "max_model_length", "n_ctx"};
+constexpr std::array<std::string_view, 20> kContext = {
+    "context length", "context size",     "context window",   "context limit",   "model length",
+    "input length",   "prompt length",    "input token",      "prompt token",    "tokens in the prompt",
+    "token limit",    "total tokens",     "number of tokens", "max_seq_len",     "max_model_length",
+    "n_ctx",          "tokens in prompt", "prompt size",      "length of input", "上下文长度"};
 /// ... and that it is.
-constexpr std::array<std::string_view, 10> kExceeds = {"exceed",      "too long",  "longer than", "greater than",
+constexpr std::array<std::string_view, 11> kExceeds = {"exceed",      "too long",  "longer than", "greater than",
                                                        "larger than", "is larger", "overflow",    "too large",
-                                                       "maximum",     "too many"};
+                                                       "maximum",     "too many",  "超过"};
 /// Wordings that name no context.
-constexpr std::array<std::string_view, 13> kTooLong = {"prompt is too long",
+constexpr std::array<std::string_view, 19> kTooLong = {"prompt is too long",
                                                        "input is too long",
                                                        "prompt too long",
                                                        "input too long",
@@ -46,21 +46,33 @@ constexpr std::array<std::string_view, 13> kTooLong = {"prompt is too long",
                                                        "prompt exceeds",
                                                        "range of input length should be",
 
-                                                       "contextwindowexceeded"};
+                                                       "contextwindowexceeded",
+                                                       "while limit is",
+                                                       "context shift is disabled",
+                                                       "more than max tokens allowed",
+                                                       "message is too long",
+                                                       "超长",
+                                                       "长度超"};
 /// What a request holds besides the answer that it asks for.
 constexpr std::array<std::string_view, 5> kAsked = {"prompt", "input", "messages", "context", "inputs"};
 /// An answer's length.
 constexpr std::array<std::string_view, 4> kAnswer = {"max_tokens", "max_completion_tokens", "output token",
                                                      "completion token"};
 /// A filter of what may be said, by code or by words; lower case.
-constexpr std::array<std::string_view, 8> kFiltered = {"content_filter",
+constexpr std::array<std::string_view, 9> kFiltered = {"content_filter",
                                                        "content_policy",
                                                        "contentfilter",
                                                        "responsibleaipolicyviolation",
                                                        "data_inspection_failed",
                                                        "content filtering policy",
                                                        "content management policy",
-                                                       "was flagged"};
+                                                       "was flagged",
+                                                       "content exists risk"};
+/// A rate limit, by words that mean nothing else.
+constexpr std::array<std::string_view, 5> kRateLimit = {"rate limit exceeded", "rate limit reached", "rate-limited",
+                                                        "too many requests", "tier capacity exceeded"};
+/// A limit that no wait of a run outlasts, where the server names none.
+constexpr std::array<std::string_view, 2> kDaily = {"per day", "daily"};
 /// A request that arrived cut, or not at all, as servers say it.
 constexpr std::array<std::string_view, 3> kCutUpload = {"unexpected end of data", "unexpected eof",
                                                         "could not parse the json body"};
@@ -91,7 +103,8 @@ std::string any_field(const Json& object, std::initializer_list<const char*> key
 ErrorBody fields_of(const Json& error) {
   const auto within = [&](const char* key) { return error.is_object() ? error.value(key, Json()) : Json(); };
   std::string message = any_field(error, {"message", "Message", "detail", "errors", "msg"});
-  if (const auto quoted = field(within("metadata"), "raw"); !quoted.empty()) message += " (" + quoted + ")";
+  for (const auto& quoted : {field(within("metadata"), "raw"), field(error, "cause")})
+    if (!quoted.empty()) message += " (" + quoted + ")";
   std::string code = any_field(within("innererror"), {"code"});
   if (code.empty()) code = field(error, "code");
   return {true, std::move(message), lower(any_field(error, {"type", "__type", "status"})), lower(code),
@@ -128,6 +141,7 @@ bool is_rate_limit(const ErrorBody& error) {
   if (error.type.find("rate_limit") != std::string::npos || error.code.find("rate_limit") != std::string::npos)
     return true;
   const auto message = lower(error.message);
+  if (has_any(message, kRateLimit)) return true;
   return message.find("per min") != std::string::npos && message.find("limit") != std::string::npos;
 }
 
@@ -141,6 +155,22 @@ std::uint64_t number_behind(const std::string& text, std::string_view word) {
     if (number > 0) return number;
   }
   return 0;
+}
+
+/// The number that stands before a word, "4000 'max_tokens'"; 0: none does.
+std::uint64_t number_before(const std::string& text, std::string_view word) {
+  const auto at = text.find(word);
+  if (at == std::string::npos) return 0;
+  std::uint64_t number = 0, place = 1;
+  for (auto i = text.find_last_not_of(' ', at == 0 ? 0 : at - 1); i < at && place < 1'000'000'000'000; --i) {
+    const char c = text[i];
+    if (c == ',') continue;
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
+    number += place * static_cast<std::uint64_t>(c - '0');
+    place *= 10;
+    if (i == 0) break;
+  }
+  return number;
 }
 
 /// One request is more than its limit gives in a whole minute: no wait mends that.
@@ -158,20 +188,24 @@ bool asks_for_less(long status, const ErrorBody& error) {
 /// The grid asks for a longer answer than the server gives at all: max_tokens is to be lowered, the prompt may fit.
 /// Where the words tell the context's size and the answer would fit into it, it is the prompt that leaves it no room.
 bool is_of_answer(const std::string& message) {
+  const auto context = number_behind(message, "context length is");
+  for (const char* answer : {"'max_tokens'", "output tokens", "in the completion"})
+    if (context > 0 && number_before(message, answer) >= context) return true;
   const bool too_large = message.find("max_tokens' or 'max_completion_tokens' is too large") != std::string::npos ||
                          message.find("max_tokens is too large") != std::string::npos;
   if (!too_large) return has_any(message, kAnswer) && !has_any(message, kAsked) && !has_any(message, kTooLong);
-  const auto context = number_behind(message, "context length is");
   return context == 0 || number_behind(message, "too large") >= context;
 }
 
-/// Words count where a request was refused for what it holds, or a server stumbled over it (500); never where one is
+/// Words count where a request was refused for what it holds, or a server stumbled over it (500) or the one behind a
+/// gateway (502); never where one is
 /// asked to wait: limits of tokens a minute speak of requests that are too large, too.
 bool is_too_long(long status, const ErrorBody& error) {
   const auto message = lower(error.message);
   if (is_rate_limit(error) || is_of_answer(message)) return false;
   if (has_any(error.type, kTooLongCodes) || has_any(error.code, kTooLongCodes)) return true;
-  const bool refused = status == 200 || status == 400 || status == 413 || status == 422 || status == 500;
+  const bool refused =
+      status == 200 || status == 400 || status == 413 || status == 422 || status == 500 || status == 502;
   return refused && says_too_long(message);
 }
 
@@ -179,6 +213,9 @@ bool is_quota(long status, const ErrorBody& error) {
   return status == 402 || error.code == "insufficient_quota" || error.type == "insufficient_quota" ||
          error.type == "billing_error" || error.type == "budget_exceeded";
 }
+
+/// Whether the words of a limit speak of a day: where the server names no wait, none of a run's outlasts it.
+bool names_a_day(std::string_view words) { return has_any(lower(words), kDaily); }
 
 bool is_filtered(const ErrorBody& error) {
   return has_any(error.code, kFiltered) || has_any(error.type, kFiltered) || has_any(lower(error.message), kFiltered);
@@ -190,7 +227,8 @@ bool is_cut_upload(long status, const ErrorBody& error) {
 
 bool is_transient(long status, const ErrorBody& error) {
   if (has_any(lower(error.message), kPasses)) return true;
-  return status == 200 || status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
+  return (status >= 200 && status < 300) || status == 408 || status == 409 || status == 425 || status == 429 ||
+         status >= 500;
 }
 
 }  // namespace
@@ -246,7 +284,8 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
   } else if (!error.generated.empty()) {
     verdict.fault = WireFault::spoken;
     verdict.words = error.generated;
-  } else if (is_quota(status, error)) {
+  } else if (is_quota(status, error) ||
+             (!verdict.server_wait && asks_for_less(status, error) && names_a_day(error.message))) {
     verdict.fault = WireFault::fatal;
     verdict.message += " (the quota is used up)";
   } else if (is_filtered(error) && status < 500) {

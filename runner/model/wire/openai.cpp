@@ -44,7 +44,7 @@ Json message_body(const Message& message, const Dialect& dialect, CallIds& ids) 
     body["tool_calls"].push_back(
         {{"id", ids.of_call(call.id)},
          {"type", "function"},
-         {"function", {{"name", to_valid_utf8(call.name)}, {"arguments", sendable_text(call.arguments)}}}});
+         {"function", {{"name", sendable_name(call.name)}, {"arguments", sendable_text(call.arguments)}}}});
   }
   if (!message.tool_calls.empty() && message.content.empty() && !dialect.empty_content) body["content"] = nullptr;
   // Thoughts belong to the calls that came out of them: with those they go back, alone they are refused.

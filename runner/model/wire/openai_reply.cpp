@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runner/model/chat_json.hpp"
 #include "runner/model/json_text.hpp"
 #include "runner/model/wire/event_stream.hpp"
 #include "runner/model/wire/fields.hpp"
@@ -77,6 +78,11 @@ Json call_list(const Json& message) {
   return list.is_object() ? Json::array({std::move(list)}) : list;
 }
 
+bool is_call_part(const Json& part) {
+  const std::string type = text_or_empty(part, "type");
+  return (type == "tool_use" || type == "tool_call" || type == "function_call") && !text_or_empty(part, "name").empty();
+}
+
 /// The calls of a message. Those without an id, or with one that another has, are given one: an answer names its call.
 std::vector<ToolCall> calls_of(const Json& message) {
   std::vector<ToolCall> calls;
@@ -92,11 +98,17 @@ std::vector<ToolCall> calls_of(const Json& message) {
   for (const Json& item : call_list(message)) {
     if (is_call(item, "function")) {
       add(item["function"], id_of(item));
+    } else if (is_call(item, "custom")) {
+      add(item["custom"], id_of(item));
     } else if (item.is_object() && !text_or_empty(item, "name").empty()) {
       add(item, id_of(item));
     }
   }
   if (calls.empty() && is_call(message, "function_call")) add(message["function_call"], "");  // the older field
+  if (calls.empty() && message.contains("content") && message["content"].is_array()) {
+    for (const Json& part : message["content"])  // gateways to Messages leave its blocks as they are
+      if (is_call_part(part)) add(part, id_of(part));
+  }
   return calls;
 }
 
@@ -157,7 +169,8 @@ std::string finish_word(const Json& choice) {
 Ending ending_of(const Json& choice) {
   const std::string word = finish_word(choice);
   const auto known = std::find_if(kEndings.begin(), kEndings.end(), [&](const auto& row) { return row.word == word; });
-  return known == kEndings.end() ? Ending::whole : known->ending;
+  if (known != kEndings.end()) return known->ending;
+  return word.ends_with("_error") || word.ends_with("_failed") ? Ending::broken : Ending::whole;
 }
 
 Finish finish_of(const Json& choice, const Message& message) {
@@ -210,8 +223,8 @@ ChatReply reply_of(const Json& body) {
   reply.message.tool_calls = calls_of(message);
   const auto [thoughts_key, thoughts] = thoughts_of(message);
   reply.reasoning = thoughts;
-  if (!thoughts_key.empty() && !thoughts.empty() && !reply.message.tool_calls.empty())
-    reply.message.opaque = Json{{thoughts_key, thoughts}}.dump();
+  if (!thoughts.empty()) reply.thoughts_key = thoughts_key;
+  if (!reply.message.tool_calls.empty()) give_thoughts_back(reply.message, reply);
   reply.finish = finish_of(choice, reply.message);
   if (reply.message.content.empty() && reply.finish == Finish::refused)
     reply.message.content = text_or_empty(message, "refusal");
@@ -220,18 +233,45 @@ ChatReply reply_of(const Json& body) {
   return reply;
 }
 
-/// Some servers cut a prompt that is too long and say nothing: no token came back, not even the one that ends a reply.
-/// After a short prompt that is a server's fault, and read as it is.
-bool is_full_context(const Json& body, const Json& choice) {
-  constexpr std::uint32_t kSmallestContext = 2048;  // tokens
-  const Json usage = body.value("usage", Json());
-  if (!usage.is_object() || !usage.contains("completion_tokens") || !usage["completion_tokens"].is_number())
-    return false;
+/// Nothing was said, and no token came back, not even the one that ends a reply.
+bool is_silent(const Json& body, const Json& choice) {
   const Json message = choice.value("message", Json());
   if (!message.is_object() || !calls_of(message).empty() || !thoughts_of(message).second.empty()) return false;
-  const bool silent = !message.contains("content") || text_in(message["content"], false).empty();
-  return silent && text_or_empty(message, "refusal").empty() && count_or_zero(usage, "completion_tokens") == 0 &&
-         count_or_zero(usage, "prompt_tokens") >= kSmallestContext;
+  if (message.contains("content") && !text_in(message["content"], false).empty()) return false;
+  if (!text_or_empty(message, "refusal").empty()) return false;
+  const Json usage = body.value("usage", Json());
+  const bool counted =
+      usage.is_object() && usage.contains("completion_tokens") && usage["completion_tokens"].is_number();
+  // Where nobody counts, a reply that has not ended either is none.
+  return counted ? count_or_zero(usage, "completion_tokens") == 0 : finish_word(choice).empty();
+}
+
+/// Some servers cut a prompt that is too long and say nothing. After a short prompt silence is the server's fault.
+bool is_long(const Json& body) {
+  constexpr std::uint32_t kSmallestContext = 2048;  // tokens
+  return count_or_zero(body.value("usage", Json()), "prompt_tokens") >= kSmallestContext;
+}
+
+bool holds_calls(const Json& owner) {
+  return owner.is_object() && owner.contains("tool_calls") && owner["tool_calls"].is_array() &&
+         !owner["tool_calls"].empty();
+}
+
+/// One reply is asked for: where a gateway splits it, the words in one choice and the calls in another or beside the
+/// message, the calls are the first one's.
+void join_choices(Json& choices) {
+  if (choices.empty() || !choices[0].is_object() || !choices[0].contains("message") ||
+      !choices[0]["message"].is_object() || !calls_of(choices[0]["message"]).empty())
+    return;
+  for (const Json& choice : choices) {
+    if (!choice.is_object()) continue;
+    const Json message = choice.value("message", Json());
+    const Json& owner = holds_calls(message) ? message : choice;
+    if (!holds_calls(owner)) continue;
+    choices[0]["message"]["tool_calls"] = Json(owner["tool_calls"]);
+    if (choice.contains("finish_reason")) choices[0]["finish_reason"] = Json(choice["finish_reason"]);
+    return;
+  }
 }
 
 /// The reply's body: gateways put it under `data`, and of several choices the first may stand later.
@@ -247,6 +287,7 @@ Json body_in(std::string_view text, bool streamed) {
     return choice.is_object() && choice.value("index", Json(0)) == 0;
   });
   if (first != choices->end()) std::iter_swap(choices->begin(), first);
+  join_choices(*choices);
   return body;
 }
 
@@ -257,12 +298,15 @@ ErrorBody failure_in(const Json& body) {
     return {};
   const Json& choice = body["choices"][0];
   if (!choice.is_object()) return {};
-  if (is_full_context(body, choice)) {
+  const Ending ending = ending_of(choice);
+  const bool silent = is_silent(body, choice);
+  if (silent && is_long(body)) {
     return {.present = true,
             .message = "an empty reply of 0 tokens to a long prompt: the context is full",
             .code = "context_length_exceeded"};
   }
-  if (ending_of(choice) != Ending::broken) return {};
+  if (silent && ending == Ending::whole) return {.present = true, .message = "an empty reply of 0 tokens"};
+  if (ending != Ending::broken) return {};
   const std::string words = choice.contains("error") ? choice["error"].dump()
                                                      : fmt::format("finish_reason {}", choice["finish_reason"].dump());
   return {.present = true, .message = fmt::format("the reply broke off: {}", words)};

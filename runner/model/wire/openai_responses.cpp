@@ -40,7 +40,7 @@ void add_reply_items(Json& input, const Message& message, CallIds& ids) {
   for (std::size_t i = 0; i < sent.size(); ++i) {
     input.push_back({{"type", "function_call"},
                      {"call_id", sent[i]},
-                     {"name", to_valid_utf8(message.tool_calls[i].name)},
+                     {"name", sendable_name(message.tool_calls[i].name)},
                      {"arguments", sendable_arguments(message.tool_calls[i].arguments).dump()}});
   }
 }
@@ -131,15 +131,20 @@ Usage usage_of_response(const Json& body) {
   return counted;
 }
 
-/// The response in a body, also of one that streams: its last event holds all of it.
+/// The response in a body, also of one that streams: its last event holds all of it, or its items came one by one.
 Json response_in(std::string_view bytes) {
   const MendedJson mended = mend_json(bytes);
   if (!is_event_stream(mended.text)) return parse_json(mended.text);
-  Json found;
+  Json found, items = Json::array();
   for (const std::string_view event : events_of(mended.text)) {
     const Json json = parse_json(event);
-    if (json.is_object() && json.contains("response")) found = json["response"];
+    if (!json.is_object()) continue;
+    if (json.contains("response")) found = json["response"];
+    if (text_or_empty(json, "type") == "response.output_item.done" && json.contains("item"))
+      items.push_back(json["item"]);
   }
+  // Some end with a response that no longer holds what they sent.
+  if (found.is_object() && found.value("output", Json::array()).empty() && !items.empty()) found["output"] = items;
   return found;
 }
 

@@ -1,5 +1,7 @@
 #include "runner/model/wire/request.hpp"
 
+#include <cctype>
+
 #include <nlohmann/json.hpp>
 
 #include "jobs/base/text.hpp"
@@ -51,6 +53,16 @@ Json sendable_arguments(const std::string& arguments) {
   return mended.is_object() ? mended : Json{{"_invalid", text}};
 }
 
+std::string sendable_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  std::string sent = name.substr(0, kLongest);
+  for (char& c : sent)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') c = '_';
+  return sent.empty() ? "unknown" : sent;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos; }
+
 std::string CallIds::of_call(const std::string& id) {
   std::string sent = to_valid_utf8(id);
   while (sent.empty() || !used_.insert(sent).second) sent = made_call_id(++made_);
@@ -70,7 +82,7 @@ std::vector<Side> sides_of(const std::vector<Message>& messages) {
   std::vector<Side> sides;
   for (const Message& message : messages) {
     const bool assistant = message.role == Role::assistant;
-    const bool empty = message.content.empty() && message.tool_calls.empty() && message.opaque.empty();
+    const bool empty = is_blank(message.content) && message.tool_calls.empty() && message.opaque.empty();
     if (message.role == Role::system || (assistant && empty)) continue;
     if (sides.empty() || sides.back().assistant != assistant) sides.push_back({assistant, {}});
     sides.back().messages.push_back(&message);

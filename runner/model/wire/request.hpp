@@ -31,6 +31,13 @@ HttpRequest post_json(const jobs::Remote& remote, std::string_view path, nlohman
 /// parse the history and would answer 400 for ever.
 nlohmann::json sendable_arguments(const std::string& arguments);
 
+/// A tool's name as a server takes it back: what a model calls may be no name at all, and servers refuse a conversation
+/// for ever that holds one of other signs than letters, digits, `_` and `-`, of none, or of more than 64.
+std::string sendable_name(const std::string& name);
+
+/// A text of nothing but spaces: as a block of its own it is refused.
+bool is_blank(std::string_view text);
+
 /// Ids of calls as a server can take them back. Some give none, or the same ones in every turn, and then refuse a
 /// conversation in which two are equal.
 class CallIds {
