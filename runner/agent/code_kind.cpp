@@ -56,12 +56,20 @@ bool is_torch_import(std::string_view line) {
   return line.starts_with("import torch") || line.starts_with("from torch");
 }
 
+/// A kernel of which the reply shows more than its head: `...` stands for what another block has.
 bool holds_jit_function(const Lines& lines) {
-  bool decorated = false;
-  return lines.any([&](std::string_view line) {
+  bool decorated = false, defined = false, whole = false;
+  lines.any([&](std::string_view line) {
+    if (defined) whole = whole || !line.starts_with("...");
+    if (whole) return true;
+    if (defined) decorated = false;
     decorated = decorated || is_jit_decorator(line);
-    return decorated && is_definition(line);
+    defined = decorated && is_definition(line);
+    const auto body = line.find("):");  // of a function in one line
+    if (defined && body != kNone) whole = line.find_first_not_of(" \t.#", body + 2) != kNone;
+    return whole;
   });
+  return whole || defined;
 }
 
 bool names_torch(const Lines& lines) {

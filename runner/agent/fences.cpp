@@ -24,7 +24,8 @@ struct FenceLine {
   std::size_t indent = 0;          ///< bytes before the marks: spaces, marks of quotations and lists
   char mark = '`';
   std::size_t marks = 0;
-  bool spaced = false;  ///< a space stands between the marks and the tag
+  bool spaced = false;        ///< a space stands between the marks and the tag
+  bool behind_words = false;  ///< it ends a line of words, "The kernel: ```python": it opens a block and closes none
   std::string tag;
 };
 
@@ -50,11 +51,22 @@ std::string tag_of(std::string_view info) {
   return tag;
 }
 
+/// Back-ticks with a tag of Python behind the words of a line.
+std::optional<FenceLine> as_late_fence_line(std::string_view line, std::size_t begin, std::size_t end) {
+  line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+  const std::size_t marks = line.find("```");
+  if (marks == kNever || marks == 0 || line.find('`') != marks) return std::nullopt;
+  const auto info = line.substr(marks + 3);
+  FenceLine fence{.begin = begin, .end = end, .marks = 3, .behind_words = true, .tag = tag_of(info)};
+  const bool tagged = !info.empty() && info.find_first_of(" \t`") == kNever && is_python_tag(fence.tag);
+  return tagged ? std::optional(std::move(fence)) : std::nullopt;
+}
+
 std::optional<FenceLine> as_fence_line(std::string_view text, std::size_t begin, std::size_t end) {
   std::string_view line = text.substr(begin, end - begin);
-  FenceLine fence{begin, end, indent_of(line)};
+  FenceLine fence{.begin = begin, .end = end, .indent = indent_of(line)};
   line.remove_prefix(fence.indent);
-  if (line.empty() || (line.front() != '`' && line.front() != '~')) return std::nullopt;
+  if (line.empty() || (line.front() != '`' && line.front() != '~')) return as_late_fence_line(line, begin, end);
   fence.mark = line.front();
   fence.marks = std::min(line.find_first_not_of(fence.mark), line.size());
   const std::string_view info = line.substr(fence.marks);
@@ -102,6 +114,10 @@ class Pairing {
     for (std::size_t open = 0; open < lines_.size();) {
       auto end = strict_end(open);
       Fence fence{lines_[open].tag, body(open, end.line), !end.opens_next && end.line != kNever};
+      if (!fence.closed && is_python_tag(fence.tag)) {
+        const auto late = late_end(open, end.line, fence);
+        if (late != kNever) end = {late, false};
+      }
       if (fence.closed && is_python_tag(fence.tag) && ends_in_string(fence.text)) grow(open, end, fence);
       fences.push_back(std::move(fence));
       if (end.line == kNever) break;
@@ -124,7 +140,8 @@ class Pairing {
   /// Marks of the same kind, no fewer, and no deeper than a list or quotation puts them: those of a docstring are.
   bool may_end(std::size_t open, std::size_t i) const {
     const FenceLine &first = lines_[open], &line = lines_[i];
-    return line.mark == first.mark && line.marks >= first.marks && line.indent <= first.indent + 3;
+    return line.mark == first.mark && line.marks >= first.marks && line.indent <= first.indent + 3 &&
+           !line.behind_words;
   }
 
   /// Whether one more trial may read these lines; it is counted.
@@ -134,8 +151,9 @@ class Pairing {
   }
 
   End strict_end(std::size_t open) {
-    std::size_t in_strings = 0;
+    std::size_t in_strings = 0, late = 0;
     for (std::size_t i = open + 1; i < lines_.size(); ++i) {
+      if (lines_[i].behind_words && ++late > kMostInner) return {i, true};
       if (!may_end(open, i)) continue;
       if (lines_[i].tag.empty()) return {i, false};
       // Only what stands in a string may open a fence inside of Python. Words behind the marks, "``` That is it", are
@@ -147,6 +165,44 @@ class Pairing {
       ++in_strings;
     }
     return {};
+  }
+
+  /// Ends a block that nothing closes as it should at marks that are no Python: behind the last of its lines
+  /// ("return out```"), or in a line of their own, fewer or of the other kind than those that opened it.
+  /// @param before the line that opens the next block; kNever: none does
+  /// @returns the line that ends it, or the first one behind it, less one; kNever: there are none
+  std::size_t late_end(std::size_t open, std::size_t before, Fence& fence) {
+    const std::size_t begin = lines_[open].end, end = before == kNever ? text_.size() : lines_[before].begin;
+    for (auto at = next_marks(begin, end); at != kNever; at = next_marks(at + 1, end)) {
+      tried_ += at - begin;
+      if (tried_ > kMostTried) return kNever;
+      const auto code = text_.substr(begin, at - begin);
+      const auto last = code.substr(code.rfind('\n') + 1);
+      if (ends_in_string(code) || last.find('#') != kNever) continue;
+      fence.text = dedented(code, lines_[open].indent);
+      if (last.find_first_not_of(" \t") == kNever) {
+        fence.text.resize(fence.text.find_last_of('\n') + 1);
+      } else {
+        fence.text += '\n';
+      }
+      fence.closed = true;
+      std::size_t next = open + 1;
+      while (next < lines_.size() && lines_[next].begin <= at) ++next;
+      return next - 1;
+    }
+    return kNever;
+  }
+
+  /// Three marks or more that end a line, before `end`.
+  std::size_t next_marks(std::size_t from, std::size_t end) const {
+    const auto text = text_.substr(0, end);
+    for (auto at = text.find_first_of("`~", from); at != kNever; at = text.find_first_of("`~", at)) {
+      const auto behind = std::min(text.find_first_not_of(text[at], at), text.size());
+      const auto rest = std::min(text.find_first_not_of(" \t\r", behind), text.size());
+      if (behind - at >= 3 && (rest == text.size() || text[rest] == '\n')) return at;
+      at = behind;
+    }
+    return kNever;
   }
 
   /// The shortest growth that is well formed, when there is one.

@@ -22,7 +22,7 @@ TEST(Bounds, RepliesOfMegabytesAreReadInMoments) {
         "```\n" + line + "\n", std::string("<think>"), std::string("</think><think>"), std::string("~~~~\n```\n"),
         "```python\n'" + line + "\n```python\n", std::string("> - 1. ```\n"),
         std::string("```python\nx\n``` That is it\n"), std::string("```a-b-c-d\n"), std::string("[think]"),
-        std::string("[/think]x")}) {
+        std::string("[/think]x"), std::string("x # ```\n"), std::string("Here: ```python\nx```\n")}) {
     EXPECT_LT(test::cpu_seconds_of([&] { extract_code(repeated(part, 1 << 20), false); }), 20) << part;
   }
 }
