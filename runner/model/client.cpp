@@ -24,7 +24,8 @@ struct ChatClient::Attempts {
   Seconds wait_s{0}, llm_s{0};
   Seconds failing_s{0};  ///< of wait_s what the endpoint cost: failed tries and the waits for it, never a queue of ours
   std::optional<Seconds> server_wait;
-  std::string problem;  ///< of the newest failure
+  std::string problem;   ///< of the newest failure
+  std::string original;  ///< the newest answer's body as it came, where a key shows in it; for put_together() alone
 };
 
 namespace {
@@ -43,18 +44,29 @@ HttpAnswer without_keys(HttpAnswer answer, const KeyMask& mask) {
   return answer;
 }
 
-/// What a reply says was put together from pieces, in which a key is none: where one shows, its bytes are not kept, of
-/// which any reader puts it together again.
-void hide_keys(ChatReply& reply, const KeyMask& mask) {
+/// All that a reply says.
+std::vector<std::string*> texts_of(ChatReply& reply) {
   auto& message = reply.message;
   std::vector<std::string*> texts = {&message.content, &message.opaque, &reply.reasoning, &reply.system_fingerprint};
   for (auto& call : message.tool_calls) texts.insert(texts.end(), {&call.id, &call.name, &call.arguments});
-  for (auto* text : texts) {
-    auto hidden = mask.hide(*text);
-    if (hidden == *text) continue;
-    *text = std::move(hidden);
-    reply.raw = R"({"withheld": "a key stood in it in pieces"})";
+  return texts;
+}
+
+/// What a reply says was put together from pieces, in which a key is none: where one shows, its bytes are not kept, of
+/// which any reader puts it together again.
+/// @param whole the same reply, read of the bytes as they came; null: no key shows in these. Where the first of several
+/// pieces was hidden as the beginning of a key, the others are no longer known for one.
+void hide_keys(ChatReply& reply, ChatReply* whole, const KeyMask& mask) {
+  const auto texts = texts_of(reply);
+  auto came = whole != nullptr ? texts_of(*whole) : texts;
+  bool in_pieces = came.size() != texts.size();
+  if (in_pieces) came = texts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    auto hidden = mask.hide(*came[i]);
+    in_pieces = in_pieces || hidden != *texts[i];
+    *texts[i] = std::move(hidden);
   }
+  if (in_pieces) reply.raw = R"({"withheld": "a key stood in it in pieces"})";
 }
 
 /// Counts what a server did not, from above: no tokenizer in use makes more than one token of two bytes of English or
@@ -136,7 +148,10 @@ HttpAnswer ChatClient::post(Attempts& attempts, Seconds timeout, const std::stop
                                .stop_grace = tuning_.stop_grace,
                                // The kept-alive one may be what failed.
                                .fresh_connection = attempts.retries == 1};
-  HttpAnswer answer = without_keys(http_->post(request, options, stop), key_.mask);
+  HttpAnswer answer = http_->post(request, options, stop);
+  std::string original = answer.body;
+  answer = without_keys(std::move(answer), key_.mask);
+  attempts.original = original == answer.body ? std::string() : std::move(original);
   attempts.llm_s = clock_.monotonic() - start;
   request.headers = unsigned_headers;
   return answer;
@@ -382,6 +397,15 @@ int ChatClient::meaning_of(const HttpAnswer& answer) const {
   return status_of(answer, wire_.verdict(answer));
 }
 
+/// The reply of bytes as they came. What they are otherwise judge() has said.
+std::optional<ChatReply> ChatClient::put_together(const std::string& original) const {
+  try {
+    return original.empty() ? std::nullopt : wire_.reply(original);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop) {
   Attempts attempts;
   for (;;) {
@@ -395,7 +419,8 @@ ChatReply ChatClient::complete(const ChatRequest& request, std::stop_token stop)
       reply->request_id = request_id_in(answer.headers);
       reply->left_out = left_out(attempts.dialect, spec_);
       estimate_missing(reply->usage, reply->request, reply->message, reply->reasoning);
-      hide_keys(*reply, key_.mask);
+      auto whole = put_together(attempts.original);
+      hide_keys(*reply, whole ? &*whole : nullptr, key_.mask);
       reply->api_retries = attempts.retries;
       reply->llm_s = attempts.llm_s.count();
       reply->wait_s = attempts.wait_s.count();

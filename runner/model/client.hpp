@@ -61,6 +61,7 @@ class ChatClient final : public ChatModel {
   std::optional<ChatReply> judge_fault(const HttpAnswer& answer, Attempts& attempts);
   void heard(int status);
   bool learn(const Dialect& wanted, const Dialect& spoken);
+  std::optional<ChatReply> put_together(const std::string& original) const;
   int meaning_of(const HttpAnswer& answer) const;
   Seconds backoff(const ChatRequest& request, const Attempts& attempts) const;
   void wait_to_retry(const ChatRequest& request, Attempts& attempts, const std::stop_token& stop);

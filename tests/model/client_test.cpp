@@ -386,6 +386,19 @@ data: [DONE]
   EXPECT_NE(reply.raw.find("withheld"), std::string::npos);
 }
 
+TEST(ChatClient, OfAKeyInPiecesNoneIsLeftBehindTheOneThatShowsIt) {
+  const std::string key = "sk-proj-CANARY0123456789abcdef", end = "data: [DONE]\n\n";
+  const auto piece = [](const std::string& text) {
+    return R"(data: {"choices":[{"index":0,"delta":{"content":")" + text + "\"}}]}\n\n";
+  };
+  const std::string stream = piece("it is sk-proj-CA") + piece("NARY0123") + piece("456789abcdef, or so") + end;
+  ScriptedServer server({{http(200, stream, "content-type: text/event-stream\r\n")}});
+  ChatClient model(spec(server.url()), wire_of(jobs::OpenAi{}), ApiKey(key), nullptr, kQuick);
+  const auto reply = model.complete(hello(), {});
+  EXPECT_EQ(reply.message.content, "it is [key], or so");
+  EXPECT_NE(reply.raw.find("withheld"), std::string::npos);
+}
+
 TEST(MakeModel, BuildsTheSyntheticModelFromItsProfile) {
   jobs::ModelSpec model;
   model.name = "novice";

@@ -56,6 +56,24 @@ bool stands_in(std::string_view header, std::string_view name) {
   return (at == 0 || !is_word(header[at - 1])) && (end == header.size() || !is_word(header[end]));
 }
 
+/// Whether a header is a name and marks: what else stands between a name and a brace is a call of another form, or
+/// code.
+bool leads_to_arguments(std::string_view header, std::string_view name) {
+  constexpr std::size_t kMostBehind = 24;  // "json", ":0", "Action Input:", an id
+  std::size_t behind = 0;
+  for (std::size_t at = header.find(name) + name.size(); at < header.size(); ++at) {
+    if (header[at] == '(') return false;
+    const char close = header[at] == '<' ? '>' : header[at] == '[' ? ']' : '\0';
+    const std::size_t end = close == '\0' ? kNone : header.find(close, at);
+    if (end != kNone) {
+      at = end;
+    } else if (std::isspace(static_cast<unsigned char>(header[at])) == 0) {
+      ++behind;
+    }
+  }
+  return behind <= kMostBehind;
+}
+
 std::string text_of(const Json& arguments) {
   return arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
 }
@@ -96,7 +114,9 @@ std::optional<ToolCall> call_in(std::string_view header, const Json& json, const
     return ToolCall{"", name, "{}"};
   }
   if (auto call = keyed_call(json, tools)) return call;
-  const auto named = [&](const ToolSpec& tool) { return stands_in(header, tool.name); };
+  const auto named = [&](const ToolSpec& tool) {
+    return stands_in(header, tool.name) && leads_to_arguments(header, tool.name);
+  };
   if (std::count_if(tools.begin(), tools.end(), named) != 1) return std::nullopt;
   return ToolCall{"", std::find_if(tools.begin(), tools.end(), named)->name, json.dump()};
 }
