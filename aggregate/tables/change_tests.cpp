@@ -25,15 +25,14 @@ struct ChangeTestRow {
   std::optional<double> difference, p, p_holm, p_bh;
   std::optional<Interval> interval;
   std::string test, verdict;
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> moved;  ///< by task: came, left; where any did
+  std::map<std::uint32_t, std::int64_t> gained;  ///< by task: came - left; where they differ
 };
 
 /// What came to one ending left the other, task by task: both rows ask the same question, with the sign turned.
 bool are_mirrors(const ChangeTestRow& a, const ChangeTestRow& b) {
   return a.cell == b.cell && a.run == b.run && a.scope == b.scope &&
-         std::equal(a.moved.begin(), a.moved.end(), b.moved.begin(), b.moved.end(), [](const auto& x, const auto& y) {
-           return x.first == y.first && x.second == std::pair(y.second.second, y.second.first);
-         });
+         std::equal(a.gained.begin(), a.gained.end(), b.gained.begin(), b.gained.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && x.second == -y.second; });
 }
 
 /// @param pairs of one cell and scope
@@ -49,10 +48,9 @@ ChangeTestRow test_ending(const Evidence& evidence, const std::vector<const Endi
     after.passed += is ? 1 : 0, before.passed += was ? 1 : 0;
     row.before += was ? 1 : 0, row.after += is ? 1 : 0;
     row.came += is && !was ? 1 : 0, row.left += was && !is ? 1 : 0;
-    if (is == was) continue;
-    auto& moved = row.moved[pair->task];
-    ++(is ? moved.first : moved.second);
+    if (is != was) row.gained[pair->task] += is ? 1 : -1;
   }
+  std::erase_if(row.gained, [](const auto& task) { return task.second == 0; });
   std::vector<TaskCount> after, before;
   for (const auto& [task, counts] : tasks) after.push_back(counts.first), before.push_back(counts.second);
   row.tasks = static_cast<std::uint32_t>(tasks.size());
