@@ -163,14 +163,21 @@ void print_result(const jobs::Run& run, const runner::RunResult& result) {
                               {"exit_code", static_cast<int>(result.exit_code)}}));
 }
 
+/// A session that begins anew has all of its `wall` again, but no more tokens and USD.
+bool wants_larger_budget(const std::string& stopped_by) {
+  return stopped_by.starts_with("budget: ") && stopped_by.find("budget.wall") == std::string::npos;
+}
+
 ExitCode finish(const jobs::Run& run, const runner::RunResult& result, const SessionOptions& options,
                 const jobs::Allocation& allocation) {
   leave_out_of_waiting(run, allocation, result.outdone_nodes);
   if (!options.shard || tables_are_ours(run, allocation)) aggregate::write_tables(run, run.folder / "tables");
   if (options.json) print_result(run, result);
   if (result.outstanding > 0 && !options.quiet) {
-    notice("{} of {} episodes are outstanding; `nkigrid resume {} --local` continues them", result.outstanding,
-           result.episodes, run.folder.native());
+    const auto how = wants_larger_budget(result.stopped_by) ? "`nkigrid run GRID -o {}` with a larger budget in GRID"
+                                                            : "`nkigrid resume {} --local`";
+    notice("{} of {} episodes are outstanding; {} continues them", result.outstanding, result.episodes,
+           fmt::format(fmt::runtime(how), run.folder.native()));
   }
   if (result.begun == 0 && result.outstanding == 0 && !options.quiet) {
     notice("nothing was left to do ({} of {} were scored before); `nkigrid tables {}` prints what came of them",

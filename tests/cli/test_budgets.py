@@ -62,8 +62,8 @@ class Budgets(Case):
         url = f"http://127.0.0.1:{self.endpoint.port}"
         return self.write("grid.yaml", GRID.format(run=run, model=model, url=url, shards=shards, lanes=lanes))
 
-    def run_grid(self, *args):
-        return nkigrid("run", *args, "--quiet", env=environment())
+    def run_grid(self, *args, quiet=("--quiet",)):
+        return nkigrid("run", *args, *quiet, env=environment())
 
     def test_a_models_budget_ends_its_episodes_between_turns_and_a_larger_one_goes_on(self):
         done = self.run_grid(self.grid(model="usd: 0.3"), "-o", self.out)
@@ -75,8 +75,10 @@ class Budgets(Case):
         self.assertEqual(self.endpoint.replies["free"], 240, "the other model is played to its end")
 
         before = dict(self.endpoint.replies)
-        again = self.run_grid(self.out)
+        again = self.run_grid(self.out, quiet=())
         self.assertEqual((again.returncode, self.endpoint.replies), (1, before), "what a drain left is known at once")
+        self.assertIn(f"`nkigrid run GRID -o {self.out}` with a larger budget in GRID continues them", again.stderr)
+        self.assertNotIn("nkigrid resume", again.stderr)
 
         done = self.run_grid(self.grid(model="usd: 10"), "-o", self.out)
         self.assertEqual(done.returncode, 0, done.stderr)
