@@ -137,7 +137,7 @@ class BracedCall {
     while (!take("}")) {
       const std::size_t colon = rest_.find(':');
       if (colon == kNowhere || rest_.substr(0, colon).find_first_of("{}<\n") != kNowhere) return std::nullopt;
-      const std::string key(rest_.substr(0, colon));
+      const std::string key = to_valid_utf8(rest_.substr(0, colon));
       rest_.remove_prefix(colon + 1);
       auto value = next_value();
       if (!value) return std::nullopt;
