@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// What stands before the JSON of a call. @source chat templates of the models' public repositories
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kMarks = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kMarks = {{
     {"hermes", "<tool_call>"},
     {"hermes", "<tool_calls>"},
     {"mistral", "[TOOL_CALLS]"},
@@ -35,6 +35,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kMarks =
     {"cohere", "<|START_ACTION|>"},
     {"functionary", "<functioncall>"},
     {"plamo", "<|plamo:begin_tool_name:plamo|>"},
+    {"qwen", "✿FUNCTION✿:"},
 }};
 /// What stands behind a call of Hermes.
 constexpr std::string_view kCallsEnd = "</tool_call";
@@ -80,7 +81,7 @@ std::string text_of(const Json& arguments) {
 
 /// The name in a call's JSON, where it is one of the tools'.
 std::string name_in(const Json& json, const std::vector<ToolSpec>& tools) {
-  for (const char* key : {"name", "tool_name", "function"}) {
+  for (const char* key : {"name", "tool_name", "function", "tool", "action"}) {
     const auto name = json.find(key);
     if (name != json.end() && name->is_string() && find_tool(tools, name->get<std::string>()) != nullptr)
       return name->get<std::string>();
@@ -95,7 +96,8 @@ std::optional<ToolCall> keyed_call(const Json& json, const std::vector<ToolSpec>
   return ToolCall{"", json.begin().key(), json.front().dump()};
 }
 
-constexpr std::array<const char*, 4> kArguments = {"arguments", "parameters", "input", "args"};
+constexpr std::array<const char*, 6> kArguments = {"arguments", "parameters",   "input",
+                                                   "args",      "action_input", "tool_input"};
 
 /// A tool as it is offered, with the schema of what it takes, is no call.
 bool is_schema(const Json& arguments) {
@@ -224,6 +226,32 @@ std::string_view out_of_fence(std::string_view text) {
   return text.substr(line.size(), text.size() - line.size() - 3);
 }
 
+/// A tool's name and its arguments: what is left of a template of which a server took the marks for special tokens.
+TextCalls named_arguments(std::string_view text, const std::vector<ToolSpec>& tools) {
+  const std::size_t open = text.substr(0, kLongestHeader).find('{');
+  const std::size_t end = open == kNone ? kNone : object_end(text, open);
+  if (end == kNone || !is_trailer(text.substr(end))) return {};
+  const auto header = text.substr(0, open);
+  for (const ToolSpec& tool : tools) {
+    const std::size_t name = header.find(tool.name);
+    if (name == kNone || !leads_to_arguments(header, tool.name)) continue;
+    auto before = header.substr(0, name);
+    for (const std::string_view space : {"functions.", "function"})
+      if (before.starts_with(space)) before.remove_prefix(space.size());
+    if (!is_trailer(before)) continue;
+    if (auto call = call_in(header, parsed(text.substr(open, end - open)), tools))
+      return {"alone", 0, text.size(), {std::move(*call)}};
+  }
+  return {};
+}
+
+/// The calls of a reply that is written as its interface would send it.
+Json calls_within(Json json) {
+  if (json.is_object() && json.contains("tool_calls")) json = Json(json["tool_calls"]);
+  if (json.is_object() && json.contains("function_call")) json = Json(json["function_call"]);
+  return json.is_object() ? Json::array({std::move(json)}) : json;
+}
+
 }  // namespace
 
 TextCalls calls_in_json(std::string_view text, const std::vector<ToolSpec>& tools) {
@@ -235,10 +263,10 @@ TextCalls calls_in_json(std::string_view text, const std::vector<ToolSpec>& tool
 
 TextCalls calls_alone(std::string_view text, const std::vector<ToolSpec>& tools) {
   const auto whole = out_of_fence(text);
+  if (auto named = named_arguments(whole, tools); !named.calls.empty()) return named;
   if (whole.empty() || (whole.find('{') > 1 && whole.substr(0, whole.find('{')).find_first_not_of("[ \t\r\n") != kNone))
     return {};
-  Json json = parsed(whole);
-  if (json.is_object()) json = Json::array({std::move(json)});
+  const Json json = calls_within(parsed(whole));
   if (!json.is_array()) return {};
   TextCalls found{"alone", 0, text.size(), {}};
   for (const Json& item : json) {

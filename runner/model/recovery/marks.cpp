@@ -57,9 +57,10 @@ std::string_view last_line(std::string_view text) {
 
 /// A line that says nothing but that a call follows.
 bool is_label(std::string_view line) {
-  constexpr std::array<std::string_view, 7> kLabels = {"action",       "actions",       "toolcall",        "toolcalls",
-                                                       "functioncall", "functioncalls", "toolfunctioncall"};
+  constexpr std::array<std::string_view, 8> kLabels = {"action",       "actions",       "toolcall",         "toolcalls",
+                                                       "functioncall", "functioncalls", "toolfunctioncall", "call"};
   if (line.size() > kLongestMark) return false;
+  if (const auto end = line.find("|>"); line.starts_with("<|") && end != kMissing) line.remove_prefix(end + 2);
   const std::string words = lower_letters(line);
   return std::find(kLabels.begin(), kLabels.end(), words) != kLabels.end();
 }

@@ -31,10 +31,12 @@ struct XmlFamily {
   std::string_view form, open, close;
   std::array<std::string_view, 2> values;  ///< of these one
 };
-constexpr std::array<XmlFamily, 3> kFamilies = {{
+constexpr std::array<XmlFamily, 5> kFamilies = {{
     {"text_xml", "function=", "function>", {"parameter=", "param="}},
     {"text_xml", "function name=", "function>", {"parameter name=", "param name="}},
     {"invoke", "invoke name=", "invoke>", {"parameter name=", "param name="}},
+    {"invoke", "tool name=", "tool>", {"arg name=", "parameter name="}},
+    {"invoke", "tool_call name=", "tool_call>", {"parameter name=", "arg name="}},
 }};
 constexpr std::string_view kCallEnd = "</tool_call>";
 constexpr auto kNever = std::string_view::npos;
@@ -147,7 +149,8 @@ struct ArgForm {
 /// One call from its text between its tags.
 std::optional<ToolCall> parse_arg_tags(const ArgForm& form, std::string_view text, const std::vector<ToolSpec>& tools) {
   std::size_t at = text.find(form.key);
-  const auto head = trimmed(text.substr(0, at));
+  auto head = trimmed(text.substr(0, at));
+  if (head.starts_with("<name>")) head = trimmed(head.substr(6));
   const auto name = trimmed(head.substr(0, head.find_first_of("<\n")));
   const ToolSpec* tool = find_tool(tools, name);
   if (tool == nullptr || !is_trailer(head.substr(name.size()))) return std::nullopt;
@@ -290,6 +293,13 @@ TextCalls calls_in_xml(std::string_view text, const std::vector<ToolSpec>& tools
 }
 
 TextCalls calls_in_arg_tags(std::string_view text, const std::vector<ToolSpec>& tools) {
+  // Qwen3-Coder's values without the tag that names the function.
+  const ArgForm bare{"<tool_call>", "</tool_call>", "<parameter=", ">", ">", "</parameter>"};
+  if (text.find(bare.key) != kNever) {
+    auto found = between(text, "text_xml", bare.open, bare.close,
+                         [&](std::string_view call) { return parse_arg_tags(bare, call, tools); });
+    if (!found.calls.empty()) return found;
+  }
   ArgForm form{"<|tool_call:start|>", "<|tool_call:end|>",  "<|tool_arg:start|>",
                "<|tool_arg:value|>",  "<|tool_arg:value|>", "<|tool_arg:end|>"};
   if (text.find(form.open) == kNever) {
