@@ -168,7 +168,8 @@ std::optional<Seconds> server_wait(const Headers& headers, bool limited) {
 }
 
 std::optional<Seconds> wait_in_words(std::string_view body) {
-  for (const std::string_view words : {"ry again in ", "etry after ", "\"retryDelay\":\"", "\"retryDelay\": \""}) {
+  for (const std::string_view words :
+       {"ry again in ", "etry after ", "\"retryDelay\":\"", "\"retryDelay\": \"", "etry in "}) {
     const auto at = body.find(words);
     if (at == std::string_view::npos) continue;
     const auto rest = body.substr(at + words.size());

@@ -19,21 +19,23 @@ namespace {
 using Json = nlohmann::json;
 
 // "The conversation is too long", as servers say it, lower case. By code first: a code means one thing.
-constexpr std::array<std::string_view, 6> kTooLongCodes = {
-    "context_length_exceeded", "exceed_context_size_error",     "request_too_large",
-    "string_above_max_length", "model_context_window_exceeded", "contextwindowexceeded"};
+constexpr std::array<std::string_view, 7> kTooLongCodes = {
+    "context_length_exceeded",       "exceed_context_size_error", "request_too_large",   "string_above_max_length",
+    "model_context_window_exceeded", "contextwindowexceeded",     "tokens_limit_reached"};
 /// By words: what is too long ...
-constexpr std::array<std::string_view, 20> kContext = {
-    "context length", "context size",     "context window",   "context limit",   "model length",
-    "input length",   "prompt length",    "input token",      "prompt token",    "tokens in the prompt",
-    "token limit",    "total tokens",     "number of tokens", "max_seq_len",     "max_model_length",
-    "n_ctx",          "tokens in prompt", "prompt size",      "length of input", "上下文长度"};
+constexpr std::array<std::string_view, 26> kContext = {
+    "context length",  "context size",     "context window",   "context limit",   "model length",
+    "input length",    "prompt length",    "input token",      "prompt token",    "tokens in the prompt",
+    "token limit",     "total tokens",     "number of tokens", "max_seq_len",     "max_model_length",
+    "n_ctx",           "tokens in prompt", "prompt size",      "length of input", "上下文长度",
+    "sequence length", "token count",      "'s context",       "the context",     "conversation",
+    "prompt has"};
 /// ... and that it is.
-constexpr std::array<std::string_view, 11> kExceeds = {"exceed",      "too long",  "longer than", "greater than",
-                                                       "larger than", "is larger", "overflow",    "too large",
-                                                       "maximum",     "too many",  "超过"};
+constexpr std::array<std::string_view, 14> kExceeds = {
+    "exceed",    "too long", "longer than", "greater than", "larger than", "is larger",        "overflow",
+    "too large", "maximum",  "too many",    "超过",         " > ",         "supports at most", "limit is"};
 /// Wordings that name no context.
-constexpr std::array<std::string_view, 19> kTooLong = {"prompt is too long",
+constexpr std::array<std::string_view, 25> kTooLong = {"prompt is too long",
                                                        "input is too long",
                                                        "prompt too long",
                                                        "input too long",
@@ -52,7 +54,13 @@ constexpr std::array<std::string_view, 19> kTooLong = {"prompt is too long",
                                                        "more than max tokens allowed",
                                                        "message is too long",
                                                        "超长",
-                                                       "长度超"};
+                                                       "长度超",
+                                                       "messages too long",
+                                                       "messages are too long",
+                                                       "prompt too large",
+                                                       "context overflow",
+                                                       "shorten your prompt",
+                                                       "shorten the prompt"};
 /// What a request holds besides the answer that it asks for.
 constexpr std::array<std::string_view, 5> kAsked = {"prompt", "input", "messages", "context", "inputs"};
 /// An answer's length.
@@ -71,6 +79,13 @@ constexpr std::array<std::string_view, 9> kFiltered = {"content_filter",
 /// A rate limit, by words that mean nothing else.
 constexpr std::array<std::string_view, 5> kRateLimit = {"rate limit exceeded", "rate limit reached", "rate-limited",
                                                         "too many requests", "tier capacity exceeded"};
+/// Money that is used up, where no code says so.
+constexpr std::array<std::string_view, 6> kUnpaid = {"insufficient balance",
+                                                     "insufficient_balance",
+                                                     "insufficient credit",
+                                                     "exceeded_current_quota",
+                                                     "余额不足",
+                                                     "欠费"};
 /// A limit that no wait of a run outlasts, where the server names none.
 constexpr std::array<std::string_view, 2> kDaily = {"per day", "daily"};
 /// A request that arrived cut, or not at all, as servers say it.
@@ -217,6 +232,11 @@ bool is_quota(long status, const ErrorBody& error) {
 /// Whether the words of a limit speak of a day: where the server names no wait, none of a run's outlasts it.
 bool names_a_day(std::string_view words) { return has_any(lower(words), kDaily); }
 
+/// Whether the words or the type of a refusal say that nothing is left to be asked for.
+bool is_used_up(const ErrorBody& error) {
+  return names_a_day(error.message) || has_any(lower(error.message), kUnpaid) || has_any(error.type, kUnpaid);
+}
+
 bool is_filtered(const ErrorBody& error) {
   return has_any(error.code, kFiltered) || has_any(error.type, kFiltered) || has_any(lower(error.message), kFiltered);
 }
@@ -284,8 +304,7 @@ WireVerdict judge_error(const HttpAnswer& answer, const ErrorBody& said) {
   } else if (!error.generated.empty()) {
     verdict.fault = WireFault::spoken;
     verdict.words = error.generated;
-  } else if (is_quota(status, error) ||
-             (!verdict.server_wait && asks_for_less(status, error) && names_a_day(error.message))) {
+  } else if (is_quota(status, error) || (!verdict.server_wait && asks_for_less(status, error) && is_used_up(error))) {
     verdict.fault = WireFault::fatal;
     verdict.message += " (the quota is used up)";
   } else if (is_filtered(error) && status < 500) {
