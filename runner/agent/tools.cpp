@@ -124,6 +124,8 @@ void read_text(const nlohmann::json& arguments, const char* key, bool required, 
   const auto it = arguments.find(key);
   if (it == arguments.end() || (!required && it->is_null())) {
     if (required) decoded.problem = fmt::format("'{}' is missing (required: the whole Python file as a string)", key);
+  } else if (!required && (*it == "None" || *it == "null")) {
+    decoded.mended = true;  // nothing, said in a string: no function and no file is called so
   } else if (it->is_string()) {
     value = it->get<std::string>();
   } else {

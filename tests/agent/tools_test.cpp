@@ -34,6 +34,8 @@ TEST(DecodeCall, NullIsAnArgumentThatIsNotThere) {
   const auto verify = decode("verify_kernel", R"({"trials": null, "entry": null})");
   EXPECT_EQ(verify.problem, "");
   EXPECT_FALSE(verify.trials || verify.entry);
+  for (const char* said : {"None", "null"})
+    EXPECT_FALSE(decode("verify_kernel", Json{{"entry", said}}.dump()).entry) << said;
   const auto page = decode_call({"c", "read_docs", R"({"file": "a.md", "line": null})"},
                                 tool_specs({jobs::Tool::compile, jobs::Tool::read_docs}));
   EXPECT_EQ(page.problem, "");
