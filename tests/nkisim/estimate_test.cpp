@@ -266,5 +266,82 @@ TEST(Estimate, PartsAreFreeAsFarAsTheInstructionBeforeThemPays) {
   EXPECT_GT(with_parts(1, 512, Instr::load), with_parts(0, 512, Instr::load));
 }
 
+/// Twenty operations between a load and a store: what programs that no tracer made would have for less.
+class WorkOfTwenty : public ::testing::Test {
+ protected:
+  WorkOfTwenty() {
+    x_ = made_.param({128, 512}), out_ = made_.output({128, 512});
+    for (auto* tile : {&a_, &b_, &c_}) *tile = made_.tile(BufferKind::sbuf, {128, 512});
+    column_ = made_.tile(BufferKind::psum, {128, 1});
+  }
+  double of(const Node& node) {
+    Made made = made_;
+    Block& body = made.program.body;
+    body.push_back({1, map(Instr::load, {128, 512}, whole(a_, 2), {from(whole(x_, 2))})});
+    for (int k = 0; k < 20; ++k) body.push_back(node);
+    body.push_back({9, map(Instr::store, {128, 512}, whole(out_, 2), {from(whole(a_, 2))})});
+    validate(made.program);
+    return estimate_us(made.program);
+  }
+  double of(Map op) { return of(Node{2, std::move(op)}); }
+  Map sum(Instr instr) {
+    return map(instr, {128, 512}, whole(c_, 2), {from(whole(a_, 2)), from(whole(b_, 2))}, {{Fn::add, {0, 1}}});
+  }
+  Made made_;
+  std::uint32_t x_ = 0, out_ = 0, a_ = 0, b_ = 0, c_ = 0, column_ = 0;
+};
+
+TEST_F(WorkOfTwenty, OnTwoTilesCostsAsMuchUnderEachName) {
+  const double sums = of(sum(Instr::tensor_tensor));
+  EXPECT_GE(of(sum(Instr::activation)), sums * 0.8);  // the scalar engine's clock is another
+  Map scalar = sum(Instr::tensor_scalar);
+  scalar.head.engine = Engine::vector;
+  EXPECT_EQ(of(scalar), sums);
+  Map copy = map(Instr::tensor_copy, {128, 512}, whole(c_, 2), {from(whole(a_, 2))});
+  const double copies = of(copy);
+  copy.accumulate = static_cast<std::uint8_t>(Fn::add);
+  EXPECT_LT(copies, sums);
+  EXPECT_EQ(of(copy), sums);
+}
+
+TEST_F(WorkOfTwenty, IsNoCheaperForAColumnOfPsum) {
+  const Map tiles = sum(Instr::scalar_tensor_tensor);
+  Map beside = sum(Instr::tensor_tensor);
+  beside.sources[1] = from(access(column_, {at({1, 0}), at({0, 0})}));
+  Map same = beside;
+  same.sources[1] = value(1);
+  EXPECT_EQ(of(beside), of(same));
+  EXPECT_GT(of(tiles), 0);
+}
+
+TEST_F(WorkOfTwenty, FromTileToTileByDmaIsATransfer) {
+  Map copy = map(Instr::dma_copy, {128, 512}, whole(c_, 2), {from(whole(a_, 2))});
+  Map load = map(Instr::load, {128, 512}, whole(c_, 2), {from(whole(x_, 2))});
+  EXPECT_GE(of(copy), of(load) * 0.99);
+}
+
+TEST_F(WorkOfTwenty, CountsPartitionsOnceHoweverManyAxesMoveAlongThem) {
+  const double plain = of(map(Instr::activation, {128, 512}, whole(c_, 2), {from(whole(a_, 2))}, {{Fn::exp, {0}}}));
+  // p = i + j - 63 where that is a partition; 10 j + k along the free axis.
+  const auto spread = [](std::uint32_t tile) { return access(tile, {at({1, 1, 0}, aff(-49)), at({0, 10, 1})}); };
+  Map many = map(Instr::activation, {177, 50, 10}, spread(c_), {from(spread(a_))}, {{Fn::exp, {0}}});
+  many.head.mask = {not_negative(at({1, 1, 0}, aff(-49))), not_negative(at({-1, -1, 0}, aff(176)))};
+  EXPECT_GE(of(many), plain);
+}
+
+TEST_F(WorkOfTwenty, OfABranchThatNobodyCanTellIsCountedOnBothSides) {
+  const Map op = sum(Instr::tensor_tensor);
+  made_.program.atoms.push_back({Atom::Kind::mod, 0, aff(-(std::int64_t{1} << 41)), std::int64_t{1} << 40});  // 0
+  const auto mod = static_cast<std::uint32_t>(made_.program.atoms.size() - 1);
+  If always;
+  always.conditions.push_back({Condition::Kind::zero, at({}, aff(0, {{mod, 1}}))});
+  always.then_body.push_back({3, op});
+  EXPECT_EQ(of(Node{2, always}), of(op));
+  If never = always;
+  std::swap(never.then_body, never.else_body);
+  never.conditions[0].kind = Condition::Kind::not_zero;
+  EXPECT_EQ(of(Node{2, never}), of(op));
+}
+
 }  // namespace
 }  // namespace nkigrid::nkisim

@@ -18,6 +18,7 @@ struct OperandFacts {
   double per_partition = 1;  ///< n
   bool all_narrow = true;    ///< every on-chip operand is bf16 or fp16
   bool any_psum = false;
+  int tiles = 0;  ///< operands that are read with as many values a partition as there are points
 };
 
 /// The formulas of numbers.def, over the names that it promises them.
@@ -52,7 +53,22 @@ void look_at(const Program& program, const Access& access, const std::vector<std
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (access.dims[buffer.partition_dim].slots[axis] != 0) partitions *= static_cast<double>(shape[axis]);
   }
+  // Several axes may move along the partitions, and meet: there are no more than the buffer has.
+  partitions = std::min(partitions, static_cast<double>(buffer.shape[buffer.partition_dim]));
   out.per_partition = std::max(1.0, points_of(shape) / partitions);
+}
+
+/// Does an on-chip operand bring a value of its own for each point of a partition? (A column or a repeated row does
+/// not.)
+bool is_tile(const Program& program, const Access& access, const std::vector<std::int64_t>& shape) {
+  const Buffer& buffer = program.buffers[access.buffer];
+  if (!is_on_chip(buffer.kind)) return false;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    bool moves = shape[axis] == 1;
+    for (const Index& dim : access.dims) moves = moves || dim.slots[axis] != 0;
+    if (!moves) return false;
+  }
+  return true;
 }
 
 /// n is the points a partition of the operand that is spread over most partitions: a partition reduction's
@@ -64,8 +80,11 @@ OperandFacts facts_of(const Program& program, const Head& head, const Access& ds
     if (source.kind != Source::Kind::access) continue;
     OperandFacts other;
     look_at(program, source.access, head.shape, other, true);
+    const bool tile = is_tile(program, source.access, head.shape), psum = facts.any_psum;
     look_at(program, source.access, head.shape, facts, false);
+    if (!tile) facts.any_psum = psum;  // a column of PSUM spares no reading of SBUF
     facts.per_partition = std::min(facts.per_partition, other.per_partition);
+    facts.tiles += tile ? 1 : 0;
   }
   return facts;
 }
@@ -90,8 +109,17 @@ void put_on(Cost& cost, Lane lane, double cycles) {
   }
 }
 
-void instruction(Cost& cost, const Head& head, const OperandFacts& operands) {
-  const double cycles = cycles_of(head, operands);
+/// Whatever its name, an instruction that brings two tiles together costs at least what tensor_tensor does. What a
+/// destination holds that is added to is a tile, too.
+double at_least_for_tiles(const Head& head, OperandFacts operands, bool accumulates, double cycles) {
+  if (operands.tiles + (accumulates ? 1 : 0) < 2) return cycles;
+  Head two = head;
+  two.instr = Instr::tensor_tensor;
+  return std::max(cycles, cycles_of(two, operands));
+}
+
+void instruction(Cost& cost, const Head& head, const OperandFacts& operands, bool accumulates = false) {
+  const double cycles = at_least_for_tiles(head, operands, accumulates, cycles_of(head, operands));
   switch (unit_of(head.instr)) {
     case Unit::none:
     case Unit::dma:  // transfer() has the bytes
@@ -105,7 +133,9 @@ void instruction(Cost& cost, const Head& head, const OperandFacts& operands) {
     case Unit::gpsimd:
       return put_on(cost, Lane::gpsimd, cycles);
     case Unit::any: {
-      const double on_scalar = head.instr == Instr::reciprocal ? at_least(operands.per_partition) : cycles;
+      const double on_scalar = head.instr == Instr::reciprocal && cycles == cycles_of(head, operands)
+                                   ? at_least(operands.per_partition)
+                                   : cycles;
       if (head.engine == Engine::scalar) return put_on(cost, Lane::scalar, on_scalar);
       if (head.engine == Engine::gpsimd) return put_on(cost, Lane::gpsimd, cycles);
       put_on(cost, Lane::vector, cycles);
@@ -146,6 +176,12 @@ void transfer(Cost& cost, const Program& program, const Head& head, const Access
   cost.dma_us += std::max(moved / kDmaBytesPerUs, kDmaStartUs);
 }
 
+/// From tile to tile, by DMA.
+void transfer_on_chip(Cost& cost, const Program& program, const Map& map) {
+  const auto item = static_cast<double>(size_of(program.buffers[map.dst.buffer].dtype));
+  cost.dma_us = std::max(points_of(map.head.shape) * item / kDmaBytesPerUs, kDmaStartUs);
+}
+
 }  // namespace
 
 Cost CostModel::of(const Map& map) const {
@@ -155,7 +191,8 @@ Cost CostModel::of(const Map& map) const {
   for (const Source& source : map.sources) {
     if (source.kind == Source::Kind::access) transfer(cost, program_, map.head, source.access, &map.dst);
   }
-  instruction(cost, map.head, facts_of(program_, map.head, map.dst, map.sources));
+  if (unit_of(map.head.instr) == Unit::dma && cost.dma_us == 0) transfer_on_chip(cost, program_, map);
+  instruction(cost, map.head, facts_of(program_, map.head, map.dst, map.sources), accumulates(map));
   cost.traffic = traffic_of(program_, map);
   return cost;
 }
@@ -187,7 +224,11 @@ Cost CostModel::of(const Matmul& matmul) const {
   Cost cost;
   const auto k = static_cast<double>(matmul.head.shape[0]), m = static_cast<double>(matmul.head.shape[1]),
              n = static_cast<double>(matmul.head.shape[2]);
-  const double passes = program_.buffers[matmul.moving.buffer].dtype == Dtype::float32 ? kFp32Passes : 1;
+  // By what lies there: a view of another dtype makes no value narrower.
+  const auto is_float32 = [&](const Access& operand) {
+    return program_.buffers[root_of(program_, operand.buffer)].dtype == Dtype::float32;
+  };
+  const double passes = is_float32(matmul.moving) || is_float32(matmul.stationary) ? kFp32Passes : 1;
   put_on(cost, Lane::tensor, std::max(std::min(kMinCycles, m), n) * passes);
   cost.flops = 2 * k * m * n;
   cost.tensor_us = k / 128 * m / 128 * n * passes / (kPeGhz * 1e3);  // all of the 128 x 128 array at work
@@ -204,9 +245,23 @@ Cost CostModel::of_repeating(const Head& head, const Access& operand) const {
   return cost;
 }
 
-double CostModel::share_of(const std::vector<Condition>& conditions) const {
+/// Is a value spread over its interval, so that a share of it can be told? Of loops and program ids that are each there
+/// once, or of one mod that goes through all of its values, or of one quotient.
+bool CostModel::is_spread(const Affine& affine) const {
+  if (affine.terms.size() == 1) {
+    const Atom& atom = program_.atoms[affine.terms[0].atom];
+    if (atom.kind == Atom::Kind::floor_div || atom.kind == Atom::Kind::mod) {
+      const Range range = ranges_.of(atom.operand);
+      return range.exact && (atom.kind == Atom::Kind::floor_div || range.hi - range.lo + 1 >= atom.divisor);
+    }
+  }
+  return ranges_.of(affine).exact;
+}
+
+std::optional<double> CostModel::share_of(const std::vector<Condition>& conditions) const {
   double share = 1;
   for (const Condition& condition : conditions) {
+    if (!is_spread(condition.value.base)) return std::nullopt;
     const Range range = ranges_.of(condition.value.base);
     const double width = static_cast<double>(range.hi - range.lo) + 1;
     const double zero = range.lo <= 0 && range.hi >= 0 ? 1 / width : 0;

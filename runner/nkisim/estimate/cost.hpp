@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "runner/nkisim/estimate/traffic.hpp"
 #include "runner/nkisim/program/program.hpp"
@@ -42,9 +43,12 @@ class CostModel {
   /// Of bringing an operand of one partition to those that an instruction reads it in.
   Cost of_repeating(const Head& head, const Access& operand) const;
   /// How often a branch is taken: conditions as if independent, their values as if spread evenly over their range.
-  double share_of(const std::vector<Condition>& conditions) const;
+  /// Nothing where that cannot be said of a value: then both sides are to be counted.
+  std::optional<double> share_of(const std::vector<Condition>& conditions) const;
 
  private:
+  bool is_spread(const Affine& affine) const;
+
   const Program& program_;
   Ranges ranges_;
 };

@@ -38,9 +38,9 @@ class Estimator {
       if (const Loop* loop = std::get_if<Loop>(&node.what)) {
         region(loop->body, loop, times * static_cast<double>(loop->trips));
       } else if (const If* branch = std::get_if<If>(&node.what)) {
-        const double share = costs_.share_of(branch->conditions);
-        block(branch->then_body, times * share);
-        block(branch->else_body, times * (1 - share));
+        const auto share = costs_.share_of(branch->conditions);
+        block(branch->then_body, times * share.value_or(1));
+        block(branch->else_body, times * (share ? 1 - *share : 1));
       } else {
         std::visit([&](const auto& what) { operation(what, times); }, node.what);
       }

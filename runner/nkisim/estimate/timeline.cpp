@@ -106,15 +106,16 @@ class Player {
   void play(const Node&, const Loop& loop) {
     for (std::int64_t trip = 0; trip < loop.trips && timeline_.whole; ++trip) block(loop.body);
   }
-  /// Taken as often as its conditions hold, evenly over its runs.
+  /// Taken as often as its conditions hold, evenly over its runs; both sides where that cannot be said.
   void play(const Node& node, const If& branch) {
-    const auto [share, fresh] = shares_.try_emplace(&node, std::pair(0.0, 0.0));
-    if (fresh) share->second.first = costs_.share_of(branch.conditions);
-    double& owed = share->second.second;
-    owed += share->second.first;
+    const auto [known, fresh] = shares_.try_emplace(&node);
+    auto& [share, owed] = known->second;
+    if (fresh) share = costs_.share_of(branch.conditions);
+    owed += share.value_or(1);
     const bool taken = owed >= 1 - 1e-9;
     if (taken) owed -= 1;
-    block(taken ? branch.then_body : branch.else_body);
+    if (taken) block(branch.then_body);
+    if (!taken || !share) block(branch.else_body);
   }
   void play(const Node&, const Alloc& alloc) {
     Memory& memory = memories_[alloc.buffer];
@@ -169,7 +170,7 @@ class Player {
   std::vector<Memory> memories_;
   std::array<Queue, kLaneCount> queues_;
   std::map<const Node*, Cost> known_;
-  std::map<const Node*, std::pair<double, double>> shares_;  ///< of a branch: taken, owed
+  std::map<const Node*, std::pair<std::optional<double>, double>> shares_;  ///< of a branch: taken, owed
   Timeline timeline_;
 };
 

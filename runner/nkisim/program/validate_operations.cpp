@@ -42,10 +42,13 @@ void OperationRules::form(const Head& head, NodeTag operation, std::size_t steps
     state_.fail(fmt::format("instruction '{}' runs on another engine than its own", to_string(head.instr)));
 }
 
-/// DMA computes nothing, and a stream of random numbers has nothing to read but its seed.
-void OperationRules::moves_alone(const Map& map) const {
+/// DMA computes nothing, tensor_tensor has two operands, a stream of random numbers nothing to read but its seed.
+void OperationRules::operands(const Map& map) const {
   if (unit_of(map.head.instr) == Unit::dma && map.sources.size() != 1)
     state_.fail(fmt::format("instruction '{}' has {} sources", to_string(map.head.instr), map.sources.size()));
+  const auto tensors = std::count_if(map.sources.begin(), map.sources.end(),
+                                     [](const Source& source) { return source.kind == Source::Kind::access; });
+  if (map.head.instr == Instr::tensor_tensor && tensors > 2) state_.fail("a tensor_tensor of more than two tensors");
   if (map.head.instr != Instr::random) return;
   for (const Source& source : map.sources) {
     if (source.kind != Source::Kind::access) continue;
@@ -149,7 +152,7 @@ void OperationRules::check(const Map& map, double times) {
   how.may_be_dynamic = true;
   accesses_.destination(map.dst, map.head.shape, how, times);
   expression(map.head, map.sources, map.steps, map.work, how);
-  moves_alone(map);
+  operands(map);
   lanes(map.head, map.dst, map.sources);
   accumulation(map.accumulate, map.loops, map.work);
   if (map.work != Work::raw) return;

@@ -20,7 +20,7 @@ class OperationRules {
 
  private:
   void form(const Head& head, NodeTag operation, std::size_t steps = 0) const;
-  void moves_alone(const Map& map) const;
+  void operands(const Map& map) const;
   void lanes(const Head& head, const Access& dst, const std::vector<Source>& sources) const;
   Use use(const Head& head) const;
   Use use_in_tiles(const Head& head) const;
